@@ -45,8 +45,7 @@ def main() -> None:
     print("\ndense, where it does worst", dense.worst("ndcg@10", 5, queries=texts, corpus=corpus), sep="\n")
 
     if chosen.picture:
-        # One metric makes four panels, which fit beside the text of a page.
-        rm.compare_retrievers(searches, asked, METRICS[0]).plot().savefig(chosen.picture, dpi=90)
+        rm.compare_retrievers(searches, asked, METRICS[0]).plot().savefig(chosen.picture, dpi=140)
     if chosen.report:
         comparison.report(
             chosen.report, title="BM25 against dense retrieval", queries=texts, corpus=corpus, slices=kinds

@@ -36,7 +36,8 @@ LONGEST_REPLY = 400  # tokens
 class Script:
     """A stand-in for a model: it asks about some words of one sentence of each passage, and quotes these sentences.
 
-    It accepts a text as an answer if and only if the text contains everything it quoted.
+    It accepts a text as an answer if and only if the text contains everything it quoted, and an answer if and only if
+    it is a part of the text.
     """
 
     model_name = "a script, not a model"
@@ -49,6 +50,11 @@ class Script:
         """Return the reply to any of the prompts of `generate_questions`."""
         chance = random.Random(f"{self.seed} {prompt}")  # noqa: S311 - to choose sentences
         shown = re.findall(r"<passage>\n(.*?)\n</passage>", prompt, re.DOTALL)
+        if "<answer>" in prompt:
+            answer = between("answer", prompt)
+            return json.dumps({"supported": squeezed(answer) in squeezed(between("text", prompt))})
+        if '"clear"' in prompt:
+            return json.dumps({"clear": "they" not in between("question", prompt)})
         if "<text>" in prompt:
             return self.answerable(prompt)
         return json.dumps({"quotes": []}) if "<quote>" in prompt else self.question(prompt, shown, chance)
@@ -57,20 +63,44 @@ class Script:
         """Return a question about some passages, in the requested form."""
         quotes = [chance.choice(usable_sentences(passage)) for passage in shown]
         telling = [word for quote in quotes for word in chance.sample(sorted(telling_words(quote)), 3)]
+        said: dict[str, Any] = {}
         if "search box" in prompt:
             question = " ".join(telling[:3])
+        elif "does not answer" in prompt:
+            question = f"Which museum shows a painting of {telling[0]} and {telling[1]}?"
+            self.answers[question] = ["nobody has painted it"]
+            return json.dumps({"question": question})
+        elif "one after the other" in prompt:
+            before = chance.choice([one for one in usable_sentences(shown[0]) if one != quotes[0]] or ["nothing"])
+            said = {"first": f"What is known of {telling[0]} and {telling[1]}?", "said": [before]}
+            question = f"And what do they do with {telling[2]}?"
+            self.answers[said["first"]] = [before]
         elif "in other words than the passage" in prompt:
             question = f"Which remedy helps a bewildered newcomer struggling over {telling[0]} or {telling[1]}?"
         else:
             question = f"How do {', '.join(telling)} go together?"
         self.answers[question] = quotes
-        return json.dumps({"question": question, "quotes": quotes})
+        return json.dumps({**said, "question": question, "quotes": quotes, "answer": quotes[0]})
 
     def answerable(self, prompt: str) -> str:
-        """Return whether a text contains everything that was quoted for a question."""
-        question = re.findall(r"<question>(.*?)</question>", prompt)[0]
-        text = "".join(prompt[prompt.index("<text>") :].split())
-        return json.dumps({"answerable": all("".join(quote.split()) in text for quote in self.answers[question])})
+        """Return whether a text contains everything that was quoted for a question, the last one of a conversation."""
+        question = between("question", prompt)
+        text = squeezed(between("text", prompt))
+        if question.startswith("Does the text say this?"):
+            return json.dumps({"answerable": squeezed(question.partition('"')[2].removesuffix('"')) in text})
+        known = self.answers[question.rpartition("\n")[2]]
+        return json.dumps({"answerable": all(squeezed(quote) in text for quote in known)})
+
+
+def between(tag: str, prompt: str) -> str:
+    """Return what stands between two tags of a prompt."""
+    found = re.search(f"<{tag}>\\s*(.*?)\\s*</{tag}>", prompt, re.DOTALL)
+    return found[1] if found else ""
+
+
+def squeezed(text: str) -> str:
+    """Return a text without white space."""
+    return "".join(text.split())
 
 
 def usable_sentences(passage: str) -> list[str]:
@@ -134,6 +164,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="the file to keep replies in")
     parser.add_argument("--sentences", action="store_true", help="let the model name sentences by number")
     parser.add_argument("-n", type=int, default=60, help="how many questions")
+    parser.add_argument("--kinds", nargs="+", help="the kinds of questions, such as comparison or unanswerable")
     parser.add_argument("--save", type=Path, help="the file to write the questions to")
     options = parser.parse_args()
     of_weights = options.model is not None and options.model.endswith(".gguf")
@@ -148,6 +179,7 @@ def main() -> None:
         topics(),
         model,
         options.n,
+        kinds=options.kinds,
         model_name=options.name or options.model,
         evidence="sentences" if options.sentences else "quotes",
         cache=options.cache,

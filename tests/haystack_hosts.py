@@ -35,7 +35,7 @@ class PreparedAsync:
 
     @component.output_types(documents=list[Document])
     def run(self, query: str) -> dict[str, Any]:
-        raise AssertionError(f"asked {query!r} synchronously")
+        raise NotImplementedError(f"asked {query!r} synchronously")
 
     @component.output_types(documents=list[Document])
     async def run_async(self, query: str) -> dict[str, Any]:

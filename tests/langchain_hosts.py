@@ -24,7 +24,7 @@ class PreparedAsync(Prepared):
     """The same, but only asynchronously."""
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        raise AssertionError("asked synchronously")
+        raise NotImplementedError("asked synchronously")
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun

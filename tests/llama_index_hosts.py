@@ -33,10 +33,10 @@ class Prepared(BaseRetriever):
 
 
 class PreparedAsync(Prepared):
-    """The same, and refuses to be called synchronously."""
+    """The same, and has no synchronous way."""
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        raise AssertionError(f"the asynchronous way is there and must be taken for {query_bundle}")
+        raise NotImplementedError(f"the asynchronous way must be taken for {query_bundle}")
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         await asyncio.sleep(0)
@@ -65,12 +65,12 @@ class Deliver(BaseNodePostprocessor):
 
 
 class DeliverAsync(Deliver):
-    """The same, and refuses to be called synchronously."""
+    """The same, and has no synchronous way."""
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        raise AssertionError(f"the asynchronous way is there and must be taken for {query_bundle}, {nodes}")
+        raise NotImplementedError(f"the asynchronous way must be taken for {query_bundle}, {nodes}")
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None

@@ -29,6 +29,8 @@ RECIPES = {page: found[1].split() for page in PAGES if (found := ENVIRONMENT.sea
 RUN_HERE = [page for page in PAGES if page not in RECIPES]
 HANDBOOK = ROOT / "examples" / "handbook"
 """The documents of the tutorial, which stand beside whoever runs a page."""
+CHAPTERS = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
+"""The pages of the tutorial: each goes on where the one before ends."""
 FENCE = re.compile(r"^```(?P<language>\S+)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -39,6 +41,16 @@ def name(page: Path) -> str:
 def lay_out(folder: Path) -> None:
     """Put into a folder what the pages read."""
     shutil.copytree(HANDBOOK, folder / HANDBOOK.name)
+
+
+def begun(page: Path) -> dict[str, object]:
+    """Return the names with which a page begins: those of the chapters before it, or none."""
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for earlier in CHAPTERS[: CHAPTERS.index(page)] if page in CHAPTERS else []:
+        for block in FENCE.finditer(earlier.read_text(encoding="utf-8")):
+            if block["language"] == "python":
+                run_python(block["code"], name(earlier), namespace)
+    return namespace
 
 
 def run_python(code: str, page: str, namespace: dict[str, object]) -> str:
@@ -71,7 +83,7 @@ def run_commands(code: str) -> str:
 
 def as_it_runs(page: str, text: str) -> Iterator[tuple[str, str]]:
     """Yield what stands in each block that shows an output, and what it should say; in one namespace for the page."""
-    namespace: dict[str, object] = {"__name__": "__main__"}
+    namespace = begun(ROOT / page)
     printed: str | None = None
     for block in FENCE.finditer(text):
         language, code = block["language"], block["code"]

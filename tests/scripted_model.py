@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from generate_questions import Script, usable_sentences
 
@@ -59,6 +60,11 @@ class ScriptedModel(Script):
 
     def question(self, prompt: str, shown: Sequence[str], chance: random.Random) -> str:
         said = json.loads(super().question(prompt, shown, chance))
+        if "quotes" not in said:  # a question that has no answer
+            return json.dumps(said)
+        if chance.random() < self.lies:
+            self.done["lied in the answer"] += 1
+            said["answer"] = lie(said["answer"], chance)
         if chance.random() < self.repeats:
             self.done["repeated"] += 1
             said["question"] = "How do people usually go together?"
@@ -67,6 +73,24 @@ class ScriptedModel(Script):
             said["quotes"][-1] = lie(said["quotes"][-1], chance)
         self.answers[said["question"]] = said["quotes"]
         return json.dumps(said)
+
+
+class Told:
+    """Replies with what it was told, by a part of the prompt; the last that fits counts."""
+
+    model_name = "told"
+
+    def __init__(self, *replies: tuple[str, Any]) -> None:
+        self.replies = replies
+        self.asked: list[str] = []
+
+    def __call__(self, prompt: str) -> str:
+        self.asked.append(prompt)
+        for part, reply in reversed(self.replies):
+            if part in prompt:
+                said = reply(prompt) if callable(reply) else reply
+                return said if isinstance(said, str) else json.dumps(said)
+        raise AssertionError(prompt)
 
 
 def lie(sentence: str, chance: random.Random) -> str:

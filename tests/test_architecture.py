@@ -18,7 +18,7 @@ from distribution_settings import modules_of
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "src" / "retrieval_metrics"
 NUMBERS = [
-    ["aliases", "checks", "lazy", "version", "saving"],
+    ["aliases", "checks", "lazy", "version", "saving", "signatures"],
     ["journal"],
     ["statistics"],
     ["presentation"],
@@ -30,6 +30,7 @@ NUMBERS = [
     ["definition"],
     ["scoring"],
     ["metrics"],
+    ["pytrec_eval"],
     ["results"],
     ["keeping"],
     ["explaining"],

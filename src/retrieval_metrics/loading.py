@@ -137,7 +137,7 @@ def load(path: str | PathLike[str]) -> Any:
             with document.place("questions"):
                 entries = list(content["questions"])
             found = questions_of(entries, document)
-            return EvaluationSet(found.queries, found.qrels, found.provenance, sources=sources_of(content, document))
+            return EvaluationSet.of(replace(found, sources=sources_of(content, document)))
         case "run":
             with document.place("run"):
                 return run_of(content["run"], content["texts"])

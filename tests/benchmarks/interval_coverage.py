@@ -9,7 +9,7 @@
 
     uv run tests/benchmarks/interval_coverage.py --draws 400 --write
 
-With --write the tables replace those of docs/reference/statistics.md. Populations are made to look like per-query
+With --write the tables replace those of docs/explanation/statistics.md. Populations are made to look like per-query
 values of retrieval metrics; each line draws that many samples from one. The seed of each line is fixed, so the table is
 the same on every machine. It includes the populations for which a promise is not kept.
 """
@@ -502,7 +502,7 @@ PARTS: dict[str, tuple[Callable[[int], None], str, str]] = {
         "    ours  width        t   width      BCa  width",
     ),
 }
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "statistics.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "statistics.md"
 
 
 def write(part: str, lines: list[str]) -> None:

@@ -173,8 +173,9 @@ class Case:
         yield (
             "explain",
             lambda: {
-                query: str(rm.evaluate(self.qrels, first, "ndcg@5", **self.rules).explain(query))
+                query: [(each.kind, each.rank, each.groups) for each in found.findings]
                 for query in list(self.qrels)[:2]
+                for found in [rm.evaluate(self.qrels, first, "ndcg@5", **self.rules).explain(query)]
             },
         )
 
@@ -205,7 +206,8 @@ def _of_comparison(result: rm.Comparison) -> Any:
     return {
         "kinds": [(one.kind, one.metric, one.system, one.baseline, one.interval) for one in result.conclusions],
         "differences": [(one.values, one.paired, one.p_corrected, one.span, one.margin) for one in result.differences],
-        "ranking": str(result.ranking),
+        "table": result.table,
+        "intervals": result.intervals,
         "to_judge": [tuple(one) for one in result.to_judge(5)] if result.conclusions[0].other_grades else None,
     }
 

@@ -46,6 +46,13 @@ def test_a_folder_becomes_a_saved_set(folder: Path, capsys: pytest.CaptureFixtur
     assert len(asked) == count, "the second run found every reply beside the questions"
 
 
+def test_kinds_and_personas_can_be_chosen(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(folder, "--kinds", "one_passage=3", "--persona", "an auditor", "--persona", "a guard") == 0
+    assert [*rm.load("questions.json").labels("persona").values()] == ["an auditor"]
+    assert call(folder, "--kinds", "riddles") == 2
+    assert "got 'riddles'" in capsys.readouterr().err
+
+
 def test_fewer_than_wanted_is_exit_code_1_and_an_empty_set_is_no_file(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

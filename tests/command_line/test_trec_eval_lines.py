@@ -96,3 +96,55 @@ def test_measures_are_asked_for_as_in_trec_eval(files: tuple[Path, Path], capsys
     assert [row.partition(",")[0] for row in rows] == ["metric", "precision@5", "precision@10", "ndcg@20", "map"]
     assert main(["evaluate", *map(str, files), "-m", "num_ret"]) == 2
     assert "num_ret is no metric but a line of trec_eval, and needs --format trec_eval" in capsys.readouterr().err
+
+
+ONLY_OF_ALL = {"runid", "num_q", "gm_map", "gm_bpref"}
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_all_measures_are_printed_with_the_values_of_trec_eval(
+    files: tuple[Path, Path], level: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = ["evaluate", *map(str, files), "--format", "trec_eval", "-m", "all_trec"]
+    assert main([*call, "-l", str(level), "-q"]) == 0
+    lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    with files[0].open() as qrels_file, files[1].open() as run_file:
+        qrels, run = pytrec_eval.parse_qrel(qrels_file), pytrec_eval.parse_run(run_file)
+    found = pytrec_eval.RelevanceEvaluator(qrels, {"all_trec"}, relevance_level=level).evaluate(run)
+    names = list(next(iter(found.values())))
+    assert [name.strip() for name, query, _ in lines if query == "all"] == [n for n in names if n != "relstring"]
+    first = min(found)
+    assert [name.strip() for name, query, _ in lines if query == first] == [n for n in names if n not in ONLY_OF_ALL]
+    for name, query, value in lines:
+        measure = name.strip()
+        if query != "all" and measure != "relstring":
+            theirs = found[query][measure]
+            assert float(value) == pytest.approx(0.0 if math.isnan(theirs) else theirs, abs=6e-5), (measure, query)
+        elif query == "all" and measure not in {"runid", "num_q"}:
+            values = [0.0 if math.isnan(one[measure]) else one[measure] for one in found.values()]
+            mean = sum(values) / (1 if measure.startswith("num_") else len(values))
+            assert float(value) == pytest.approx(math.exp(mean) if measure.startswith("gm_") else mean, abs=6e-5)
+
+
+def test_the_first_grades_are_a_text_of_single_queries(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "qrels").write_text("1 0 a 2\n1 0 b 0\n1 0 c -1\n1 0 d 12\n")
+    (tmp_path / "run").write_text("".join(f"1 Q0 {d} 1 {9 - at} t\n" for at, d in enumerate("axbcd")))
+    call = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--format", "trec_eval", "-m", "relstring"]
+    assert main([*call, "-q"]) == 0
+    assert capsys.readouterr().out == "relstring             \t1\t'2-0.>'\n"
+    call[-1] = "infAP"
+    assert main(call) == 0
+    theirs = pytrec_eval.RelevanceEvaluator({"1": {"a": 2, "b": 0, "c": -1, "d": 12}}, {"infAP"})
+    (value,) = theirs.evaluate({"1": {d: 9.0 - at for at, d in enumerate("axbcd")}})["1"].values()
+    assert capsys.readouterr().out == f"infAP                 \tall\t{value:6.4f}\n"
+
+
+def test_measures_with_parameters_of_their_own(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    call = ["evaluate", *map(str, files), "--format", "trec_eval"]
+    assert main([*call, "-m", "relative_P.3,7", "-m", "iprec_at_recall.0.15", "-m", "map_cut.5,10", "-m", "G"]) == 0
+    names = [line.split("\t")[0].strip() for line in capsys.readouterr().out.splitlines()]
+    assert names == ["iprec_at_recall_0.15", "G", "map_cut_5", "map_cut_10", "relative_P_3", "relative_P_7"]
+    for wrong, said in (("G.5", "G"), ("relative_P_0", "relative_P"), ("prefs", "prefs")):
+        with pytest.raises(SystemExit):
+            main([*call, "-m", wrong])
+        assert said in capsys.readouterr().err

@@ -127,6 +127,8 @@ def test_it_prints_a_table_and_draws_a_curve() -> None:
     assert str(planned).splitlines()[0] == f"mrr: a difference of 0.05 takes {planned.questions:,} questions"
     (axes,) = planned.plot().axes
     assert axes.get_xlabel() == "questions"
+    named = {" ".join(text.get_text().split()) for text in axes.texts}
+    assert {f"{row.name} ({row.spread:.2f})" for row in planned.rows} <= named
     assert "if equal takes" in str(rm.plan(margin=0.05))
 
 

@@ -1,6 +1,6 @@
-"""The notebook of the tutorial: the cells are those of the page, without outputs, and run from top to bottom.
+"""The notebook of the tutorial: the cells are those of its pages, without outputs, and run from top to bottom.
 
-`uv run --all-extras tests/examples/test_tutorial.py` writes the notebook from the page.
+`uv run --all-extras tests/examples/test_tutorial.py` writes the notebook from the pages.
 """
 
 import json
@@ -14,15 +14,19 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-PAGE = ROOT / "docs" / "tutorial.md"
+GATE = "7-gate.md"
+"""The page that a notebook does not have: a test runs elsewhere."""
+PAGES = [page for page in sorted((ROOT / "docs" / "tutorial").glob("*.md")) if page.name != GATE]
 NOTEBOOK = ROOT / "examples" / "tutorial.ipynb"
+NEXT = re.compile(r"^Next: .*$", re.MULTILINE)
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"^print\((\w+)\)\n\Z", re.MULTILINE)
 
 
 def cells() -> Iterator[dict[str, Any]]:
     """Yield the cells of the notebook: the texts and the code of the page, without what the code prints."""
-    parts = FENCE.split(PAGE.read_text(encoding="utf-8"))
+    text = "\n\n".join(NEXT.sub("", page.read_text(encoding="utf-8")).strip() for page in PAGES)
+    parts = FENCE.split(text + "\n")
     for text, language, code in zip(parts[::3], [*parts[1::3], ""], [*parts[2::3], ""], strict=True):
         if words := local(text.strip()):
             yield {"cell_type": "markdown", "metadata": {}, "source": lines(words)}
@@ -60,7 +64,7 @@ def notebook() -> str:
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 
-def test_the_notebook_is_the_page_without_outputs() -> None:
+def test_the_notebook_is_the_tutorial_without_outputs() -> None:
     stored = NOTEBOOK.read_text(encoding="utf-8")
     assert stored == notebook()
     code = [cell for cell in json.loads(stored)["cells"] if cell["cell_type"] == "code"]
@@ -83,6 +87,7 @@ def test_the_notebook_runs_in_a_kernel(tmp_path: Path) -> None:
     assert "with titles is better than paragraphs, words" in shown
     assert (tmp_path / "with-titles.json").exists()
     assert (tmp_path / "decision.html").exists()
+    assert (tmp_path / "history.jsonl").exists()
 
 
 if __name__ == "__main__":

@@ -250,3 +250,13 @@ def test_grades_that_are_not_on_the_scale_are_refused(tmp_path: Path) -> None:
         rm.load(tmp_path / "labels.json")
     with pytest.raises(ValueError, match="different rubrics"):
         by_rubric({"q": {"d1": 1}}).merge(by_rubric({"q": {"d1": 1}}, "Ben", 1))
+
+
+def test_the_calibration_says_what_a_grade_of_the_model_means() -> None:
+    people = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 0, "b": 1, "c": 0}}
+    model = {"q1": {"a": 2, "b": 0, "c": 2}, "q2": {"a": 2, "b": 0, "c": 0}}
+    agreed = rm.Labels.of(people, "people").agreement(rm.Labels.of(model, "model", kind="model"))
+    assert {grade: found.value for grade, found in agreed.calibration.items()} == {0: 1 / 3, 2: 2 / 3}
+    (axes,) = agreed.plot().axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["model: 2", "model: 0"]
+    assert {"0.67 of 3 documents", "0.33 of 3 documents"} <= {text.get_text() for text in axes.texts}

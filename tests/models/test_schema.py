@@ -19,7 +19,7 @@ def test_a_function_with_that_argument_gets_the_schema_of_each_reply() -> None:
 
     made = rm.generate_questions(RULES, model, 1, kinds="one_passage", checks=["answerable"])
     assert len(made) == 1
-    assert [list(schema["properties"]) for schema in schemas] == [["question", "quotes"], ["answerable"]]
+    assert [list(schema["properties"]) for schema in schemas] == [["question", "quotes", "answer"], ["answerable"]]
     assert all(schema["required"] == list(schema["properties"]) for schema in schemas)
     assert not any(schema["additionalProperties"] for schema in schemas)
 

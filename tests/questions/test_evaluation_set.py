@@ -178,8 +178,8 @@ class TestOthers:
         (tmp_path / "set.json").write_text(json.dumps(content))
         read = rm.EvaluationSet.of(tmp_path / "set.json")
         assert (read.queries, read.qrels) == (QUERIES, QRELS)
-        with pytest.raises(ValueError, match="can hold only ids"):
-            rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Quote("a verbatim quote")]}).to_llama_index()
+        with pytest.raises(ValueError, match="only ids, quotes and texts"):
+            rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Metadata(page=3)]}).to_llama_index()
 
 
 @st.composite

@@ -162,8 +162,10 @@ def test_without_its_script_the_page_can_be_read(browser: Browser, page: Path) -
     finally:
         browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
     text = browser.run("return document.getElementById('queries').textContent")
-    assert "Moved most in mrr" in text
-    assert "came back" in text
+    assert browser.run("return document.querySelectorAll('#queries summary').length") == N
+    assert all(f" {query}" in text for query in QRELS)
+    assert "Needed, grade 1: d" in text
+    assert "never retrieved" in text
 
 
 def test_queries_are_sorted_filtered_and_searched(browser: Browser, page: Path) -> None:
@@ -191,6 +193,53 @@ def test_queries_are_sorted_filtered_and_searched(browser: Browser, page: Path) 
     )
     shows(browser, "return document.querySelectorAll('.query').length", 1)
     assert listed(browser) == ["q3"]
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=lambda look: f"{look.width} {look.scheme}")
+def test_axe_finds_nothing_that_some_readers_cannot_use(browser: Browser, page: Path, look: Look) -> None:
+    browser.open(page, look)
+    browser.run("document.querySelectorAll('details').forEach((each, at) => { each.open = at < 9; })")
+    shows(browser, "return Math.min(document.querySelectorAll('.opened').length, 2)", 2)
+    assert browser.violations() == []
+
+
+def test_filters_are_folded_on_a_phone(browser: Browser, page: Path) -> None:
+    for look, open_ in ((LOOKS[0], False), (LOOKS[2], True)):
+        browser.open(page, look)
+        assert browser.run("return document.querySelector('.controls').open") is open_
+
+
+def test_heads_sort_the_list_and_the_tables_by_the_keyboard_too(browser: Browser, page: Path) -> None:
+    from selenium.webdriver.common.keys import Keys  # noqa: PLC0415  (most runs of the tests open no browser)
+
+    browser.open(page, LOOKS[2])
+    choose(browser, "first", NAMES[0])
+    choose(browser, "second", "old")
+
+    def sort_by(name: str) -> str:
+        selector = "//table[@class='heads']//button[text()=$name]".replace("$name", repr(name))
+        browser.driver.find_element("xpath", selector).send_keys(Keys.ENTER)
+        return str(browser.driver.find_element("xpath", f"{selector}/..").get_attribute("aria-sort"))
+
+    assert sort_by("difference") == "ascending"
+    assert [int(name[1:]) % 3 for name in listed(browser)[:14]] == [0] * 14  # lost most
+    assert sort_by("difference") == "descending"
+    assert int(listed(browser)[0][1:]) % 3
+    assert sort_by("query") == "ascending"
+    assert listed(browser) == list(QRELS)
+    assert sort_by("old") == "ascending"
+    assert listed(browser)[0] == "q0"
+    assert browser.run("return document.activeElement.textContent") == "old"  # the focus stays where it was
+
+    table = "//details//table"
+    browser.run("document.querySelectorAll('details').forEach((each) => { each.open = !each.closest('#queries'); })")
+    heads = [head for head in browser.driver.find_elements("xpath", f"{table}//th/button") if head.is_displayed()]
+    column = "return [...arguments[0].closest('table').tBodies[0].rows].map((row) => row.cells[0].textContent)"
+    before = browser.run(column, heads[0])
+    heads[0].send_keys(Keys.ENTER)
+    assert browser.run(column, heads[0]) == sorted(before, key=str.lower)
+    heads[0].send_keys(Keys.ENTER)
+    assert browser.run(column, heads[0]) == sorted(before, key=str.lower)[::-1]
 
 
 def test_the_keyboard_and_links_open_queries(browser: Browser, page: Path) -> None:
@@ -262,3 +311,20 @@ def test_a_thousand_queries_of_two_systems_open_and_sort(
     shows(browser, "return document.querySelectorAll('.query[open] .result').length", 40)
     assert browser.errors() == []
     picture(browser, request)
+
+
+def test_ten_thousand_queries_open_and_show_what_they_have(browser: Browser, tmp_path: Path) -> None:
+    qrels = {f"q{at}": [f"d{at}"] for at in range(10_000)}
+    found = {query: [f"d{at}", "x"] if at % 7 else ["x", f"d{at}"] for at, query in enumerate(qrels)}
+    path = tmp_path / "huge.html"
+    rm.evaluate(qrels, found, ["mrr"]).report(path)
+    browser.open(path, LOOKS[0])
+    shows(browser, "return document.querySelectorAll('.query').length", 100)
+    assert browser.run("return document.querySelector('.count').textContent") == "10,000 of 10,000 queries"
+    browser.run("location.hash = '#q=q9999'")
+    shows(
+        browser,
+        "return document.querySelector('.query[open] .hint').textContent",
+        "What was needed and what came back is not on this page: explain(query) tells it.",
+    )
+    assert browser.errors() == []

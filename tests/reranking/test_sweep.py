@@ -97,13 +97,14 @@ def test_dataframe_and_plot_show_every_lambda_and_the_ranking_as_retrieved() -> 
     assert frame.index.tolist()[:3] == LAMBDAS
     assert isnan(frame.index[3])
     (axes,) = sweep.plot("alpha_ndcg@4").axes
-    points, reference = (container[0] for container in axes.containers)
+    points, reference = axes.get_lines()[:2]
     assert list(np.asarray(points.get_ydata())) == frame["alpha_ndcg@4"].tolist()[:3]
     assert list(np.asarray(reference.get_xdata())) == [sweep.retrieved_diversity]
-    (drawn,) = axes.containers[0][2]
+    drawn: Any = axes.collections[0]
     ends = [sweep.evaluations[weight].intervals()["alpha_ndcg@4"] for weight in LAMBDAS]
     assert np.allclose([segment[:, 1] for segment in drawn.get_segments()], ends)
-    assert [text.get_text() for text in axes.texts] == ["0", "0.4", "1"]
+    written = [text.get_text() for text in axes.texts if text.get_text()]
+    assert written == ["0", "0.4", "1", "MMR", "as retrieved"]
     assert axes.get_ylabel() == "mean alpha_ndcg@4"
     assert sweep.plot().axes[0].get_ylabel() == "mean ndcg@4"
 

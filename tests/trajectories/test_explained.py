@@ -41,6 +41,14 @@ def test_a_piece_is_told_by_the_call_of_the_item_that_holds_it() -> None:
     t = rm.Trajectories({"q": rm.Trajectory([rm.SearchCall("a", items[:1]), rm.SearchCall("b", items[1:], turn=2)])})
     explained = rm.evaluate({"q": [rm.Quote("the file is closed")]}, t.union(), "recall").explain("q")
     assert [one.detail for one in explained.findings] == ["found; found by call 2"]
+    read = rm.Trajectories({"q": rm.Trajectory(t["q"].calls, context=items[:1], citations=["c2"])})
+    pieces = [rm.Quote("the file is closed"), rm.Quote("nothing of note"), rm.Quote("never said anywhere")]
+    explained = rm.evaluate({"q": pieces}, read.context(), "recall").explain("q")
+    assert [one.detail.rpartition("; ")[2] or one.detail for one in explained.findings] == [
+        "found by call 2, not read, cited",
+        "found by call 1, read, not cited",
+        "found by no call",
+    ]
 
 
 def test_the_answer_of_a_retriever_has_no_story() -> None:

@@ -87,7 +87,9 @@ def searches(found: Any) -> list[rm.SearchCall]:
 
 
 def trajectories(found: Any, **more: Any) -> rm.Trajectories:
-    return rm.Trajectories({"q": rm.Trajectory(searches(found), **more)})
+    rows = {"q": rm.Trajectory(searches(found), **more)}
+    # A run in which everything failed is refused, so another question has an answer.
+    return rm.Trajectories(rows if any(found) else rows | {"other": rm.Trajectory(searches([["a"]]), **more)})
 
 
 @settings(max_examples=300, deadline=None)
@@ -175,6 +177,11 @@ class TestWhatIsUnknownAndWhatIsNothing:
             result = rm.evaluate(GOOD, trajectories([None, None]).union(), "recall")
         assert (result.means["recall"], result.counts["failed"]) == (0.0, 1)
         assert str(result.errors["q"]) == "down"
+        with pytest.raises(ValueError, match=r"the retriever failed for every query, 1 of 1; the first, 'q': .*down"):
+            rm.evaluate(GOOD, rm.Trajectories({"q": rm.Trajectory(searches([None, None]))}).union(), "recall")
+        later = trajectories([None, ["good"]])  # the first search failed, the agent has not
+        with pytest.warns(rm.RetrievalWarning, match="failed for 1 of them"):
+            assert rm.evaluate(GOOD, later.first(), "recall").means["recall"] == 0
 
     def test_some_failed_calls_are_counted_and_taken_as_they_are(self) -> None:
         t = trajectories([None, ["good"], None])
@@ -261,8 +268,8 @@ def test_a_view_knows_its_seconds_and_survives_a_pickle_and_a_file(tmp_path: Pat
     assert t.last().seconds == {"q": 0.25}
     view: Any = pickle.loads(pickle.dumps(t.union()))  # noqa: S301  (made in the line itself)
     assert (dict(view), view.calls, view.places) == (dict(t.union()), {"q": [1, 2]}, t.union().places)
-    assert view.story("q", "good", lambda item: item.id) == "found by call 2, read"
-    assert view.story("q", "x", lambda item: item.id) == "found by call 1, repeated by call 2, not read"
+    assert view.story("q", "good".__eq__) == "found by call 2, read"
+    assert view.story("q", "x".__eq__) == "found by call 1, repeated by call 2, not read"
     result = rm.evaluate(GOOD, t.union(), ["recall@1calls", "recall@2calls"])
     result.save(tmp_path / "r.json")
     again = rm.load(tmp_path / "r.json")

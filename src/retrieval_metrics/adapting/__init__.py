@@ -25,7 +25,8 @@ from retrieval_metrics.results.query_scores import query_scores
 from retrieval_metrics.retrieving.event_loop import run_until_complete
 from retrieval_metrics.retrieving.retrieve import WORKERS
 from retrieval_metrics.scoring.rules import as_rules
-from retrieval_metrics.trajectories.traces.read import searches_in
+from retrieval_metrics.signatures import arguments_of
+from retrieval_metrics.trajectories.traces.read import trajectory_in
 from retrieval_metrics.trajectories.traces.recording import Recording
 from retrieval_metrics.trajectories.views import check_calls, seen_in
 
@@ -37,6 +38,7 @@ __all__ = [
     "Recording",
     "RowScorer",
     "Scorer",
+    "arguments_of",
     "as_matching",
     "as_qrels",
     "as_rules",
@@ -57,7 +59,7 @@ __all__ = [
     "run_until_complete",
     "scaled",
     "scored_name",
-    "searches_in",
     "seen_in",
+    "trajectory_in",
     "with_documents",
 ]

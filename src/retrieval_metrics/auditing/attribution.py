@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from retrieval_metrics.scoring.score import parameters_of, score
-from retrieval_metrics.scoring.under_rules import fractions, judge_under, refusals, truth_under
+from retrieval_metrics.scoring.under_rules import fractions, judge_under, refusals, run_under, truth_under
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
 
-FIELDS = ("repeats", "ties", "groups", "negative", "grades", "missing", "empty", "no_relevant")
+FIELDS = ("repeats", "ties", "scores", "groups", "negative", "grades", "missing", "empty", "no_relevant")
 TOLERANCE = 1e-9
 """Values closer than this are equal: rounding in sums is far below it, and the effect of any rule far above."""
 
@@ -55,14 +55,14 @@ class Bench:
         self._match = match
         self._retrieved = np.fromiter((query in run for query in truth.queries), np.bool_, len(truth))
         self._fractions = fractions(truth)
-        self._judged: dict[tuple[str, str, bool], JudgedRun] = {}
+        self._judged: dict[tuple[str, str, bool, str], JudgedRun] = {}
 
     def judged(self, rules: Rules) -> JudgedRun:
         """Return the judged run under some rules."""
-        key = (rules.negative, rules.groups, rules.ties == "input")
+        key = (rules.negative, rules.groups, rules.ties == "input", rules.scores)
         if key not in self._judged:
             truth = truth_under(self.truth, replace(rules, grades="real"))
-            self._judged[key] = judge_under(truth, self._run, self._match, rules)
+            self._judged[key] = judge_under(truth, run_under(self._run, rules), self._match, rules)
         return self._judged[key]
 
     def refused(self, rules: Rules) -> BoolArray:

@@ -26,6 +26,8 @@ _WORDS: Mapping[str, str] = {
     "negative=unjudged": "a negative grade counts as unjudged",
     "grades=real": "any grade is allowed",
     "grades=integer": "a grade that is not a whole number is refused",
+    "scores=double": "scores are compared as they are",
+    "scores=single": "scores are compared in 32 bits, so those that differ after seven digits are equal",
     "missing=zero": "a query that is not in the run has retrieved nothing",
     "missing=skip": "a query that is not in the run is left out",
     "empty=zero": "a query with nothing retrieved scores 0, by the formula",
@@ -97,6 +99,7 @@ def _groups(judged: JudgedRun, query: int, metric: Metric) -> str:  # noqa: ARG0
 _ACTS_ON: Mapping[str, str] = {
     "repeats": "repeats",
     "ties": "ties",
+    "scores": "ties",
     "groups": "groups",
     "negative": "grades",
     "grades": "grades",

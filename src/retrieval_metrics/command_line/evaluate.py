@@ -20,16 +20,18 @@ from retrieval_metrics.command_line.arguments import (
 )
 from retrieval_metrics.command_line.named_files import first_documents, named, tag_of
 from retrieval_metrics.command_line.trace_files import add_traces_to, read_judged
-from retrieval_metrics.command_line.trec_eval_lines import at_level, map_at, text_of
+from retrieval_metrics.command_line.trec_eval_lines import at_level, text_of
 from retrieval_metrics.command_line.trec_eval_lines import named as trec_eval_names
 from retrieval_metrics.command_line.values import by_query, clusters, labels_of, named_value
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metric
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.files.folders import texts_at
+from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.summary import summary_table
 from retrieval_metrics.scoring.rules import as_rules
+from retrieval_metrics.scoring.under_rules import judge_under
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -143,7 +145,16 @@ def run(given: argparse.Namespace) -> bool:
         texts["slices"] = {query: slice_of(query) for query in first.queries if slice_of(query) is not None}
     if given.format == "trec_eval":
         name = tag_of(next(iter(paths.values())))
-        lines = text_of(first.scores, asked, name, given.level, per_query=given.per_query)
+        ((truth, _),) = judged.values()
+        origin = first.scores.needed_origin("counted")
+        lines = text_of(
+            first.scores,
+            asked,
+            name,
+            given.level,
+            places=lambda: judge_under(as_qrels(truth), origin.run, origin.match, rules),
+            per_query=given.per_query,
+        )
         shown = shown._replace(lines=lines)
     if given.report is not None:
         first.report(given.report, **texts)
@@ -173,7 +184,7 @@ def _asked(given: argparse.Namespace) -> list[Any]:
 
 def _computed(asked: Sequence[Any], level: int) -> list[Metric]:
     metrics = [one for one in asked if isinstance(one, Metric)]
-    return metrics if metrics and "gm_map" not in asked else list(dict.fromkeys([*metrics, map_at(level)]))
+    return metrics or [at_level(Metric.parse("map"), level)]
 
 
 def one_run(result: Evaluation, *, per_query: bool) -> output.Shown:

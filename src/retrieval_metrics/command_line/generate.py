@@ -13,12 +13,14 @@ from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import Target
 from retrieval_metrics.questions.generating.generate import generate_questions
 from retrieval_metrics.questions.generating.generated import COLUMNS
+from retrieval_metrics.questions.generating.kinds import KINDS
 from retrieval_metrics.questions.generating.prompts import QuestionPrompts
 
 EXAMPLES = """\
 examples:
   retrieval-metrics generate docs/ --model my_models:ask -n 50 -o questions.json
   retrieval-metrics generate corpus.jsonl --model my_models:ask -n 50 -o questions.json --sentences --budget 500
+  retrieval-metrics generate docs/ --model my_models:ask -n 50 -o questions.json --kinds one_passage=6 unanswerable=1
 
 my_models.py, in the current folder, holds a function of a prompt that returns the reply of a model:
 
@@ -55,6 +57,16 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--sentences", action="store_true", help="the model names sentences by number: for models that copy badly"
     )
+    parser.add_argument(
+        "--kinds",
+        nargs="+",
+        type=_share,
+        metavar="KIND[=SHARE]",
+        help=f"the kinds of questions: {', '.join(KINDS)} (default: the first four, 4 : 3 : 2 : 1)",
+    )
+    parser.add_argument(
+        "--persona", action="append", metavar="TEXT", help="a description of who asks; several of them ask in turn"
+    )
     parser.add_argument("--language", help="the language of the questions (default: that of each passage)")
     parser.add_argument("--budget", type=int, metavar="N", help="the largest number of calls of the model")
     parser.add_argument("--workers", type=int, default=8, metavar="N", help="calls at once (default: %(default)s)")
@@ -67,6 +79,8 @@ def run(given: argparse.Namespace) -> bool:
         given.corpus,
         _model(given.model),
         given.number,
+        kinds=None if given.kinds is None else dict(given.kinds),
+        personas=given.persona,
         evidence="sentences" if given.sentences else "quotes",
         prompts=None if given.language is None else QuestionPrompts(language=given.language),
         model_name=given.model_name or given.model,
@@ -80,6 +94,11 @@ def run(given: argparse.Namespace) -> bool:
         made.questions.save(given.output)
     shown = output.Shown(made._tables(), {}, [COLUMNS, *made.rows()])  # noqa: SLF001  (the tables that it prints)
     return output.finish(shown, "text", None, [] if made.stopped is None else [made.stopped])
+
+
+def _share(given: str) -> tuple[str, float]:
+    kind, _, share = given.partition("=")
+    return kind, float(share or 1)
 
 
 def _model(named: str) -> Any:

@@ -8,42 +8,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.pytrec_eval import asked as of_trec_eval
+from retrieval_metrics.pytrec_eval import supported_measures, supported_nicknames
+from retrieval_metrics.pytrec_eval.measure_values import OURS, MeasureValues
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from retrieval_metrics.aliases import FloatArray, IntArray
+    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.results.scores import Scores
 
-COUNTS = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
-MEASURES = ("gm_map", "iprec_at_recall")
-OF_TREC_EVAL = (*COUNTS, *MEASURES)
-"""What only these lines hold, beside metrics."""
-LEVELS = tuple(at / 10 for at in range(11))
-LEAST = 1e-5
-"""The average precision of which the geometric mean takes the logarithm is at least this."""
-CUTS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-OFFICIAL = (
-    *(*COUNTS, "map", "gm_map", "r_precision", "bpref", "mrr", "iprec_at_recall"),
-    *(f"precision@{k}" for k in CUTS),
-)
-"""What trec_eval prints if nothing else is asked for, in its order."""
-
-WHOLE = {
-    "map": "map",
-    "r_precision": "Rprec",
-    "bpref": "bpref",
-    "mrr": "recip_rank",
-    "ndcg": "ndcg",
+ONLY_OF_ALL = ("runid", "num_q", "gm_map", "gm_bpref")
+"""Measures without values of single queries."""
+FIRST = 10
+"""How many documents `relstring` shows."""
+CUT = {"precision": "P", "recall": "recall", "ndcg": "ndcg_cut", "map": "map_cut", "hit_rate": "success"}
+WHOLE = {metric: name for name, metric in OURS.items() if name not in CUT.values()} | {
     "precision": "set_P",
     "recall": "set_recall",
     "f1": "set_F",
 }
-CUT = {"precision": "P", "recall": "recall", "ndcg": "ndcg_cut", "map": "map_cut", "hit_rate": "success"}
-ORDER = (
-    *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
-    *("iprec_at_recall", "P", "recall", "ndcg", "ndcg_cut", "map_cut", "success", "set_P", "set_recall", "set_F"),
-)
+"""The names in trec_eval of metrics with a cut-off, and of those without."""
 
 
 class TrecEvalLine(NamedTuple):
@@ -51,27 +37,56 @@ class TrecEvalLine(NamedTuple):
 
     Attributes:
         name: Its name in trec_eval.
-        per_query: Its values, or None if it is none of single queries.
-        of_all: Its value for all queries.
+        per_query: What is printed of single queries, or None if nothing is.
+        of_all: What is printed of all queries; an empty text if nothing is.
     """
 
     name: str
-    per_query: FloatArray | IntArray | None
+    per_query: Sequence[Any] | None
     of_all: float | str
 
 
+def of_only_trec_eval(name: str) -> bool:
+    """Return whether a name is a nickname or a measure of trec_eval, with parameters or not, and no metric of ours."""
+    if name in supported_nicknames:
+        return True
+    try:
+        (measure,) = of_trec_eval.asked({name})
+    except ValueError:
+        return False
+    return measure not in OURS and not _is_metric(name)
+
+
+def _is_metric(name: str) -> bool:
+    try:
+        Metric.parse(name)
+    except ValueError:
+        return False
+    return True
+
+
 def named(asked: Sequence[Metric | str]) -> list[Metric | str]:
-    """Return what to print, `official` as what it stands for, in the order of trec_eval."""
-    wanted = [each for one in asked for each in (OFFICIAL if one == "official" else (one,))]
-    parsed = [one if one in OF_TREC_EVAL else Metric.parse(str(one)) for one in dict.fromkeys(wanted)]
+    """Return what to print in the order of trec_eval: metrics, and the texts of measures that only trec_eval has."""
+    found = [each for one in asked for each in (_of_nickname(one) if one in supported_nicknames else [one])]
+    parsed = [Metric.parse(one) if isinstance(one, str) and not of_only_trec_eval(one) else one for one in found]
     return sorted(dict.fromkeys(parsed), key=_place)
+
+
+def _of_nickname(name: Any) -> list[str]:
+    """Return the measures of a nickname, those with cut-offs one by one."""
+    return [
+        key
+        for measure, parameters in of_trec_eval.asked({name}).items()
+        for key in (of_trec_eval.keys(measure, parameters) if measure in OURS else [measure])
+    ]
 
 
 def _place(one: Metric | str) -> tuple[int, float]:
     name = trec_name(one) if isinstance(one, Metric) else one
-    known = name if name in ORDER else name.rpartition("_")[0]
     cut = one.k if isinstance(one, Metric) and isinstance(one.k, int) else 0
-    return (ORDER.index(known) if known in ORDER else len(ORDER)), cut
+    known = name if name in supported_measures else name.rpartition("_")[0]
+    known = known if known in supported_measures else name.partition(".")[0]
+    return (of_trec_eval.ORDER.index(known) if known in supported_measures else len(of_trec_eval.ORDER)), cut
 
 
 def trec_name(metric: Metric) -> str:
@@ -83,60 +98,67 @@ def trec_name(metric: Metric) -> str:
     return f"{CUT[metric.name]}_{metric.k}" if metric.name in CUT else str(metric)
 
 
-def text_of(scores: Scores, asked: Sequence[Metric | str], name: str, level: int, *, per_query: bool) -> str:
+def text_of(
+    scores: Scores,
+    asked: Sequence[Metric | str],
+    name: str,
+    level: int,
+    *,
+    places: Callable[[], JudgedRun],
+    per_query: bool,
+) -> str:
     """Return the lines of a run.
 
     Args:
-        scores: Its scores, with a column for each metric asked for, and one for map if its geometric mean is.
+        scores: Its scores, with a column for each metric asked for.
         asked: What to print, from `named`.
         name: The name of the run.
         level: The lowest relevant grade.
+        places: Returns the judged run with negative grades as judged.
         per_query: Whether to print single queries too.
     """
     order = sorted(range(len(scores.queries)), key=lambda at: str(scores.queries[at]).encode())
-    lines = [line for one in asked for line in _lines(scores, one, name, level, order)]
+    values = MeasureValues(scores.needed_origin("counted").judged, level, places)
+    lines = [line for one in asked for line in _lines(scores, values, one, name, order)]
     rows: list[str] = []
     for at, row in enumerate(order if per_query else ()):
         query = str(scores.queries[row])
         rows += [_row(line.name, query, line.per_query[at]) for line in lines if line.per_query is not None]
-    return "\n".join([*rows, *(_row(line.name, "all", line.of_all) for line in lines)])
+    return "\n".join([*rows, *(_row(line.name, "all", line.of_all) for line in lines if line.of_all != "")])
 
 
 def _row(name: str, query: str, value: Any) -> str:
-    shown = value if isinstance(value, str) else f"{value:d}" if name.startswith("num_") else f"{value:6.4f}"
+    shown = value if isinstance(value, str) else f"{value:.0f}" if name.startswith("num_") else f"{value:6.4f}"
     return f"{name:<22}\t{query}\t{shown}"
 
 
-def _lines(scores: Scores, one: Metric | str, name: str, level: int, order: list[int]) -> Iterator[TrecEvalLine]:
-    kept, judged = scores.positions[order], scores.needed_origin("counted").judged
+def _lines(
+    scores: Scores, values: MeasureValues, one: Metric | str, name: str, order: list[int]
+) -> Iterator[TrecEvalLine]:
+    kept = scores.positions[order]
     if isinstance(one, Metric):
-        column = _values(scores, one)[order]
-        yield TrecEvalLine(trec_name(one), column, _mean(column))
+        column = np.nan_to_num(scores.values[:, scores.metrics.index(one)])[order]
+        yield TrecEvalLine(trec_name(one), column.tolist(), _mean(column))
     elif one == "runid":
         yield TrecEvalLine(one, None, name)
-    elif one == "num_q":
-        yield TrecEvalLine(one, None, len(scores.queries))
-    elif one == "gm_map":
-        column = np.maximum(_values(scores, map_at(level))[order], LEAST)
-        yield TrecEvalLine(one, None, exp(_mean(np.log(column))))
-    elif one == "iprec_at_recall":
-        for recall in LEVELS:
-            column = _interpolated(scores, recall, level)[kept]
-            yield TrecEvalLine(f"iprec_at_recall_{recall:.2f}", column, _mean(column))
+    elif one == "relstring":
+        yield TrecEvalLine(one, [_first_grades(values.places(), at) for at in kept.tolist()], "")
     else:
-        of_query = {
-            "num_ret": judged.n_retrieved,
-            "num_rel": judged.n_relevant(level),
-            "num_rel_ret": judged.per_query(judged.hits(level).query),
-        }[one]
-        counts = of_query[kept].astype(np.int64)
-        yield TrecEvalLine(one, counts, int(counts.sum()))
+        for key, column in values.of(of_trec_eval.asked({one})).items():
+            of_queries = column[kept]
+            total = float(of_queries.sum()) if key.startswith("num_") else _mean(of_queries)
+            of_all = exp(total) if key.startswith("gm_") else total
+            yield TrecEvalLine(key, None if one in ONLY_OF_ALL else of_queries.tolist(), of_all)
 
 
-def map_at(level: int) -> Metric:
-    """Return average precision at a relevance level."""
-    found: Metric = at_level(Metric.parse("map"), level)
-    return found
+def _first_grades(judged: JudgedRun, query: int) -> str:
+    """Return the grades of the first documents, a character each: `-` if unjudged, `.` if pooled and not judged."""
+    shown = ["-"] * min(FIRST, int(judged.n_retrieved[query]))
+    here = judged.items.query == query
+    for rank, grade in zip(judged.items.rank[here].tolist(), judged.items.grade[here].tolist(), strict=True):
+        if rank <= len(shown):
+            shown[rank - 1] = "." if grade < 0 else ">" if grade > 9 else f"{grade:.0f}"  # noqa: PLR2004  (one digit)
+    return f"'{''.join(shown)}'"
 
 
 def at_level(metric: Any, level: int) -> Any:
@@ -149,21 +171,6 @@ def at_level(metric: Any, level: int) -> Any:
         return metric
 
 
-def _values(scores: Scores, metric: Metric) -> FloatArray:
-    """Return the values of a metric, shape (queries,), 0 where it is undefined."""
-    return np.nan_to_num(scores.values[:, scores.metrics.index(metric)])
-
-
 def _mean(column: FloatArray) -> float:
     """Return the mean of a column, summed as trec_eval does it, one after the other."""
     return float(np.cumsum(column)[-1]) / len(column) if len(column) else 0.0
-
-
-def _interpolated(scores: Scores, recall: float, level: int) -> FloatArray:
-    """Return the largest precision at this recall or more, shape (judged queries,); 0 where it is not reached."""
-    judged = scores.needed_origin("counted").judged
-    hits, needed = judged.hits(level), judged.n_relevant(level)
-    reached = hits.ordinal >= (needed * recall + 0.9).astype(np.int64)[hits.query]
-    found = np.zeros(judged.n_queries)
-    np.maximum.at(found, hits.query[reached], (hits.ordinal / hits.rank)[reached])
-    return found

@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.command_line.trec_eval_lines import OF_TREC_EVAL
+from retrieval_metrics.command_line.trec_eval_lines import of_only_trec_eval
 from retrieval_metrics.definition.metric import Metric
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def metrics(text: str) -> list[Any]:
             before = names[-1].rpartition(".") if names else ("", "", "")
             further = name.isdigit() and before[0] and before[2].isdigit()  # the 10 of P.5,10
             names.append(f"{before[0]}.{name}" if further else name)
-        return [name if name in {"official", *OF_TREC_EVAL} else Metric.parse(name) for name in names]
+        return [name if of_only_trec_eval(name) else Metric.parse(name) for name in names]
     except ValueError as error:
         own = "; one of your own needs --metrics-from MODULE" if str(error).startswith("unknown metric") else ""
         raise argparse.ArgumentTypeError(f"{error}{own}") from error

@@ -101,6 +101,7 @@ def compare_retrievers(
         timeout=timeout,
         retries=retries,
         raise_on_error=raise_on_error,
+        synchronously=True,
         resume=resume,
     )
     runs = run_until_complete(ask_all(asked.askings, show_progress=show_progress))

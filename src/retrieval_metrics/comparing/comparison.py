@@ -25,6 +25,7 @@ from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.retrieval import notes_tables, retrieval_tables
 from retrieval_metrics.reporting.verdict import comparison_tables, small_print
+from retrieval_metrics.results.aligned import Aligned
 from retrieval_metrics.results.compared import Compared
 from retrieval_metrics.results.room import budgets_used
 from retrieval_metrics.results.standings import ranking_of
@@ -102,10 +103,11 @@ class Comparison(Compared, Printed):
         whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
         scores, metrics, notes = common_ground(whole, metrics)
         clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
-        budgets = budgets_used(scores, ranked)
+        budgets, aligned = budgets_used(scores, ranked), Aligned.of(scores, metrics)
         resamples = max(resamples, round(FINENESS * looks / (1 - level))) if looks > 1 else resamples
         differences = tested(
             scores,
+            aligned,
             ranked,
             baseline,
             level=1 - (1 - level) / looks,
@@ -129,7 +131,9 @@ class Comparison(Compared, Printed):
             margin=margin,
             clusters=clusters,
             ignorance=ignorance(scores, ranked),
-            unjudged=bounds_of_unjudged(scores, ranked, differences, resamples=resamples, seed=seed, unseen=unseen)
+            unjudged=bounds_of_unjudged(
+                scores, aligned, ranked, differences, resamples=resamples, seed=seed, unseen=unseen
+            )
             if unjudged == "bounds"
             else None,
             notes=notes,
@@ -236,19 +240,21 @@ class Comparison(Compared, Printed):
 
     def plot(
         self,
-        kind: Literal["overview", "intervals", "differences", "wins", "cutoffs"] = "overview",
+        kind: Literal["overview", "intervals", "differences", "wins", "cutoffs", "precision_recall"] = "overview",
         metric: str | Metric | None = None,
         *,
-        across: int = 2,
+        across: int | None = None,
     ) -> Figure:
         """Return a figure to show in a notebook or to save with `figure.savefig(path)`.
 
         Args:
-            kind: `intervals`: the means of every system and metric, side by side. `differences`: the difference of
-                every query, sorted. `wins`: the queries won, tied and lost. `cutoffs`: the metric over k. `overview`:
-                all four.
-            metric: The metric of `differences` and `cutoffs`; None takes the first of the comparison.
-            across: How many panels are in a row; 1 suits a phone.
+            kind: `overview`: which system is better and how sure that is, by the means and query by query, with the
+                means of the other metrics below. `intervals`: the means of every system and metric. `differences`: the
+                difference of every query, sorted; of more than six pairs, those told apart most clearly. `wins`: the
+                queries won, tied and lost. `cutoffs`: the metric over k. `precision_recall`: mean precision against
+                mean recall, a point for each k.
+            metric: The metric of `overview`, `differences` and `cutoffs`; None takes the first of the comparison.
+            across: How many panels are in a row; None takes two, and one where a notebook is narrow.
 
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.
@@ -274,7 +280,8 @@ class Comparison(Compared, Printed):
         """Write an HTML report with the verdict, the ranking, the differences, and every query side by side.
 
         The file is self-contained and fetches nothing. The queries can be sorted, filtered, searched and opened;
-        without JavaScript, the worst of them are listed.
+        without JavaScript they are listed. Of more than 1,000 queries, those that moved most are there with their
+        results, the others with their values.
 
         Args:
             path: The file to write.

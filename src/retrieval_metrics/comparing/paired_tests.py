@@ -12,7 +12,6 @@ import numpy as np
 
 from retrieval_metrics.comparing.watching import watched
 from retrieval_metrics.inputs.question_clusters import Clusters
-from retrieval_metrics.results.aligned import aligned, on_all_queries
 from retrieval_metrics.results.difference import Difference
 from retrieval_metrics.results.summary import bounds_of
 from retrieval_metrics.statistics import Contrasts, Sums, Units, paired_differences, within_margins
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.results.aligned import Aligned
     from retrieval_metrics.results.room import BudgetUse
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.statistics import PairedDifference
@@ -33,6 +33,7 @@ RESAMPLES = 10_000
 
 def tested(
     scores: Mapping[str, Scores],
+    aligned: Aligned,
     metrics: Sequence[Metric],
     baseline: str | None,
     *,
@@ -46,18 +47,16 @@ def tested(
 ) -> tuple[Difference, ...]:
     """Return the differences of all pairs in all metrics, tested together."""
     hypotheses = [(metric, *pair) for metric in metrics for pair in pairs_of(list(scores), baseline)]
-    queries, values = on_all_queries(scores, metrics)
-    spans = {metric: _span(metric, list(scores.values())) for metric in metrics}
-    place = {metric: at for at, metric in enumerate(metrics)}
+    queries = aligned.queries
+    spans = {metric: _span(metric, scores, aligned) for metric in metrics}
     differences = np.column_stack(
         [
-            without_rounding(values[ours][:, place[metric]], values[theirs][:, place[metric]])
+            without_rounding(aligned.column(metric, ours), aligned.column(metric, theirs))
             for metric, ours, theirs in hypotheses
         ]
     )
     labels = None if clusters is None else clusters.of(queries).labels
     of_each = [spans[metric] for metric, _, _ in hypotheses]
-    columns = [(place[metric], ours, theirs) for metric, ours, theirs in hypotheses]
     with watched(len(hypotheses), len(queries), resamples, show_progress=show_progress) as advance:
         found = paired_differences(
             differences,
@@ -66,7 +65,7 @@ def tested(
             resamples=resamples,
             seed=seed,
             clusters=labels,
-            contrasts=_contrasts(values, differences, columns),
+            contrasts=_contrasts(aligned, metrics, differences, hypotheses),
             advance=advance,
         )
     defined = ~np.isnan(differences)
@@ -91,9 +90,7 @@ def tested(
             metric=str(metric),
             system=system,
             baseline=other,
-            queries=queries
-            if defined[:, at].all()
-            else [queries[row] for row in np.flatnonzero(defined[:, at]).tolist()],
+            queries=queries if defined[:, at].all() else aligned.queries_at(np.flatnonzero(defined[:, at])),
             values=differences[defined[:, at], at],
             paired=found.each[at] if signs[at] == 1 else _mirrored(found.each[at]),
             higher_is_better=signs[at] == 1,
@@ -114,17 +111,24 @@ def _mirrored(paired: PairedDifference) -> PairedDifference:
 
 
 def _contrasts(
-    values: Mapping[str, FloatArray], differences: FloatArray, hypotheses: Sequence[tuple[int, str, str]]
+    aligned: Aligned,
+    metrics: Sequence[Metric],
+    differences: FloatArray,
+    hypotheses: Sequence[tuple[Metric, str, str]],
 ) -> Contrasts:
     """Return the differences as those of one column per system and metric.
 
     Where the systems define a metric on different queries, each difference keeps a column of its own.
 
     Args:
-        values: The values of each system, shape (queries, metrics).
+        aligned: The values of the systems.
+        metrics: The metrics that are tested.
         differences: Shape (queries, hypotheses).
-        hypotheses: The column of the metric, the system and its baseline.
+        hypotheses: The metric, the system and its baseline.
     """
+    place = {metric: at for at, metric in enumerate(metrics)}
+    columns_of = [aligned.metrics[metric] for metric in metrics]
+    values = {name: each[:, columns_of] for name, each in aligned.values.items()}
     first, *others = values.values()
     undefined = np.isnan(first)
     shared = np.all([(np.isnan(other) == undefined).all(axis=0) for other in others], axis=0)
@@ -135,9 +139,9 @@ def _contrasts(
     minus: list[int] = []
     own: list[int] = []
     for at, (metric, system, baseline) in enumerate(hypotheses):
-        alike = bool(shared[metric])
-        plus.append(number[system] * len(shared) + metric if alike else of_systems.shape[1] + len(own))
-        minus.append(number[baseline] * len(shared) + metric if alike else -1)
+        alike = bool(shared[place[metric]])
+        plus.append(number[system] * len(shared) + place[metric] if alike else of_systems.shape[1] + len(own))
+        minus.append(number[baseline] * len(shared) + place[metric] if alike else -1)
         own += [] if alike else [at]
     columns = np.nan_to_num(np.hstack([of_systems, differences[:, own]]))
     return Contrasts(columns, np.array(plus), np.array(minus))
@@ -153,22 +157,20 @@ def common_clusters(scores: Mapping[str, Scores]) -> Clusters | None:
     return reduce(Clusters.plus, known) if known else None
 
 
-def _span(metric: Metric, systems: Sequence[Scores]) -> float:
+def _span(metric: Metric, systems: Mapping[str, Scores], aligned: Aligned) -> float:
     """Return the largest possible difference of two values, up to the ideal or, if unbounded, the best observed."""
     if metric.definition.given:
         low, high = metric.definition.bounds
-        return high - low if isfinite(high - low) else _observed(metric, systems)
+        return high - low if isfinite(high - low) else _observed(aligned.shared(metric)[1])
     largest = 0.0
-    for system in systems:
-        values = aligned([system], metric)[1]
-        sums = Sums.of(values[:, 0])
-        upper = bounds_of(system, metric, sums)[1]
+    for name, scores in systems.items():
+        sums = Sums.of(aligned.shared(metric, [name])[1][:, 0])
+        upper = bounds_of(scores, metric, sums)[1]
         largest = max(largest, sums.largest if isinf(upper) else upper)
     return largest or 1.0
 
 
-def _observed(metric: Metric, systems: Sequence[Scores]) -> float:
-    values = aligned(systems, metric)[1]
+def _observed(values: FloatArray) -> float:
     return float(np.ptp(values)) if values.size and np.ptp(values) else 1.0
 
 

@@ -135,27 +135,37 @@ class Plan(Printed):
             ImportError: If matplotlib is not installed; the message holds the command.
         """
         require("matplotlib", "plot")
-        from retrieval_metrics.presentation.plots import Panel, figure  # noqa: PLC0415  (matplotlib is an extra)
+        from retrieval_metrics.presentation.plots.curves import rows_at_ends  # noqa: PLC0415  (matplotlib is an extra)
+        from retrieval_metrics.presentation.plots.layout import Panel, figure  # noqa: PLC0415  (likewise)
 
-        names = [f"{each.name} ({each.spread:.2f})" for each in self.rows]
-        return figure([Panel(self._draw)], 1, names, wide=1)
+        return figure([Panel(self._draw, rows_at_ends([self._named(each) for each in self.rows]))])
+
+    @staticmethod
+    def _named(row: PlannedQuestions) -> str:
+        return f"{row.name} ({row.spread:.2f})"
 
     def _draw(self, axes: Axes) -> None:
-        from retrieval_metrics.presentation.plots import dash, plain  # noqa: PLC0415  (matplotlib is an extra)
-        from retrieval_metrics.presentation.series import style  # noqa: PLC0415  (likewise)
+        from retrieval_metrics.presentation.plots.curves import dash, name_ends  # noqa: PLC0415  (matplotlib is an extra)
+        from retrieval_metrics.presentation.plots.layout import entitle, plain  # noqa: PLC0415  (likewise)
+        from retrieval_metrics.presentation.series import TIED, style  # noqa: PLC0415  (likewise)
 
         wanted = self.size
-        sizes = np.geomspace(wanted / 2.5, min(wanted * 4, self.span), CURVE)
+        sizes = np.geomspace(min(wanted * 4, self.span), wanted / 8, CURVE)
+        most, ends = 3 * max(row.questions for row in self.rows), []
         for at, row in enumerate(self.rows):
             counts = [_needed(self, row.spread, row.freedom, size)[0] for size in sizes.tolist()]
-            axes.plot(counts, sizes, color=style(at).colour, linestyle=dash(at), linewidth=1.8)
+            shown = [each for each in zip(counts, sizes.tolist(), strict=True) if each[0] <= most]
+            axes.plot(*zip(*shown, strict=True), color=style(at).colour, linestyle=dash(at), linewidth=1.8)
+            ends.append((self._named(row), *shown[-1]))
             axes.plot([row.questions], [wanted], marker=style(at).marker, color=style(at).colour, markersize=6)
-        axes.axhline(wanted, color="0.6", linewidth=0.9, linestyle=":")
+        axes.axhline(wanted, color=TIED, linewidth=0.9, linestyle=":")
         axes.set_xscale("log")
         axes.set_xlabel("questions")
         axes.set_ylabel("margin" if self.difference is None else "difference found")
-        axes.set_title(self.metric, loc="left")
-        plain(axes, grid="both")
+        entitle(axes, self.metric)
+        axes.set_ylim(bottom=0)
+        plain(axes, grid="y")
+        name_ends(axes, ends)
 
 
 def plan(

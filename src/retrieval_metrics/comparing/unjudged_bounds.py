@@ -10,7 +10,6 @@ import numpy as np
 
 from retrieval_metrics.checks import integer
 from retrieval_metrics.comparing.unjudged import Open, completed_scores, open_queries
-from retrieval_metrics.results.aligned import aligned
 from retrieval_metrics.results.ignorance import UnjudgedBounds
 from retrieval_metrics.statistics import Interval, paired_differences
 from retrieval_metrics.statistics.paired import without_rounding
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.results.aligned import Aligned
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.scores import Scores
 
@@ -31,6 +31,7 @@ MOST_OF_ALL = 2**17
 
 def bounds_of_unjudged(
     scores: Mapping[str, Scores],
+    aligned: Aligned,
     metrics: Sequence[Metric],
     differences: Sequence[Difference],
     *,
@@ -71,7 +72,7 @@ def bounds_of_unjudged(
         depths={str(metric): depth for metric, depth in depths.items()},
         grades=grades,
         unseen=max(further.values(), default=0),
-        means={str(metric): reaches[str(metric)].of_means(scores, metric) for metric in metrics},
+        means={str(metric): reaches[str(metric)].of_means(aligned, metric) for metric in metrics},
         differences={key: Interval(*map(_mean, both)) for key, both in zip(keys, ends, strict=True)},
         p_values=dict(zip(keys, zip(*tested, strict=True), strict=True)),
         queries={name: len(reach.position) + len(reach.beyond) for name, reach in reaches.items()},
@@ -112,12 +113,13 @@ class _Reach(NamedTuple):
     position: Mapping[QueryId, int]
     beyond: set[QueryId]
 
-    def of_means(self, scores: Mapping[str, Scores], metric: Metric) -> dict[str, Interval]:
+    def of_means(self, aligned: Aligned, metric: Metric) -> dict[str, Interval]:
         """Return the least and the greatest mean of each system, over the queries that all have a value for."""
-        queries, columns = aligned(list(scores.values()), metric)
+        rows, columns = aligned.shared(metric)
+        queries = aligned.queries_at(rows)
         at = self.metrics.index(str(metric))
         found = {}
-        for system, column in zip(scores, columns.T, strict=True):
+        for system, column in zip(aligned.values, columns.T, strict=True):
             both = self._ends(queries, column, self.values[system][:, at], lowest=0.0)
             found[system] = Interval(*map(_mean, both))
         return found

@@ -422,17 +422,18 @@ class Evaluation(Printed):
 
     def plot(
         self,
-        kind: Literal["overview", "intervals", "cutoffs"] = "overview",
+        kind: Literal["overview", "intervals", "cutoffs", "precision_recall"] = "overview",
         metric: str | Metric | None = None,
         *,
-        across: int = 2,
+        across: int | None = None,
     ) -> Figure:
         """Return a figure to show in a notebook or to save with `figure.savefig(path)`.
 
         Args:
             kind: `intervals`: the means with their intervals. `cutoffs`: the metrics over k. `overview`: both.
+                `precision_recall`: mean precision against mean recall, a point for each k.
             metric: The metric of `cutoffs`; None takes all that have a cut-off.
-            across: How many panels are in a row; 1 suits a phone.
+            across: How many panels are in a row; None takes two, and one where a notebook is narrow.
 
         Raises:
             ImportError: If matplotlib is not installed; the message contains the command that installs it.
@@ -453,12 +454,12 @@ class Evaluation(Printed):
         slices: Mapping[Any, Any] | None = None,
         k: int | None = None,
         text_length: int | None = None,
-        n: int = 20,
     ) -> None:
         """Write an HTML report with the means in plain words, the failures, and the results of every query.
 
         The file is self-contained and fetches nothing. The queries can be sorted, filtered, searched and opened;
-        without JavaScript, the worst of them are listed.
+        without JavaScript they are listed. Of more than 1,000 queries, those with the lowest values are there with
+        their results, the others with their values.
 
         Args:
             path: The file to write.
@@ -470,16 +471,15 @@ class Evaluation(Printed):
             k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
             text_length: How many characters of a text are shown, around the needed words; None shows whole texts if the
                 page stays below about 10 MB.
-            n: How many of the worst queries are listed for readers without JavaScript.
 
         Raises:
-            ValueError: If the evaluation was made without its run, or `k`, `text_length` or `n` is not positive.
+            ValueError: If the evaluation was made without its run, or `k` or `text_length` is not positive.
         """
         from retrieval_metrics.reporting.queries import ShownQueries  # noqa: PLC0415  (seldom asked for)
         from retrieval_metrics.reporting.reports import evaluation_report  # noqa: PLC0415  (as above)
 
         shown = ShownQueries.of(queries, corpus, slices, k=k, length=text_length, known=self.scores.query_texts)
-        evaluation_report(self.scores, path, title, shown, n)
+        evaluation_report(self.scores, path, title, shown)
 
     def save(
         self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None, rankings: bool = True

@@ -11,12 +11,13 @@ from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.evaluation.hidden_calls import hidden_calls
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.evaluation.unplaced import warn_of_unplaced
+from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.matching.matching import as_matching
 from retrieval_metrics.results.query_scores import query_scores
 from retrieval_metrics.scoring.rules import as_rules
-from retrieval_metrics.trajectories.views import CallsView, Seen, check_calls
+from retrieval_metrics.trajectories.views import Seen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -105,18 +106,16 @@ class RowScorer(Scorer):
         *,
         semantics: str | Rules = "standard",
         match: str | Key | Matching = "id",
-        calls: CallsView = "interleaved",
         max_grade: float | None = None,
     ) -> None:
         """Read the arguments, as in `evaluate`.
 
         Raises:
             TypeError: If one is of a wrong type.
-            ValueError: If a metric, a rule set, `match` or `calls` is unknown; or if a metric divides by the largest
+            ValueError: If a metric, a rule set or `match` is unknown; or if a metric divides by the largest
                 grade of all judgments, and that is not given.
         """
         super().__init__(metrics, semantics=semantics, match=match)
-        check_calls(calls)
         self.max_grade = max_grade
         if max_grade is None and (needy := [metric for metric in self.metrics if divides_by_largest_grade(metric)]):
             raise ValueError(
@@ -150,7 +149,7 @@ class RowScorer(Scorer):
             RetrievalWarning: If some of what was retrieved cannot be placed.
         """
         try:
-            truth = as_qrels({_QUERY: relevant})
+            truth = as_qrels({_QUERY: judgments_of(relevant, name)})
         except (TypeError, ValueError) as error:
             raise row_error(error, _QUERY, name) from error
         try:

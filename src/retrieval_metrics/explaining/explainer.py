@@ -12,8 +12,12 @@ from retrieval_metrics.explaining.needed import Needed
 from retrieval_metrics.explaining.outcomes import Investigation, Question, needs, unmet
 from retrieval_metrics.explaining.results import CameBack
 from retrieval_metrics.inputs.pieces import Piece
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.ranking_order import Rankings
+from retrieval_metrics.trajectories.items import identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -122,15 +126,28 @@ class Explainer:
         run = self.rankings.run
         if not isinstance(run, RetrievedRun) or finding.kind == "beyond the budget":
             return finding
-        if isinstance(finding.document, Piece):  # which items hold it is known only of the ranking itself
-            place = None if finding.rank is None else run.place(query, finding.rank)
-            story = "" if place is None else f"found by call {place[0]}"
+        if isinstance(finding.document, Piece):
+            holding = self._holding(run, query, finding.document)
+            story = run.story(query, lambda item: identity(item) in holding)
         else:
-            story = run.story(query, finding.document, self.rankings.matching.key)
+            key = self.rankings.matching.key
+            story = run.story(
+                query, lambda item: (key(item) if isinstance(item, Retrieved) else item) == finding.document
+            )
         if not story:
             return finding
         # "Never retrieved" is said of this view; what the calls did with the document says more.
         return replace(finding, detail=story if finding.kind == "never retrieved" else f"{finding.detail}; {story}")
+
+    def _holding(self, run: RetrievedRun, query: QueryId, piece: Piece) -> set[Any]:
+        """Return the identities of the items that hold a piece by themselves, of all that came up for a query."""
+        items = run.everything(query)
+        if not items:
+            return set()
+        truth: Any = {query: [piece]}
+        found: Any = {query: items}
+        ranks = judge(as_qrels(truth), found, self.rankings.matching, "docid").ranks
+        return {identity(items[rank - 1]) for rank in ranks.rank.tolist()}
 
     def results(self, explained: Explained, k: int | None = None) -> tuple[Result, ...]:
         """Return the first `k` results of a query; None takes the metric's cut-off."""

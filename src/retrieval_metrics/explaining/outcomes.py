@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,15 +79,13 @@ class Investigation:
         run.
         """
         places = self._relevant(index)
-        first, last = np.searchsorted(self.judged.items.query, [index, index + 1])
-        items = self.judged.items
-        at = dict(zip(items.document[first:last].tolist(), range(first, last), strict=True))
-        ranks = {place: int(items.rank[at[place]]) for place in places if place in at}
+        retrieved = self._retrieved(index)
+        ranks = {place: retrieved[place][0] for place in places if place in retrieved}
         groups = self._groups(index, places)
         needed = len({group for each in groups.values() for group in each})
         k, budget = (needed, None) if self.question.at_needed else self.cutoff(index)
         satisfied = {group for place, rank in ranks.items() if k is None or rank <= k for group in groups[place]}
-        known = {place: (rank, int(items.tied[at[place]])) for place, rank in ranks.items()}
+        known = {place: retrieved[place] for place in ranks}
         case = Case(
             judged=self.judged,
             rankings=self.rankings,
@@ -113,12 +112,26 @@ class Investigation:
                 kept = k, cut if isinstance(cut, Budget) else None
         return kept
 
+    @cached_property
+    def _columns(self) -> tuple[list[int], list[int], list[float], list[bool]]:
+        """Where the items and the judgments of each query begin, and the grade and relevance of each document."""
+        qrels, items = self.judged.qrels, self.judged.items
+        begins = np.searchsorted(items.query, np.arange(len(qrels.queries) + 1))
+        relevant = is_relevant(qrels.document_grade, self.question.rel)
+        return begins.tolist(), list(map(int, qrels.bounds)), qrels.document_grade.tolist(), relevant.tolist()
+
+    def _retrieved(self, index: int) -> dict[int, tuple[int, int]]:
+        """Return the rank and the ties of each judged document that was retrieved for a query."""
+        first, last = self._columns[0][index : index + 2]
+        items = self.judged.items
+        columns = (each[first:last].tolist() for each in (items.document, items.rank, items.tied))
+        return {document: (rank, tied) for document, rank, tied in zip(*columns, strict=True)}
+
     def _relevant(self, index: int) -> list[int]:
-        qrels = self.judged.qrels
-        grades = qrels.document_grade[qrels.bounds[index] : qrels.bounds[index + 1]]
-        order = np.argsort(-grades, kind="stable")
-        places: list[int] = (order[is_relevant(grades[order], self.question.rel)] + qrels.bounds[index]).tolist()
-        return places
+        """Return the places of the relevant documents of a query among the judged ones, best grade first."""
+        _, bounds, grades, relevant = self._columns
+        places = [place for place in range(bounds[index], bounds[index + 1]) if relevant[place]]
+        return sorted(places, key=lambda place: -grades[place])
 
     def _groups(self, index: int, places: Sequence[int]) -> dict[int, tuple[int, ...]]:
         """Return the groups in which each document is relevant, numbered from 1 within the query."""

@@ -9,8 +9,9 @@ import numpy as np
 
 from retrieval_metrics.definition.metric import spelled
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.plots import TIED, Panel, broken, figure, from_zero, plain
-from retrieval_metrics.presentation.series import COLOURS
+from retrieval_metrics.presentation.plots.curves import from_zero
+from retrieval_metrics.presentation.plots.layout import Panel, broken, entitle, figure, plain
+from retrieval_metrics.presentation.series import TIED, style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.history.entry import Entry
-    from retrieval_metrics.presentation.plots import Plot
+    from retrieval_metrics.presentation.plots.layout import Plot
 
-MOST_LABELS = 6
+MOST_LABELS = 8
 """The number of labels below a panel."""
 HALF = 0.5
 """If all means are below this, words are written above them."""
@@ -29,7 +30,7 @@ LETTERS = 20
 """The number of letters of a label that are shown; `History.table` has whole labels."""
 
 
-def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int) -> Plot:
+def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int | None) -> Plot:
     """Return the figure of a metric; lines join means on the same questions under the same rules."""
     name = spelled(metric, {each for entry in entries for each in entry.means})
     having = [entry for entry in entries if name in entry.means]
@@ -45,17 +46,17 @@ def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int) 
                 if at < len(having):
                     _break(axes, at, having[at - 1], having[at], top=top)
                 start = at
-        step = -(-len(having) // (MOST_LABELS * across))
+        step = -(-len(having) // MOST_LABELS)
         places = range(0, len(having), step)
         labels = [broken(shorten(having[at].label, LETTERS, placeholder="…"), LETTERS) for at in places]
         axes.set_xticks(list(places), labels, rotation=30, ha="right", rotation_mode="anchor")
         looks = numbers.count(sum(entry.questions == having[-1].questions for entry in having), "look", "looks")
         axes.set_xlabel(f"{looks} at the last questions; the more looks,\nthe more likely the top result is luck")
-        axes.set_title(f"{name}, mean and 95 % interval", loc="left")
+        entitle(axes, f"{name}, mean and 95 % interval")
         from_zero(axes)
         plain(axes, grid="y")
 
-    return figure([Panel(draw, rows=10)], 1, wide=across)
+    return figure([Panel(draw, rows=10)], across, wide=2)
 
 
 def _draw(axes: Axes, entries: Sequence[Entry], start: int, name: str) -> None:
@@ -63,7 +64,16 @@ def _draw(axes: Axes, entries: Sequence[Entry], start: int, name: str) -> None:
     ends = np.array([entry.intervals[name] for entry in entries])
     reach = np.where(np.isfinite(ends), np.abs(ends - means[:, None]), 0).T
     places = start + np.arange(len(entries))
-    axes.errorbar(places, means, yerr=np.nan_to_num(reach), color=COLOURS[0], marker="o", capsize=3, linewidth=1.6)
+    axes.errorbar(
+        places,
+        means,
+        yerr=np.nan_to_num(reach),
+        color=style(0).colour,
+        marker="o",
+        markersize=6.5,
+        elinewidth=2.4,
+        linewidth=1.2,
+    )
 
 
 def _break(axes: Axes, at: int, before: Entry, after: Entry, *, top: bool) -> None:

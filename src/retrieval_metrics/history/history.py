@@ -122,12 +122,13 @@ class History(Printed):
         frame: pd.DataFrame = require("pandas", "table").DataFrame(rows)
         return frame
 
-    def plot(self, metric: str | Metric | None = None, *, across: int = 2) -> Figure:
+    def plot(self, metric: str | Metric | None = None, *, across: int | None = None) -> Figure:
         """Return a figure of a metric over time, with intervals and breaks where the questions or the rules changed.
 
         Args:
             metric: The metric; None takes the first of the last entry.
-            across: The width of the figure, in panels of other figures; 1 suits a phone.
+            across: The width of the figure, in panels of other figures; None takes two, and one where a notebook is
+                narrow.
 
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.

@@ -44,7 +44,8 @@ def plain_row(row: Any) -> Any:
     if isinstance(inputs, Mapping) and isinstance(outputs, Mapping):  # an example of LangSmith
         return _of_langsmith(row, inputs, outputs)
     if not isinstance(row, (Mapping, list, tuple, str)) and hasattr(row, "user_input"):  # Ragas's SingleTurnSample
-        row = {name: getattr(row, name, None) for name in ("user_input", "reference_context_ids", TEXT_KEY)}
+        names = ("user_input", "reference_context_ids", TEXT_KEY, "reference")
+        row = {name: getattr(row, name, None) for name in names}
         return _with_texts(_known(row))
     return _with_texts(row) if isinstance(row, Mapping) else row
 
@@ -63,6 +64,7 @@ def _labelled(example: Any, number: int) -> dict[str, Any]:
     if not texts:
         raise ValueError(f"example {number} has no {TEXT_KEY}, so nothing is known to be relevant to its question")
     row: dict[str, Any] = {"query": _entry(example, "query"), "relevant": [*map(Text, texts)]}
+    row["reference_answer"] = _entry(example, "reference_answer")
     maker = _entry(example, "query_by")
     if maker is not None and (model := _entry(maker, "model_name")):
         row["model"] = model

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from typing import Self
 
     from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.inputs.conversations import Message
     from retrieval_metrics.inputs.documents import Sources
     from retrieval_metrics.inputs.provenance import Provenance
     from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, QueryTexts
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
 ID_KEYS = ("id", "query_id", "_id")
 QUERY_KEYS = ("query", "question", "user_input", "text")
 RELEVANT_KEYS = ("relevant", "relevant_docs", "expected_ids", "reference_context_ids", "qrels")
+ANSWER_KEYS = ("answer", "reference", "reference_answer", "expected_response")
+HISTORY_KEY = "history"
 
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """The data of an evaluation set: the questions, their judgments, and where they come from.
+    """The data of an evaluation set: the questions, their judgments and answers, and where they come from.
 
     Attributes:
         queries: The text of each query, by query id.
@@ -29,6 +32,8 @@ class Questions:
         provenance: Where each question comes from, by query id, as far as it is known.
         changes: The changes since it was read, one sentence each.
         sources: The texts that spans refer to, or their digests; None if they were not kept.
+        answers: The reference answer of each query, by query id, as far as it is known.
+        history: What was said before a query, by query id: messages such as `{"role": "user", "content": "..."}`.
     """
 
     queries: QueryTexts
@@ -36,6 +41,23 @@ class Questions:
     provenance: Mapping[QueryId, Provenance] = field(default_factory=dict)
     changes: tuple[str, ...] = ()
     sources: Sources | None = field(default=None, compare=False, repr=False)
+    answers: Mapping[Any, str] = field(default_factory=dict)
+    history: Mapping[Any, Sequence[Message]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not (self.answers or self.history):
+            return
+        from retrieval_metrics.inputs.conversations import messages_of  # noqa: PLC0415  (few sets have either)
+
+        known: Mapping[Any, str] = self.queries
+        for what, given in (("an answer", self.answers), ("something said before", self.history)):
+            if stray := [query for query in given if query not in known]:
+                raise ValueError(f"there is {what} for a query without a text, {stray[0]!r}")
+        for query, answer in self.answers.items():
+            if not isinstance(answer, str):
+                raise TypeError(f"the answer to query {query!r} must be a str, got {answer!r}")
+        said = {query: messages_of(before, f"query {query!r}") for query, before in self.history.items()}
+        object.__setattr__(self, "history", {query: before for query, before in said.items() if before})
 
     @classmethod
     def of(cls, dataset: Any) -> Self:
@@ -51,7 +73,7 @@ class Questions:
         if isinstance(dataset, cls):
             return dataset
         if isinstance(dataset, Questions):
-            return cls(dataset.queries, dataset.qrels, dataset.provenance, dataset.changes, dataset.sources)
+            return cls(*(getattr(dataset, each.name) for each in fields(Questions)))
         from retrieval_metrics.inputs.datasets import rows_of  # noqa: PLC0415  (only who reads a dataset needs it)
 
         queries, relevant = _part(dataset, "queries"), _part(dataset, "relevant_docs")
@@ -75,6 +97,8 @@ class Questions:
         queries: dict[QueryId, str] = {}
         qrels: dict[QueryId, Judgments] = {}
         provenance: dict[QueryId, Provenance] = {}
+        answers: dict[QueryId, str] = {}
+        history: dict[QueryId, Any] = {}
         row_of: dict[QueryId, int] = {}
         for number, row in enumerate(map(plain_row, rows), start=1):
             query_id, text, relevant = _row(row, number)
@@ -87,7 +111,12 @@ class Questions:
             queries[query_id], qrels[query_id] = text, relevant
             if (made := _provenance(row, number)) is not None:
                 provenance[query_id] = made
-        return cls._checked(queries, qrels, provenance)
+            if isinstance(row, Mapping):
+                if (answer := _answer(row)) is not None:
+                    answers[query_id] = answer
+                if row.get(HISTORY_KEY) is not None:
+                    history[query_id] = row[HISTORY_KEY]
+        return replace(cls._checked(queries, qrels, provenance), answers=answers, history=history)
 
     @classmethod
     def _checked(
@@ -152,6 +181,12 @@ def _row(row: Any, number: int) -> tuple[QueryId, str, Judgments]:
     raise TypeError(
         f"row {number} must be a (query, relevant) pair or a {{'query': ..., 'relevant': ...}} mapping, got {row!r}"
     )
+
+
+def _answer(row: Mapping[str, Any]) -> str | None:
+    """Return the reference answer of a row; None if it has none, or something else under its name."""
+    said = (row.get(key) for key in ANSWER_KEYS)
+    return next((one for one in said if isinstance(one, str) and one.strip()), None)
 
 
 def _provenance(row: Any, number: int) -> Provenance | None:

@@ -64,7 +64,11 @@ class RetrievedRun(dict[Any, Any]):
         """Return the number of the call that found an item of a ranking and its rank in that call; None if unknown."""
         return None
 
-    def story(self, query: QueryId, document: Any, key: Callable[[Retrieved], Any]) -> str:  # noqa: ARG002  (likewise)
+    def everything(self, query: QueryId) -> list[Retrieved]:  # noqa: ARG002  (likewise)
+        """Return every item on the way into a ranking; none for the answer of a retriever, which is the ranking."""
+        return []
+
+    def story(self, query: QueryId, wanted: Callable[[Any], bool]) -> str:  # noqa: ARG002  (likewise)
         """Return what became of a document on its way into the ranking; empty for the answer of a retriever."""
         return ""
 

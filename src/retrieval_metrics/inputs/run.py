@@ -144,6 +144,10 @@ class StreamedRun(Run):
     def _batch(self, number: int) -> Batch:
         return next(islice(self.batches(), number, None))
 
+    def changed(self, change: Callable[[Batch], Batch]) -> StreamedRun:
+        """Return a run whose batches are changed as they are read."""
+        return StreamedRun(self._path, lambda: map(change, self._read()), self._index, self.n_documents)
+
     def _refuse_change(self) -> NoReturn:
         raise ValueError(f"{self._path} has changed since it was read; read it again with read_run")
 

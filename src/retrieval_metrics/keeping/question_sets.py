@@ -10,7 +10,7 @@ from retrieval_metrics.inputs.entries import judgments_of, of_judged, of_judgmen
 from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels, judgments_by_query
-from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.questions import HISTORY_KEY, Questions
 from retrieval_metrics.inputs.ranking_entries import of_id
 from retrieval_metrics.keeping.document import Document, Lines, write_document
 
@@ -32,7 +32,8 @@ def save_questions(
         Qrels(questions.qrels)  # errors in the judgments are raised before anything is written
     qrels = judgments_by_query(questions.qrels)
     entries = Lines(
-        _entry(query, text, qrels[query], questions.provenance.get(query)) for query, text in questions.queries.items()
+        _entry(query, text, qrels[query], questions.provenance.get(query)) | kept_beside(questions, query)
+        for query, text in questions.queries.items()
     )
     sections: dict[str, Any] = {"questions": entries}
     if kept is not None:
@@ -79,6 +80,13 @@ def _entry(query: QueryId, text: str | None, judgments: Any, provenance: Provena
     return entry
 
 
+def kept_beside(questions: Questions, query: QueryId) -> dict[str, Any]:
+    """Return the answer to a question and what was said before it, as JSON holds them, as far as there is either."""
+    answer, said = questions.answers.get(query), questions.history.get(query)
+    entry: dict[str, Any] = {} if answer is None else {"answer": answer}
+    return entry if said is None else entry | {HISTORY_KEY: [dict(message) for message in said]}
+
+
 def judgments_as_json(judgments: Any, where: str) -> Any:
     """Return judgments in any shape as JSON holds them; sets, which have no order, are sorted."""
     if isinstance(judgments, Mapping):
@@ -115,6 +123,8 @@ def questions_of(entries: list[Any], document: Document) -> Questions:
     queries: dict[Any, str] = {}
     qrels: dict[Any, Any] = {}
     provenance: dict[Any, Provenance] = {}
+    answers: dict[Any, str] = {}
+    history: dict[Any, Any] = {}
     for number, entry in enumerate(entries):
         with document.place(f"questions[{number}]"):
             query = entry["query"]
@@ -125,4 +135,9 @@ def questions_of(entries: list[Any], document: Document) -> Questions:
             qrels[query] = judgments_of(entry["relevant"], f"query {query!r}")
             if "provenance" in entry:
                 provenance[query] = Provenance(**entry["provenance"])
-    return Questions(queries, qrels, provenance)
+            if "answer" in entry:
+                answers[query] = entry["answer"]
+            if HISTORY_KEY in entry:
+                history[query] = entry[HISTORY_KEY]
+    with document.place("questions"):
+        return Questions(queries, qrels, provenance, answers=answers, history=history)

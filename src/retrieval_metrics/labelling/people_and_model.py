@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.checks import require
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
@@ -15,6 +17,9 @@ from retrieval_metrics.statistics import Agreed, cohens_kappa, jackknifed, share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from retrieval_metrics.aliases import DocumentId, FloatArray, QueryId
 
@@ -126,10 +131,48 @@ class Agreement(Printed):
     @cached_property
     def relevance_kappa(self) -> Agreed:
         """Cohen's kappa of relevant (a grade of `relevant_from` or more) or not."""
-        grades = np.array(self.grades)
-        none = grades <= 0 if self.relevant_from is None else grades < self.relevant_from
+        none = self._not_relevant
         parts = np.array([none, ~none], dtype=np.float64)
         return jackknifed(parts @ self.by_query @ parts.T, cohens_kappa, level=self.level)
+
+    @cached_property
+    def calibration(self) -> dict[float, Agreed]:
+        """What the grades of the second mean: of the documents with each, the share that the first calls relevant."""
+        relevant = ~self._not_relevant
+        return {
+            grade: jackknifed(self.by_query[:, :, [at]], partial(_share_of, relevant), level=self.level, lowest=0.0)
+            for at, grade in enumerate(self.grades)
+            if self.by_query[:, :, at].any()
+        }
+
+    @property
+    def _not_relevant(self) -> NDArray[np.bool_]:
+        grades = np.array(self.grades)
+        return grades <= 0 if self.relevant_from is None else grades < self.relevant_from
+
+    def plot(self, *, across: int | None = None) -> Figure:
+        """Draw what the grades of the second mean: how many of the documents with each the first calls relevant.
+
+        Args:
+            across: How many panels are in a row; there is one.
+
+        Raises:
+            ImportError: If matplotlib is not installed; the message holds the command.
+        """
+        require("matplotlib", "plot")
+        from retrieval_metrics.presentation.plots.layout import figure  # noqa: PLC0415  (matplotlib is an extra)
+        from retrieval_metrics.presentation.plots.row_panels import DrawnRow, rows_panel  # noqa: PLC0415  (likewise)
+
+        first, second = self.names
+        given = self.confusion.sum(axis=0).astype(int)
+        counts = {grade: numbers.count(int(n), "document") for grade, n in zip(self.grades, given, strict=True)}
+        rows = [
+            DrawnRow(f"{second}: {grade:g}", found.value, found.interval, 0, f"{found.value:.2f} of {counts[grade]}")
+            for grade, found in reversed(self.calibration.items())
+        ]
+        relevant = "relevant" if self.relevant_from is None else f"relevant (from grade {self.relevant_from:g})"
+        label = f"share that {first} calls {relevant},\nwith its {numbers.level_name(self.level)}"
+        return figure([rows_panel(rows, f"what a grade of {second} means", label)], across)
 
     @property
     def relevant(self) -> str:
@@ -201,3 +244,9 @@ class Agreement(Printed):
         return (
             f"<Agreement of {self.names[0]} and {self.names[1]}: kappa {numbers.value(self.kappa.value)}, n={self.n}>"
         )
+
+
+def _share_of(relevant: NDArray[np.bool_], column: NDArray[np.float64]) -> float:
+    """Return the share of relevant ones among the counts of a column; NaN without counts."""
+    total = column.sum()
+    return float(column[relevant].sum() / total) if total else math.nan

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 WIDE, HIGH = 400, 150
 """Units of the drawing, which is stretched to the available width."""
 _NEARLY = 1e-9
+MOVED = 3
+"""Queries that are named at either end of the differences."""
 FEW = 3
 """The largest number of lines drawn with intervals along them; more would hide each other."""
 _KEPT = 'vector-effect="non-scaling-stroke"'
@@ -55,7 +57,7 @@ def _marker(at: int, x: float, y: float) -> str:
 def means(title: str, rows: Sequence[Mean], level: float, high: float = 1.0, low: float = 0.0) -> str:
     """Return the means of one metric, one below the other, each with its interval on one scale."""
     cells = []
-    for name, mean, interval, at in rows:
+    for name, mean, interval, at, sign in rows:
         drawn = ""
         if not isnan(mean):
             ends = (mean, mean) if isnan(interval.low) else tuple(interval)
@@ -71,7 +73,8 @@ def means(title: str, rows: Sequence[Mean], level: float, high: float = 1.0, low
         line = '<line class="rule" x1="0" x2="100%" y1="9" y2="9"/>'
         words = f"{escape(name)}: {numbers.value(mean)} {numbers.interval(interval)}"
         picture = f'<svg height="18" role="img" aria-label="{words}">{line}{drawn}</svg>'
-        cells.append(f'<span dir="auto">{escape(name)}</span>{picture}<span>{numbers.value(mean)}</span>')
+        value = f"{sign} {numbers.value(mean)}".strip()
+        cells.append(f'<span dir="auto">{escape(name)}</span>{picture}<span>{value}</span>')
     scale = f'<span></span><span class="axis"><span>{low:.3g}</span><span>{high:.3g}</span></span><span></span>'
     note = f"mean and {numbers.level_name(level)}"
     return _figure(title, f"{title}: {note}", f'<div class="bars">{"".join(cells)}{scale}</div>')
@@ -160,32 +163,51 @@ def key(names: Sequence[str]) -> str:
     return f'<ul class="key">{"".join(items)}</ul>'
 
 
-def differences(title: str, values: Sequence[float], said: str, ends: tuple[str, str]) -> str:
-    """Return the difference of every query, largest first, as one outline around zero.
+def differences(title: str, gains: Sequence[float], names: Sequence[str], said: str, sign: int = 1) -> str:
+    """Return the difference of every query, the largest gain first, with those moved most named.
+
+    A slim bar below has the queries won, tied and lost, on the same scale.
 
     Args:
         title: The heading.
-        values: The differences, largest first.
+        gains: How much better the system is for each query, largest first.
+        names: The names of these queries.
         said: The mean difference, in words.
-        ends: The labels of the left and the right end.
+        sign: -1 where a lower value is better: then a gain is a difference below 0.
     """
-    widest = max((abs(value) for value in values), default=0.0) or 1.0
+    widest = max((abs(gain) for gain in gains), default=0.0) or 1.0
     high, middle = 110, 55
-    step = WIDE / max(len(values), 1)
-    path = "".join(
-        f"L{at * step:.5g} {middle - value / widest * middle:.4g}H{end * step:.5g}" for at, end, value in _steps(values)
-    )
-    drawn = (
-        f'<path d="M0 {middle}{path}L{WIDE} {middle}z" fill="var(--dot)"/>'
-        f'<line class="zero" x1="0" x2="{WIDE}" y1="{middle}" y2="{middle}" {_KEPT}/>'
-    )
+    step = WIDE / max(len(gains), 1)
+    won, lost = sum(gain > _NEARLY for gain in gains), sum(gain < -_NEARLY for gain in gains)
+    paths = {"gain": "", "loss": ""}
+    for at, end, gain in _steps(gains):
+        if abs(gain) > _NEARLY:
+            top = middle - sign * gain / widest * middle
+            paths["gain" if gain > 0 else "loss"] += f"M{at * step:.5g} {middle}V{top:.4g}H{end * step:.5g}V{middle}"
+    drawn = "".join(f'<path d="{path}" class="{kind}"/>' for kind, path in paths.items())
+    drawn += f'<line class="zero" x1="0" x2="{WIDE}" y1="{middle}" y2="{middle}" {_KEPT}/>'
     picture = (
         f'<svg viewBox="0 0 {WIDE} {high}" height="{high}" preserveAspectRatio="none" role="img" '
         f'aria-label="{escape(said)}">{drawn}</svg>'
     )
-    axis = "".join(f'<span dir="auto">{escape(end)}</span>' for end in ends)
-    content = f'<div class="axis"><span>±{widest:.3g}</span></div>{picture}<div class="axis">{axis}</div>'
+    parts = (("gain", won), ("tie", len(gains) - won - lost), ("loss", lost))
+    bar = "".join(f'<span class="{kind}" style="flex:{number}"></span>' for kind, number in parts if number)
+    key = "".join(
+        f'<span><i class="{kind}"></i>{number:,} {word}</span>'
+        for (kind, number), word in zip(parts, ("won", "tied", "lost"), strict=True)
+    )
+    up, down = _moved(gains, names, sign), _moved([-gain for gain in gains[::-1]], names[::-1], -sign)
+    content = (
+        f'<div class="moved">{escape(up)}</div>{picture}<div class="moved last">{escape(down)}</div>'
+        f'<div class="shares" aria-hidden="true">{bar}</div><div class="axis counts">{key}</div>'
+    )
     return _figure(title, said, f'{content}<p class="notes">{escape(said)}</p>')
+
+
+def _moved(gains: Sequence[float], names: Sequence[str], sign: int) -> str:
+    """Return the first queries with their differences, in words."""
+    moved = [(name, gain) for name, gain in zip(names[:MOVED], gains[:MOVED], strict=True) if gain > _NEARLY]
+    return ", ".join(f"{name} {numbers.signed(sign * gain)}" for name, gain in moved)
 
 
 def _steps(values: Sequence[float]) -> list[tuple[int, int, float]]:

@@ -37,7 +37,7 @@ def table(content: Table) -> str:
     notes = "".join(f'<p class="notes">{escape(note)}</p>' for note in content.notes)
     # The page's style sheet aligns the cells; inline styles would double the size of a large table.
     drawn = tables.html(*content._replace(notes=())).replace(tables.RIGHT, "").replace(tables.LEFT, " class=l")
-    return f'<div class="wide">{drawn}</div>{notes}' if content.header else notes
+    return f'<div class="wide" tabindex="0">{drawn}</div>{notes}' if content.header else notes
 
 
 def sentences(said: Sequence[str]) -> str:
@@ -52,8 +52,13 @@ def folded(summary: str, *parts: str) -> str:
 
 
 def queries(static: str) -> str:
-    """Return the element in which the script shows the queries; `static` is shown without the script."""
-    return f'<div id="queries"><div class="static">{static}</div></div>'
+    """Return the element in which the script shows the queries; `static` is read where no script runs."""
+    return f'<div id="queries"><noscript>{static}</noscript></div>'
+
+
+def beside(words: str, picture: str) -> str:
+    """Return words with their picture beside them, or below them on a phone."""
+    return f'<div class="first"><div>{words}</div>{picture}</div>'
 
 
 def write(
@@ -71,11 +76,12 @@ def write(
         path: Where to write it.
         title: Its title.
         parts: Its parts, as HTML.
-        data: What the script shows, as values that JSON can hold; None leaves the script out.
+        data: What the script shows, as values that JSON can hold; None leaves that script out.
         scripts: The files of the script, in this folder. `queries.js` shows the queries in the element of `queries`.
+            That of the tables, which sorts them by their heads, is always there.
         style: A further style sheet, in this folder.
     """
-    program = "" if data is None else "\n".join(map(_text, scripts))
+    program = "\n".join(map(_text, ("tables.js", *(() if data is None else scripts))))
     digest = b64encode(sha256(program.encode()).digest()).decode()
     # Only the page's own script may run and nothing may be fetched, whatever the texts of the corpus contain.
     allowed = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
@@ -85,9 +91,10 @@ def write(
         f'<meta http-equiv="Content-Security-Policy" content="{allowed}">'
         f"<title>{escape(title)}</title><style>{styles}</style>"
     )
-    body = "\n".join([f"<h1>{escape(title)}</h1>", *parts])
+    body = "\n".join([f"<main>\n<h1>{escape(title)}</h1>", *parts, "</main>"])
     if data is not None:
-        body += f'\n<script type="application/json" id="data">{_json(data)}</script>\n<script>{program}</script>'
+        body += f'\n<script type="application/json" id="data">{_json(data)}</script>'
+    body += f"\n<script>{program}</script>"
     page = f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
     # Broken texts may hold half a surrogate pair, which UTF-8 cannot encode.
     save_text(path, page.encode("utf-8", "backslashreplace").decode())

@@ -30,6 +30,7 @@
   const best = (query) => (query.best ? query.best[state.metric] : 1);
   const looked = () => (pair ? [state.a, state.b] : [0]);
   const missing = (query, system) => (query.missing[system] || []);
+  const results_of = (query, system) => (query.results ? query.results[system] || [] : []);
   const plain = (result) => (typeof result === "number" ? [result] : result);
   const field = (row, at, otherwise) => (row[at] === undefined ? otherwise : row[at]);
 
@@ -43,7 +44,8 @@
   const numbered = (names) => names.map((name, at) => [String(at), name]);
   const orders = pair
     ? [["moved", "moved most"], ["worse", "lost most first"], ["better", "won most first"],
-       ["a", "lowest of the first system"], ["b", "lowest of the second system"], ["given", "as given"]]
+       ["a", "lowest of the first system"], ["a_down", "highest of the first system"],
+       ["b", "lowest of the second system"], ["b_down", "highest of the second system"], ["given", "as given"]]
     : [["a", "lowest first"], ["highest", "highest first"], ["given", "as given"]];
   const filters = [["all", "all queries"], ["failed", "something missing"], ["zero", "zero"], ["perfect", "perfect"],
     ...(pair ? [["won", "second system better"], ["lost", "second system worse"], ["tied", "no difference"]] : []),
@@ -56,6 +58,8 @@
     better: (query) => -(difference(query) ?? -Infinity),
     a: (query) => value(query, state.a) ?? Infinity,
     b: (query) => value(query, state.b) ?? Infinity,
+    a_down: (query) => -(value(query, state.a) ?? -Infinity),
+    b_down: (query) => -(value(query, state.b) ?? -Infinity),
     highest: (query) => -(value(query, state.a) ?? -Infinity),
     given: () => 0,
   };
@@ -67,7 +71,7 @@
     won: (query) => difference(query) > 0,
     lost: (query) => difference(query) < 0,
     tied: (query) => difference(query) === 0,
-    undecided: (query) => looked().some((system) => (query.results[system] || []).some((result) => field(plain(result), 1, 3) === 3)),
+    undecided: (query) => looked().some((system) => results_of(query, system).some((result) => field(plain(result), 1, 3) === 3)),
   };
 
   let lowered = null;
@@ -77,8 +81,8 @@
     const hits = new Set();
     lowered.forEach((document, at) => { if (document.includes(wanted)) hits.add(at); });
     return (query) => `${query.id}\n${query.text || ""}`.toLowerCase().includes(wanted)
-      || query.needed.some((one) => hits.has(one[0]))
-      || looked().some((system) => (query.results[system] || []).some((result) => hits.has(plain(result)[0])));
+      || (query.needed || []).some((one) => hits.has(one[0]))
+      || looked().some((system) => results_of(query, system).some((result) => hits.has(plain(result)[0])));
   };
 
   const update = () => {
@@ -170,12 +174,12 @@
     const place = (found) => (found[1] === null ? "not retrieved" : `rank ${found[1]}`);
     return a[1] === b[1] ? null : `${place(a)} → ${place(b)}`;
   };
-  const needed = (query) => make("div", { class: "needed" }, make("h4", {}, "Needed"), make("ol", {}, ...query.needed.map((one, at) => {
+  const needed = (query) => make("div", { class: "needed" }, make("h3", {}, "Needed"), make("ol", {}, ...query.needed.map((one, at) => {
     const [name, , words] = documents[one[0]];
     return make("li", {},
       make("div", { class: "head" }, text(`${at + 1}`, "span", { class: "rank" }), name ? text(name, "span", { class: "id" }) : null, text(`grade ${one[1]}`), one[2] ? text(`group ${one[2].join(", ")}`) : null),
       ...(words ? passage(words) : []),
-      ...(pair ? [moved(query, one) ? text(moved(query, one), "div", { class: "moved" }) : null,
+      ...(pair ? [moved(query, one) ? text(moved(query, one), "div", { class: "change-of-rank" }) : null,
                   ...looked().map((system) => text(`${systems[system]}: ${outcome(query, one, system) || "–"}`, "div", { class: "outcome" }))]
         : [text(outcome(query, one, 0) || "–", "div", { class: "outcome" })]));
   })), query.needed.length ? null : text("Nothing relevant is known for this query.", "p"));
@@ -194,16 +198,16 @@
       ...(words ? passage(words, marks) : []));
   };
   const results = (query, system) => {
-    const rows = query.results[system] || [];
+    const rows = results_of(query, system);
     const call = (row) => field(plain(row), 6, [])[0] ?? 0;
     const calls = [...new Set(rows.map(call))].sort((one, other) => one - other);
     if (calls.length > 1) { // the searches of an agent: a column each
-      return make("div", { class: "system calls" }, make("h4", {}, text(pair ? systems[system] : "Came back")),
+      return make("div", { class: "system calls" }, make("h3", {}, text(pair ? systems[system] : "Came back")),
         make("div", { class: "systems" }, ...calls.map((number) => make("div", { class: "call" },
-          make("h5", {}, text(number ? `Call ${number}` : "Found by no call")),
+          make("h4", {}, text(number ? `Call ${number}` : "Found by no call")),
           make("ol", {}, ...rows.map((one, at) => call(one) === number ? result(query, plain(one), at) : null))))));
     }
-    return make("div", { class: "system" }, make("h4", {}, text(pair ? systems[system] : "Came back")),
+    return make("div", { class: "system" }, make("h3", {}, text(pair ? systems[system] : "Came back")),
       rows.length ? make("ol", {}, ...rows.map((one, at) => result(query, plain(one), at))) : text("Nothing was retrieved.", "p"));
   };
   const table = (query) => make("table", {}, make("thead", {}, make("tr", {}, make("th", {}, "metric"), ...looked().map((system) => text(pair ? systems[system] : "value", "th")), pair ? make("th", {}, "difference") : null)),
@@ -212,7 +216,9 @@
   const opened = (query) => make("div", { class: "opened" },
     make("p", { class: "link" }, make("a", { href: `#q=${encodeURIComponent(query.id)}` }, "link to this query"),
       query.slice === undefined ? null : text(data.slices[query.slice], "span", { class: "slice" })),
-    make("div", { class: "wide" }, table(query)), needed(query), make("div", { class: "systems" }, ...looked().map((system) => results(query, system))));
+    make("div", { class: "wide", tabindex: "0" }, table(query)),
+    ...(query.needed ? [needed(query), make("div", { class: "systems" }, ...looked().map((system) => results(query, system)))]
+      : [text("What was needed and what came back is not on this page: explain(query) tells it.", "p", { class: "hint" })]));
 
   // Moving about.
   const go = (at) => {
@@ -257,12 +263,14 @@
   const box = make("input", { type: "search", placeholder: "search in queries and texts", "aria-label": "search" });
   let waiting = 0;
   box.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(() => { chosen.words = box.value; update(); }, 150); });
-  const panel = make("div", { class: "controls" });
+  const fields = make("div");
+  const panel = make("details", { class: "controls" }, make("summary", {}, "Filter and sort"), fields);
+  panel.open = window.matchMedia("(min-width: 40rem)").matches; // on a phone they would fill the screen
   const controls = () => {
     box.value = chosen.words;
-    const set = (name) => (value) => { chosen[name] = value; update(); };
-    const setNumber = (name) => (value) => { state[name] = Number(value); update(); };
-    panel.replaceChildren(...[
+    const set = (name) => (value) => { chosen[name] = value; heads(); update(); };
+    const setNumber = (name) => (value) => { state[name] = Number(value); heads(); update(); };
+    fields.replaceChildren(...[
       pair ? select("first", numbered(systems), String(state.a), setNumber("a")) : null,
       pair ? select("second", numbered(systems), String(state.b), setNumber("b")) : null,
       select("metric", numbered(metrics), String(state.metric), setNumber("metric")),
@@ -272,9 +280,29 @@
       data.slices.length ? select("slice", [["", "all slices"], ...numbered(data.slices)], chosen.slice, set("slice")) : null,
       make("label", {}, make("span", {}, "search"), box),
     ].filter(Boolean));
+    heads();
+  };
+  // The heads of the columns sort the list: each turns between its two orders.
+  const head = make("thead");
+  const heads = () => {
+    const columns = pair
+      ? [["query", "given", "given"], [systems[state.a], "a", "a_down"], [systems[state.b], "b", "b_down"], ["difference", "worse", "better"]]
+      : [["query", "given", "given"], [metrics[state.metric], "a", "highest"]];
+    head.replaceChildren(make("tr", {}, ...columns.map(([name, up, down]) => {
+      const button = text(name, "button", { type: "button" });
+      button.addEventListener("click", () => {
+        chosen.order = chosen.order === up ? down : up;
+        controls();
+        update();
+        [...head.querySelectorAll("button")][columns.findIndex((column) => column[0] === name)].focus();
+      });
+      const sorted = chosen.order === up ? "ascending" : chosen.order === down ? "descending" : "none";
+      return make("th", { scope: "col", "aria-sort": sorted }, button);
+    })));
   };
   queries.forEach((query, at) => { query.at = at; });
-  root.replaceChildren(panel, make("p", { class: "hint" }, "Keys: j next query, k the one before, / search, Esc clears it."), count, list, more);
+  root.replaceChildren(panel, make("p", { class: "hint" }, "Keys: j next query, k the one before, / search, Esc clears it."), count,
+    make("table", { class: "heads", "aria-label": "order of the queries" }, head), list, more);
   controls();
   update();
   follow();

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from retrieval_metrics.statistics.intervals import Interval
 
-COLOURS = ("#2f7fc1", "#c2701a", "#1f8f6b", "#a45ab4", "#c9514f", "#77791f")
-"""Mid tones that colour-blind readers can tell apart, with a contrast of 3:1 to both white and black."""
+COLOURS = ("#2f7fc1", "#c2701a", "#7a2be0", "#998c4c", "#b20094", "#fe4c88")
+"""One for each system: mid tones with a contrast of 3:1 to white and to black."""
+GAIN, LOSS, TIED = "#2f684c", "#b21a1a", "#8a9097"
+"""Queries won, lost and tied; no system has one of these, and colour-blind readers can tell all of them apart."""
 MARKERS = "os^DvPX<>*ph"
 DASHES = ("", "6 3", "2 2", "8 3 2 3")
 """In units of the drawing: solid, dashed, dotted, dash and dot."""
@@ -42,9 +44,11 @@ class Mean(NamedTuple):
         mean: The mean.
         interval: Its confidence interval.
         series: The number of the system, which decides how it is drawn.
+        sign: How it stands to the best or to the baseline.
     """
 
     name: str
     mean: float
     interval: Interval
     series: int = 0
+    sign: str = ""

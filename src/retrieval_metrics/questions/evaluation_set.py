@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.inputs.conversations import texts_in_context
 from retrieval_metrics.inputs.documents import Sources, source_texts
 from retrieval_metrics.inputs.pieces import Span
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
@@ -16,6 +17,8 @@ from retrieval_metrics.presentation.beginnings import beginning
 from retrieval_metrics.questions.exchange import (
     langsmith_examples,
     llama_index_content,
+    mlflow_rows,
+    pydantic_evals_cases,
     ragas_rows,
     read_beir,
     read_json,
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class EvaluationSet(Questions):
-    """Questions with their judgments and provenance.
+    """Questions with their judgments, answers and provenance.
 
     Attributes:
         queries: The text of each query, by query id.
@@ -43,6 +46,12 @@ class EvaluationSet(Questions):
         provenance: Where each question comes from, by query id, as far as it is known.
         changes: The changes since it was read, such as those of `Lint.repaired`, one sentence each.
         sources: The texts that spans refer to, or their digests; None if they were not kept.
+        answers: The reference answer of each query, by query id, as far as it is known. No retrieval metric reads it.
+        history: What was said before a query, by query id: messages such as `{"role": "user", "content": "..."}`.
+
+    Raises:
+        TypeError: If an answer is no text, or what was said is no list of messages.
+        ValueError: If either belongs to no query, or a message is from neither the user nor the assistant.
 
     Example:
         >>> questions = EvaluationSet.of([{"id": "q1", "query": "why?", "relevant": ["d7"], "source": "handbook.md"}])
@@ -66,7 +75,8 @@ class EvaluationSet(Questions):
                 - rows `{"query": text, "relevant": ..., "id": ...}`; the id is optional. The query can also be
                   called `question`, `user_input` or `text`, its judgments `relevant_docs`, `expected_ids`,
                   `reference_context_ids` or `qrels`, its id `query_id` or `_id`. A row can say where the question comes
-                  from: `source`, `kind`, `person`, `model`, `prompt`, `date` and `labels`, as in `Provenance`;
+                  from: `source`, `kind`, `person`, `model`, `prompt`, `date` and `labels`, as in `Provenance`; its
+                  answer (`answer`, `reference` or `reference_answer`); and its `history`, the messages before it;
                 - an object or a mapping with `queries` (id to text) and `relevant_docs` (id to judgments), such as
                   LlamaIndex's EmbeddingQAFinetuneDataset or its JSON;
                 - a pandas or polars DataFrame, an Arrow table or a Hugging Face dataset with one row per question, with
@@ -109,6 +119,20 @@ class EvaluationSet(Questions):
             ('q2',)
         """
         return tuple(query for query, judgments in judgments_by_query(self.qrels).items() if not len(judgments))
+
+    def in_context(self) -> EvaluationSet:
+        r"""Return the set with what was said before each question in front of it, one message a line.
+
+        A follow-up such as "And at weekends?" finds nothing by itself. With this set a retriever that takes one text is
+        asked all of it; a retriever that rewrites the question reads `history` instead.
+
+        Example:
+            >>> said = [{"role": "user", "content": "Who may open the vault?"}]
+            >>> questions = EvaluationSet({"q1": "And at night?"}, {"q1": ["d7"]}, history={"q1": said})
+            >>> questions.in_context().queries
+            {'q1': 'Who may open the vault?\nAnd at night?'}
+        """
+        return replace(self, queries=texts_in_context(self.queries, self.history), history={})
 
     def with_sources(self, documents: Any) -> EvaluationSet:
         """Return the set with the texts that its spans refer to.
@@ -221,7 +245,8 @@ class EvaluationSet(Questions):
     ) -> None:
         """Write a BEIR folder: `queries.jsonl`, `qrels/<split>.tsv` and, if a corpus is given, `corpus.jsonl`.
 
-        `EvaluationSet.of(folder)` reads it again; the provenance of the questions is in the metadata of the queries.
+        `EvaluationSet.of(folder)` reads it again; provenance, answers and what was said before a question are in the
+        metadata of the queries.
 
         Args:
             folder: The folder, which is created if it does not exist.
@@ -235,22 +260,66 @@ class EvaluationSet(Questions):
         """
         write_beir(self, Path(folder), corpus, split)
 
-    def to_ragas(self) -> list[dict[str, Any]]:
-        """Return rows for `EvaluationDataset.from_list` of Ragas: `user_input` and the judgments.
+    def to_ragas(self, *, lossy: bool = False) -> list[dict[str, Any]]:
+        """Return rows for `EvaluationDataset.from_list` of Ragas: `user_input`, the judgments and the `reference`.
 
-        Ids become `reference_context_ids`; quotes and texts become `reference_contexts`. Ragas has neither grades nor
-        groups, so all alternatives of a group are listed, except spans beside a quote or a text.
+        Ids become `reference_context_ids`; quotes and texts become `reference_contexts`, and a span beside one of them
+        says the same; the answer becomes the `reference`. Ids and provenance of the questions are left out.
+
+        Args:
+            lossy: Write what Ragas has no place for as well as it can: it has neither grades nor groups, so everything
+                relevant is listed alike, as if each of several alternatives were needed.
 
         Raises:
-            ValueError: If a group holds only spans or metadata, which Ragas cannot hold.
+            ValueError: If a group has alternatives or grades differ, and `lossy` is not set; if a group holds only
+                spans or metadata, or something was said before a question, which Ragas cannot hold at all.
+
+        Example:
+            >>> questions = EvaluationSet({"q1": "why?"}, {"q1": ["d7"]}, answers={"q1": "because"})
+            >>> questions.to_ragas()
+            [{'user_input': 'why?', 'reference_context_ids': ['d7'], 'reference': 'because'}]
         """
-        return ragas_rows(self)
+        return ragas_rows(self, lossy=lossy)
+
+    def to_mlflow(self) -> list[dict[str, Any]]:
+        """Return rows for `mlflow.genai.evaluate`: `inputs`, `expectations` and `tags`.
+
+        The judgments are `relevant_ids` of the expectations, as the scorers of `mlflow-retrieval-metrics` read them;
+        the answer is the `expected_response`, as MLflow's own scorers read it. What was said before a question is the
+        `history` of its inputs; the id is a tag, and the provenance is left out.
+
+        Raises:
+            ValueError: If something cannot be written as JSON.
+
+        Example:
+            >>> questions = EvaluationSet({"q1": "why?"}, {"q1": ["d7"]}, answers={"q1": "because"})
+            >>> questions.to_mlflow()[0]["expectations"]
+            {'relevant_ids': ['d7'], 'expected_response': 'because'}
+        """
+        return mlflow_rows(self)
+
+    def to_pydantic_evals(self) -> list[dict[str, Any]]:
+        """Return the arguments of cases of Pydantic Evals: `[Case(**row) for row in questions.to_pydantic_evals()]`.
+
+        The answer is the expected output, as LLM judges read it. The judgments are `relevant` in the metadata, beside
+        the provenance: `RetrievalMetrics(relevant="metadata.relevant")` reads them.
+
+        Raises:
+            ValueError: If something cannot be written as JSON, or something was said before a question.
+
+        Example:
+            >>> questions = EvaluationSet({"q1": "why?"}, {"q1": ["d7"]}, answers={"q1": "because"})
+            >>> questions.to_pydantic_evals()
+            [{'name': 'q1', 'inputs': 'why?', 'expected_output': 'because', 'metadata': {'relevant': ['d7']}}]
+        """
+        return pydantic_evals_cases(self)
 
     def to_langsmith(self) -> list[dict[str, Any]]:
         """Return examples for `Client.create_examples` of LangSmith: inputs, outputs and metadata.
 
-        Nothing is lost: `EvaluationSet.of` reads the examples again, also as LangSmith returns them. Grades, groups,
-        quotes, texts and spans are JSON as in a file of `save`; the id and the provenance are in the metadata.
+        Nothing but the sources is lost: `EvaluationSet.of` reads the examples again, also as LangSmith returns them.
+        Grades, groups, quotes, texts and spans are JSON as in a file of `save`; the answer is beside them in the
+        outputs, what was said before a question is in the inputs, and the id and the provenance are in the metadata.
 
         Raises:
             ValueError: If something cannot be written as JSON.
@@ -266,18 +335,22 @@ class EvaluationSet(Questions):
         """
         return langsmith_examples(self)
 
-    def to_llama_index(self, corpus: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Return the content of the JSON file of LlamaIndex's EmbeddingQAFinetuneDataset.
+    def to_llama_index(self, corpus: Mapping[str, str] | None = None, *, lossy: bool = False) -> dict[str, Any]:
+        """Return the content of the JSON file of a dataset of LlamaIndex.
 
-        LlamaIndex has neither grades nor groups, so everything relevant is listed.
+        If ids are judged, it is that of an EmbeddingQAFinetuneDataset, which has no place for answers. If quotes or
+        texts are judged, it is that of a LabelledRagDataset, which holds the answers and who wrote the questions, but
+        no ids of questions. The rest of the provenance is left out of both.
 
         Args:
             corpus: The text of each document by id.
+            lossy: As in `to_ragas`: LlamaIndex has neither grades nor groups, so everything relevant is listed alike.
 
         Raises:
-            ValueError: If a judgment is not an id.
+            ValueError: If a group has alternatives or grades differ, and `lossy` is not set; if a judgment is neither
+                an id nor a text, ids stand beside texts, or something was said before a question.
         """
-        return llama_index_content(self, corpus)
+        return llama_index_content(self, corpus, lossy=lossy)
 
     def _only(self, queries: Collection[QueryId]) -> EvaluationSet:
         texts: Mapping[Any, str] = self.queries
@@ -287,6 +360,8 @@ class EvaluationSet(Questions):
             {query: made for query, made in self.provenance.items() if query in queries},
             self.changes,
             self.sources,
+            {query: answer for query, answer in self.answers.items() if query in queries},
+            {query: said for query, said in self.history.items() if query in queries},
         )
 
     def lint(
@@ -343,7 +418,7 @@ class EvaluationSet(Questions):
         labels: Mapping[str, str | float] | None = None,
         sources: bool = False,
     ) -> None:
-        """Save the questions with their judgments and provenance to a file that `load` reads.
+        """Save the questions with their judgments, answers and provenance to a file that `load` reads.
 
         Args:
             path: The JSON file; a further `.gz` or `.zst` compresses it.

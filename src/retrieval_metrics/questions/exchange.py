@@ -1,4 +1,4 @@
-"""Evaluation sets in the shapes of other tools: BEIR folders, rows for Ragas, LangSmith, LlamaIndex's JSON."""
+"""Evaluation sets in the shapes of other tools: BEIR, Ragas, LangSmith, MLflow, LlamaIndex."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from retrieval_metrics.inputs.entries import plain
 from retrieval_metrics.inputs.pieces import Piece, Quote, Text
 from retrieval_metrics.inputs.provenance import ENTRIES, Provenance
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
+from retrieval_metrics.inputs.questions import HISTORY_KEY
 from retrieval_metrics.inputs.ranking_entries import of_id
-from retrieval_metrics.keeping.question_sets import judgments_as_json
+from retrieval_metrics.keeping.question_sets import judgments_as_json, kept_beside
 from retrieval_metrics.saving import save_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.questions import Questions, QuestionsT
 
 
@@ -64,22 +66,25 @@ def read_beir(kind: type[QuestionsT], folder: Path, split: str) -> QuestionsT:
     if bare := [query for query in truth.queries if query not in texts]:
         raise ValueError(f"{len(bare)} judged queries have no text in {folder / QUERIES}, for example {bare[0]!r}")
     qrels = judgments_by_query(truth)
-    provenance = {query: made for query, made in _provenance(folder / QUERIES).items() if query in qrels}
-    return kind({query: texts[query] for query in qrels}, qrels, provenance)
+    metadata = {query: known for query, known in _metadata(folder / QUERIES) if query in qrels}
+    made = {query: {name: known[name] for name in ENTRIES if known.get(name) is not None} for query, known in
+            metadata.items()}  # fmt: skip
+    return kind(
+        {query: texts[query] for query in qrels},
+        qrels,
+        {query: Provenance(**known) for query, known in made.items() if known},
+        answers={query: known["answer"] for query, known in metadata.items() if "answer" in known},
+        history={query: known[HISTORY_KEY] for query, known in metadata.items() if HISTORY_KEY in known},
+    )
 
 
-def _provenance(path: Path) -> dict[Any, Provenance]:
-    """Return the provenance of questions, as far as it is in the metadata of the queries."""
-    found = {}
+def _metadata(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the metadata of the queries that have some."""
     with path.open(encoding="utf-8") as file:
         for line in filter(str.strip, file):
             row = json.loads(line)
-            metadata = row.get("metadata")
-            if isinstance(metadata, Mapping):
-                known = {name: metadata[name] for name in ENTRIES if metadata.get(name) is not None}
-                if known:
-                    found[str(row["_id"])] = Provenance(**known)
-    return found
+            if isinstance(metadata := row.get("metadata"), Mapping):
+                yield str(row["_id"]), metadata
 
 
 def write_beir(questions: Questions, folder: Path, corpus: Mapping[str, str] | None, split: str) -> None:
@@ -102,7 +107,8 @@ def write_beir(questions: Questions, folder: Path, corpus: Mapping[str, str] | N
         {
             "_id": str(query),
             "text": text,
-            "metadata": made.as_dict() if (made := questions.provenance.get(query)) is not None else {},
+            "metadata": (made.as_dict() if (made := questions.provenance.get(query)) is not None else {})
+            | kept_beside(questions, query),
         }
         for query, text in texts.items()
     )
@@ -116,56 +122,157 @@ def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     save_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
-def ragas_rows(questions: Questions) -> list[dict[str, Any]]:
+def ragas_rows(questions: Questions, *, lossy: bool) -> list[dict[str, Any]]:
     """Return rows for Ragas."""
+    _require_held(questions, "Ragas", lossy=lossy)
     rows = []
-    truth = as_qrels(questions)
-    for at, (query, text, judged) in enumerate(_relevant(questions)):
+    for query, text, judged in _relevant(questions):
         row: dict[str, Any] = {"user_input": text}
-        texts = [one.text for one in judged if isinstance(one, (Quote, Text))]
+        texts = _texts(judged)
         ids = [one for one in judged if not isinstance(one, Piece)]
-        groups: Any = [[one] for one in judged] if truth.is_flat else truth.judgments(at)
-        for group in groups:
-            held = [one for one in group if not isinstance(one, Piece) or isinstance(one, (Quote, Text))]
-            if not held and (other := next((one for one in group if one in judged), None)) is not None:
-                raise ValueError(f"Ragas cannot hold {other!r} of query {query!r}, only ids, quotes and texts")
         if ids or not texts:
             row["reference_context_ids"] = ids
         if texts:
             row["reference_contexts"] = texts
+        if (answer := questions.answers.get(query)) is not None:
+            row["reference"] = answer
         rows.append(row)
     return rows
 
 
 def langsmith_examples(questions: Questions) -> list[dict[str, Any]]:
     """Return examples for LangSmith, with judgments as `save` writes them."""
-    qrels = judgments_by_query(questions.qrels)
     examples = []
-    for query, text in questions.queries.items():
-        made = questions.provenance.get(query)
-        metadata = {} if made is None else plain(made.as_dict(), f"the provenance of query {query!r}")
-        relevant = judgments_as_json(qrels[query], f"query {query!r}")
+    for row in _json_rows(questions):
+        said = {HISTORY_KEY: row[HISTORY_KEY]} if HISTORY_KEY in row else {}
+        answer = {"answer": row["answer"]} if "answer" in row else {}
         examples.append(
             {
-                "inputs": {"query": text},
-                "outputs": {"relevant": relevant},
-                "metadata": {**metadata, KEPT_ID: of_id(query)},
+                "inputs": {"query": row["text"], **said},
+                "outputs": {"relevant": row["relevant"], **answer},
+                "metadata": {**row["provenance"], KEPT_ID: row["id"]},
             }
         )
     return examples
 
 
-def llama_index_content(questions: Questions, corpus: Mapping[str, str] | None) -> dict[str, Any]:
-    """Return the content of LlamaIndex's JSON."""
+def mlflow_rows(questions: Questions) -> list[dict[str, Any]]:
+    """Return rows for MLflow, with judgments as `save` writes them."""
+    rows = []
+    for row in _json_rows(questions):
+        said = {HISTORY_KEY: row[HISTORY_KEY]} if HISTORY_KEY in row else {}
+        answer = {"expected_response": row["answer"]} if "answer" in row else {}
+        rows.append(
+            {
+                "inputs": {"question": row["text"], **said},
+                "expectations": {"relevant_ids": row["relevant"], **answer},
+                "tags": {KEPT_ID: str(row["id"])},
+            }
+        )
+    return rows
+
+
+def pydantic_evals_cases(questions: Questions) -> list[dict[str, Any]]:
+    """Return the arguments of cases of Pydantic Evals, with judgments as `save` writes them."""
+    _require_no_history(questions, "a case of Pydantic Evals")
+    return [
+        {
+            "name": str(row["id"]),
+            "inputs": row["text"],
+            "expected_output": row.get("answer"),
+            "metadata": {**row["provenance"], "relevant": row["relevant"]},
+        }
+        for row in _json_rows(questions)
+    ]
+
+
+def _json_rows(questions: Questions) -> Iterable[dict[str, Any]]:
+    """Yield everything that is known of each question, as JSON holds it."""
+    qrels = judgments_by_query(questions.qrels)
+    for query, text in questions.queries.items():
+        made = questions.provenance.get(query)
+        yield {
+            "id": of_id(query),
+            "text": text,
+            "relevant": judgments_as_json(qrels[query], f"query {query!r}"),
+            "provenance": {} if made is None else plain(made.as_dict(), f"the provenance of query {query!r}"),
+            **kept_beside(questions, query),
+        }
+
+
+def llama_index_content(questions: Questions, corpus: Mapping[str, str] | None, *, lossy: bool) -> dict[str, Any]:
+    """Return the content of the JSON of LlamaIndex's dataset of ids or, if texts are judged, of texts."""
+    _require_held(questions, "LlamaIndex's datasets", lossy=lossy)
+    relevant = list(_relevant(questions))
+    if any(isinstance(one, (Quote, Text)) for _, _, judged in relevant for one in judged):
+        return {"examples": [_labelled(questions, *each) for each in relevant]}
     _require_ids(questions, "LlamaIndex's dataset")
-    relevant = {str(query): [str(one) for one in judged] for query, _, judged in _relevant(questions)}
     texts: Mapping[Any, str] = questions.queries
     return {
         "queries": {str(query): text for query, text in texts.items()},
         "corpus": {str(name): text for name, text in (corpus or {}).items()},
-        "relevant_docs": relevant,
+        "relevant_docs": {str(query): [str(one) for one in judged] for query, _, judged in relevant},
         "mode": "text",
     }
+
+
+def _labelled(questions: Questions, query: QueryId, text: str, judged: list[Any]) -> dict[str, Any]:
+    """Return a question as an example of LlamaIndex's LabelledRagDataset."""
+    if ids := [one for one in judged if not isinstance(one, Piece)]:
+        raise ValueError(f"LlamaIndex's dataset of texts cannot hold ids, and query {query!r} has {ids[0]!r}")
+    made = questions.provenance.get(query)
+    model = None if made is None else made.model
+    maker = {"model_name": model or "", "type": "human" if model is None else "ai"}
+    answer = questions.answers.get(query)
+    return {
+        "query": text,
+        "query_by": maker,
+        "reference_contexts": _texts(judged),
+        "reference_answer": answer or "",
+        "reference_answer_by": None if answer is None else maker,
+    }
+
+
+def _require_no_history(questions: Questions, what: str) -> None:
+    if questions.history:
+        query = next(iter(questions.history))
+        raise ValueError(
+            f"{what} cannot hold what was said before query {query!r}; questions.in_context() puts it into the question"
+        )
+
+
+def _require_held(questions: Questions, what: str, *, lossy: bool) -> None:
+    """Refuse what a tool without grades, groups and conversations would change.
+
+    Raises:
+        ValueError: If there is such a thing, naming it and the way out.
+    """
+    _require_no_history(questions, what)
+    truth = as_qrels(questions)
+    for at, query in enumerate(truth.queries):
+        judgments: Any = truth.judgments(at)
+        groups = [{one: grade} for one, grade in judgments.items()] if truth.is_flat else judgments
+        for group in groups:
+            relevant = [one for one, grade in group.items() if grade > 0]
+            held = [one for one in relevant if not isinstance(one, Piece) or isinstance(one, (Quote, Text))]
+            if relevant and not held:
+                raise ValueError(f"{what} cannot hold {relevant[0]!r} of query {query!r}, only ids, quotes and texts")
+            if len(held) > 1 and not lossy:
+                raise ValueError(
+                    f"{what} cannot hold alternatives, and query {query!r} has {held}; with lossy=True all of them are "
+                    "listed, as if each were needed"
+                )
+        grades = {grade for group in groups for grade in group.values() if grade > 0}
+        if len(grades) > 1 and not lossy:
+            named = ", ".join(f"{one:g}" for one in sorted(grades))
+            raise ValueError(
+                f"{what} cannot hold grades, and query {query!r} has {named}; with lossy=True "
+                "everything relevant is listed alike"
+            )
+
+
+def _texts(judged: Iterable[Any]) -> list[str]:
+    return [one.text for one in judged if isinstance(one, (Quote, Text))]
 
 
 def _relevant(questions: Questions) -> Iterable[tuple[Any, str, list[Any]]]:

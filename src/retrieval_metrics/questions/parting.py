@@ -69,6 +69,8 @@ def merged(kind: type[QuestionsT], sets: Sequence[Questions]) -> QuestionsT:
     texts: dict[Any, str] = {}
     qrels: dict[Any, Any] = {}
     provenance: dict[Any, Any] = {}
+    answers: dict[Any, str] = {}
+    history: dict[Any, Any] = {}
     changes: dict[str, None] = {}
     for each in sets:
         if not isinstance(each, Questions):
@@ -83,10 +85,20 @@ def merged(kind: type[QuestionsT], sets: Sequence[Questions]) -> QuestionsT:
                     f"query {query!r} is judged {qrels[query]!r} in one set and {judged[query]!r} in another; merge "
                     "these judgments first, or rename one of the two"
                 )
+            if each.history.get(query, ()) != history.setdefault(query, each.history.get(query, ())):
+                raise ValueError(
+                    f"something else was said before query {query!r} in one set than in another; rename one"
+                )
+        for query, answer in each.answers.items():
+            if answers.setdefault(query, answer) != answer:
+                raise ValueError(
+                    f"the answer to query {query!r} is {answers[query]!r} in one set and {answer!r} in another; leave "
+                    "one of the two out"
+                )
         provenance = {**each.provenance, **provenance}
         changes.update(dict.fromkeys(each.changes))
     id_kind(set(map(type, texts)), "query ids of the sets together")
-    return kind(texts, qrels, provenance, tuple(changes), _together(sets))
+    return kind(texts, qrels, provenance, tuple(changes), _together(sets), answers, history)
 
 
 def _together(sets: Sequence[Questions]) -> Sources | None:

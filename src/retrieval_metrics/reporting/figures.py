@@ -2,69 +2,91 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.checks import positive_integer
+import numpy as np
+
 from retrieval_metrics.definition.metric import Metric, as_metric
-from retrieval_metrics.presentation import plots
-from retrieval_metrics.presentation.plots import Panel
-from retrieval_metrics.presentation.series import Mean
-from retrieval_metrics.reporting.verdict import best_first, telling
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.plots.curves import FEW, Line, Point, cutoffs_panel, points_panel
+from retrieval_metrics.presentation.plots.layout import Panel, figure
+from retrieval_metrics.presentation.plots.row_panels import (
+    DrawnRow,
+    Shares,
+    differences_panel,
+    rows_panel,
+    shares_panel,
+)
+from retrieval_metrics.reporting.verdict import telling
 from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, size_of, unit_of, usual_cutoffs
 from retrieval_metrics.results.scores import Scores
-from retrieval_metrics.results.standings import main_pair
-from retrieval_metrics.results.summary import LEVEL, intervals, means
+from retrieval_metrics.results.standings import SIGNS, main_pair, ranking_of
+from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.presentation.plots import Plot
+    from retrieval_metrics.presentation.plots.layout import Plot
     from retrieval_metrics.results.compared import Compared
-    from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.summary import Summed
 
-MOST_NAMED, SHORT = 6, 14
-"""How many lines have their names at their ends, and of how many letters these may be."""
-ACROSS = 2
-"""Panels in a row, as many as fit on a page."""
+MOST_PAIRS = 6
+"""The largest number of pairs of systems drawn query by query; of more, those told apart most clearly."""
+MARKED = (1, 3, 5, 10, 20, 50, 100)
+"""The cut-offs named on a curve of precision and recall."""
 
 
-def evaluation_figure(scores: Summed, kind: str, metric: str | Metric | None, across: int = ACROSS) -> Plot:
+def evaluation_figure(scores: Summed, kind: str, metric: str | Metric | None, across: int | None) -> Plot:
     """Draw an evaluation; see `Evaluation.plot`."""
-    _known(kind, "intervals", "cutoffs")
-    positive_integer(across, "across")
+    _known(kind, "intervals", "cutoffs", "precision_recall")
+    if kind == "precision_recall":
+        return _precision_recall({"": _whole(scores)}, across)
     lines = [as_metric(metric)] if metric else with_cutoff(scores)
     if kind == "cutoffs" and not lines:
         raise ValueError(f"none of {', '.join(map(str, scores.metrics))} has a cut-off; name a metric, such as 'ndcg'")
-    if kind == "cutoffs" and not isinstance(scores, Scores):
-        raise ValueError("this evaluation was merged from totals, so it cannot be scored at other cut-offs")
+    if kind == "cutoffs":
+        _whole(scores)
     panels = [] if kind == "cutoffs" else [_means_of_one(scores)]
     if isinstance(scores, Scores) and (kind == "cutoffs" or (kind == "overview" and scores.origin)):
-        panels += [_cutoffs({"": scores}, line) for line in lines]
-    return plots.figure(panels, across)
+        panels += [_cutoffs({"": scores}, line, small=len(lines) > 1) for line in lines]
+    return figure(panels, across)
 
 
-def comparison_figure(comparison: Compared, kind: str, metric: str | Metric | None, across: int = ACROSS) -> Plot:
+def comparison_figure(comparison: Compared, kind: str, metric: str | Metric | None, across: int | None) -> Plot:
     """Draw a comparison; see `Comparison.plot`."""
-    _known(kind, "intervals", "differences", "wins", "cutoffs")
-    positive_integer(across, "across")
+    _known(kind, "intervals", "differences", "wins", "cutoffs", "precision_recall")
     name = _told(comparison, metric)
-    # The overview of a comparison shows only its main pair; the other kinds show all pairs.
-    pairs = [main_pair(comparison, as_metric(name))] if kind == "overview" else comparison.pairs
-    over_cutoffs_too = kind == "cutoffs" or (kind == "overview" and _has_cutoffs(comparison))
-    panels: list[Panel] = []
-    if kind in {"overview", "intervals"}:
-        panels += [_means(comparison, each) for each in comparison.metrics]
-    if over_cutoffs_too:
-        panels.append(_cutoffs(comparison.scores, _cut(comparison, metric), named=_named_at_ends(comparison)))
-    if kind in {"overview", "differences"}:
-        panels += [_differences(comparison.difference(name, *pair), comparison.systems) for pair in pairs]
-    if kind in {"overview", "wins"}:
-        panels += [_wins(comparison.of_pair(pair), comparison.systems) for pair in pairs]
-    keyed = over_cutoffs_too and not _named_at_ends(comparison)
-    keyed |= kind in {"overview", "intervals"} and not _named(comparison)
-    return plots.figure(panels, across, comparison.systems if keyed else ())
+    if kind == "intervals":
+        return figure(_means(comparison, comparison.metrics), across, note=_signs(comparison))
+    if kind == "cutoffs":
+        return figure([_cutoffs(comparison.scores, _cut(comparison, metric))], across)
+    if kind == "precision_recall":
+        return _precision_recall(comparison.scores, across)
+    if kind in {"differences", "wins"}:
+        pairs, note = _clearest(comparison, name)
+        draw = _differences if kind == "differences" else _wins
+        return figure([draw(comparison, name, pair) for pair in pairs], across, note=note)
+    return _overview(comparison, name, across)
+
+
+def _overview(comparison: Compared, name: str, across: int | None) -> Plot:
+    """Answer which system is better, and how sure that is: in a sentence, by the means, and query by query."""
+    pair = main_pair(comparison, as_metric(name))
+    others = [metric for metric in comparison.metrics if str(metric) != name]
+    conclusion = comparison.conclusions.of(name, *pair)
+    said = conclusion.sentence
+    if len(comparison.systems) > 2:  # noqa: PLR2004  (of two, the sentence on the pair says it all)
+        ranking = ranking_of(comparison)
+        said = ranking.sentences[list(ranking.places).index(name)]
+    panels = [*_means(comparison, [as_metric(name)]), _differences(comparison, name, pair)]
+    panels += _means(comparison, others, small=True)
+    note = " ".join([*(f"{caveat}" for caveat in comparison.conclusions.caveats), _signs(comparison)])
+    return figure(panels, across, title=said, note=note)
+
+
+def _signs(comparison: Compared) -> str:
+    said = ranking_of(comparison).notes[-1]
+    return f"{said.partition('; ')[0]}; bars are {numbers.level_name(comparison.level)}s of the means"
 
 
 def with_cutoff(scores: Summed) -> list[Metric]:
@@ -73,59 +95,102 @@ def with_cutoff(scores: Summed) -> list[Metric]:
     return list(reversed(cut.values()))
 
 
+def _whole(scores: Summed) -> Scores:
+    if not isinstance(scores, Scores):
+        raise ValueError(  # noqa: TRY004  (the type is ours, and what is wrong is what it was made of)
+            "this evaluation was merged from totals, so it cannot be scored at other cut-offs"
+        )
+    return scores
+
+
 def _means_of_one(scores: Summed) -> Panel:
     ends = intervals(scores, LEVEL)
-    rows = [Mean(name, mean, ends[name], 0) for name, mean in means(scores).items()]
-    return Panel(partial(plots.draw_means, rows=rows, title="", level=LEVEL, named=True), len(rows))
+    rows = [DrawnRow(name, mean, ends[name], 0, numbers.value(mean)) for name, mean in means(scores).items()]
+    asked = numbers.queries(max(numbers_of_queries(scores).values(), default=0))
+    return rows_panel(rows, f"means over {asked}", f"mean, with its {numbers.level_name(LEVEL)}")
 
 
-def _means(comparison: Compared, metric: Metric) -> Panel:
-    ends = comparison.intervals[metric]
-    values = comparison.table[metric].items()
-    rows = [Mean(system, mean, ends[system], at) for at, (system, mean) in enumerate(values)]
-    drawn = partial(plots.draw_means, rows=rows, title=str(metric), level=comparison.level)
-    return Panel(partial(drawn, named=_named(comparison)), len(rows))
+def _means(comparison: Compared, metrics: Sequence[Metric], *, small: bool | None = None) -> list[Panel]:
+    """Return a panel for each metric, all with the systems in the order of the first of the comparison."""
+    places = ranking_of(comparison).places
+    order = [place.system for place in next(iter(places.values()))]
+    multiple = len(metrics) > 1 if small is None else small
+    panels = []
+    for metric in metrics:
+        found = {place.system: place for place in places[str(metric)]}
+        rows = [
+            DrawnRow(
+                system,
+                found[system].mean,
+                comparison.intervals[metric][system],
+                comparison.systems.index(system),
+                numbers.value(found[system].mean),
+                SIGNS[found[system].standing],
+            )
+            for system in order
+        ]
+        label = "" if multiple else f"mean, with its {numbers.level_name(comparison.level)}"
+        panels.append(rows_panel(rows, str(metric), label, small=multiple, shares=multiple))
+    return panels
 
 
-def _named(comparison: Compared) -> bool:
-    """Return whether rows are named where they are: names that take more than a line are in the key."""
-    return all(len(name) <= plots.NAME for name in comparison.systems)
-
-
-def _named_at_ends(comparison: Compared) -> bool:
-    """Return whether lines are named at their ends: there is room for a few short names."""
-    return len(comparison.systems) <= MOST_NAMED and all(len(name) <= SHORT for name in comparison.systems)
-
-
-def _cutoffs(systems: Mapping[str, Scores], metric: Metric, *, named: bool = False) -> Panel:
+def _cutoffs(systems: Mapping[str, Scores], metric: Metric, *, small: bool = False) -> Panel:
     ks = usual_cutoffs(list(systems.values()), metric)
     lines = [
-        plots.Line(name, over_cutoffs(scores, metric, ks), intervals_over_cutoffs(scores, metric, ks))
+        Line(name, over_cutoffs(scores, metric, ks), intervals_over_cutoffs(scores, metric, ks))
         for name, scores in systems.items()
     ]
     size, unit = size_of(metric), unit_of(metric)
     marked = size if size is not None and size <= ks[-1] else None
     title = f"{Metric(metric.name, None, metric.parameters)} over {unit}"
-    return Panel(partial(plots.draw_cutoffs, lines=lines, title=title, marked=marked, unit=unit, named=named))
+    return cutoffs_panel(lines, title, marked, unit, small=small)
 
 
-def _differences(difference: Difference, systems: Sequence[str]) -> Panel:
-    above, below = best_first(difference)
-    sides = plots.side(above, systems), plots.side(below, systems)
-    drawn = partial(plots.draw_differences, values=difference.values, mean=difference.mean)
-    title = f"{difference.metric}, query by query"
-    return Panel(partial(drawn, title=title, interval=difference.interval, sides=sides))
+def _precision_recall(systems: Mapping[str, Scores], across: int | None) -> Plot:
+    """Draw mean precision against mean recall, a point for each cut-off."""
+    precision, recall = Metric.of("precision"), Metric.of("recall")
+    ks = usual_cutoffs(list(systems.values()), precision)
+    lines = []
+    for name, scores in systems.items():
+        heights, ends = over_cutoffs(scores, precision, ks), intervals_over_cutoffs(scores, precision, ks)
+        found = over_cutoffs(scores, recall, ks)
+        points = [Point(str(k) if k in MARKED else "", found[k], heights[k], ends[k]) for k in ks]
+        lines.append((name, points))
+    labels = "mean recall@k", "mean precision@k"
+    return figure(
+        [points_panel(lines, "precision against recall", labels, "the numbers are k" if len(systems) <= FEW else "")],
+        across,
+    )
 
 
-def _wins(pair: Sequence[Difference], systems: Sequence[str]) -> Panel:
-    rows = [(each.metric, each.paired.wins, each.paired.ties, each.paired.losses) for each in pair]
-    sides = plots.side(pair[0].system, systems), plots.side(pair[0].baseline, systems)
-    return Panel(partial(plots.draw_wins, rows=rows, sides=sides), len(rows))
+def _differences(comparison: Compared, name: str, pair: tuple[str, str]) -> Panel:
+    difference = comparison.difference(name, *pair)
+    sign = 1 if difference.higher_is_better else -1
+    order = np.argsort(-sign * difference.values, kind="stable").tolist()
+    return differences_panel(
+        title=f"{difference.system} − {difference.baseline} in {difference.metric}, by query",  # noqa: RUF001  (a minus)
+        gains=[sign * float(difference.values[at]) for at in order],
+        names=[str(difference.queries[at]) for at in order],
+        sign=sign,
+        mean=difference.mean,
+        interval=difference.interval,
+    )
 
 
-def _has_cutoffs(comparison: Compared) -> bool:
-    known = all(scores.origin for scores in comparison.scores.values())
-    return known and any(metric.definition.takes_cutoff for metric in comparison.metrics)
+def _wins(comparison: Compared, name: str, pair: tuple[str, str]) -> Panel:
+    del name  # a row for every metric
+    found = [(each.metric, each.paired) for each in comparison.of_pair(pair)]
+    rows = [Shares(metric, paired.wins, paired.ties, paired.losses) for metric, paired in found]
+    return shares_panel(rows, f"queries {pair[0]} won, tied and lost against {pair[1]}")
+
+
+def _clearest(comparison: Compared, name: str) -> tuple[list[tuple[str, str]], str]:
+    """Return the pairs to draw, and what is left out."""
+    pairs = comparison.pairs
+    if len(pairs) <= MOST_PAIRS:
+        return pairs, ""
+    clear = sorted(pairs, key=lambda pair: comparison.difference(name, *pair).p_corrected)[:MOST_PAIRS]
+    return clear, f"{MOST_PAIRS} of {len(pairs):,} pairs of systems, those told apart most clearly"
 
 
 def _told(comparison: Compared, metric: str | Metric | None) -> str:

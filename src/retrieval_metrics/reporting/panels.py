@@ -9,12 +9,13 @@ import numpy as np
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.presentation import charts, numbers
 from retrieval_metrics.presentation.series import Mean
-from retrieval_metrics.reporting.verdict import best_first
+from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, size_of, unit_of, usual_cutoffs
+from retrieval_metrics.results.standings import SIGNS, ranking_of
 from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.results.compared import Compared
@@ -25,19 +26,34 @@ BINS = 5
 _NEARLY = 1e-9
 
 
-def mean_charts(comparison: Compared) -> list[str]:
-    """Return a chart per metric: the mean of every system with its interval."""
+def mean_charts(comparison: Compared, metrics: Sequence[Metric]) -> list[str]:
+    """Return a chart per metric: the mean of every system with its interval, and how it stands to the best.
+
+    The systems are in the order of the ranking's table.
+    """
     style = {system: at for at, system in enumerate(comparison.systems)}
+    places = ranking_of(comparison).places
+    order = [place.system for place in next(iter(places.values()))]
     found = []
-    for metric in comparison.metrics:
+    for metric in metrics:
         means, ends = comparison.table[metric], comparison.intervals[metric]
-        rows = [Mean(system, means[system], ends[system], style[system]) for system in means]
+        signs = {place.system: SIGNS[place.standing] for place in places[str(metric)]}
+        rows = [Mean(system, means[system], ends[system], style[system], signs[system]) for system in order]
         tops = [end for low, top in ends.values() for end in (top,) if np.isfinite(end)]
         high = 1.0 if metric.definition.bounded else max([*tops, *means.values(), 0.0])
         bottoms = [end for end, _ in ends.values() if np.isfinite(end)]
         low = min([*bottoms, *means.values(), 0.0])
         found.append(charts.means(str(metric), rows, comparison.level, high, low))
     return found
+
+
+def values_table(systems: Mapping[str, Scores], metric: Metric) -> Table:
+    """Return the number of queries that score 0, in between, and perfect, a column per system."""
+    counted = {name: dict(_counted(scores, metric)[0]) for name, scores in systems.items()}
+    kinds = dict.fromkeys(kind for each in counted.values() for kind in each)
+    ordered = sorted(kinds, key=lambda kind: ({"perfect": 2, "undefined": 3}.get(kind, 1), kind))
+    rows = [[kind, *(f"{each.get(kind, 0):,}" for each in counted.values())] for kind in ordered]
+    return Table([f"queries by {metric}", *systems], rows)
 
 
 def value_charts(systems: Mapping[str, Scores], metric: Metric) -> list[str]:
@@ -109,14 +125,19 @@ def cutoff_chart(systems: Mapping[str, Scores], metric: Metric) -> list[str]:
 
 
 def difference_chart(difference: Difference) -> str:
-    """Return the difference of every query, sorted."""
-    ordered = np.sort(difference.values)[::-1].tolist()
+    """Return the difference of every query, the largest gain first."""
+    sign = 1 if difference.higher_is_better else -1
+    order = np.argsort(-sign * difference.values, kind="stable").tolist()
     paired = difference.paired
     ends = numbers.interval(difference.interval, difference=True)
     said = (
         f"{difference.system} - {difference.baseline}: mean {numbers.signed(difference.mean)} {ends}; "
         f"{numbers.queries(paired.wins)} won, {paired.ties:,} tied, {paired.losses:,} lost"
     )
-    above, below = best_first(difference)
-    sides = f"{above} better", f"{below} better"
-    return charts.differences(f"{difference.metric}, query by query", ordered, said, sides)
+    return charts.differences(
+        f"{difference.metric}, query by query",
+        [sign * float(difference.values[at]) for at in order],
+        [str(difference.queries[at]) for at in order],
+        said,
+        sign,
+    )

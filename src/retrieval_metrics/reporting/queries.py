@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from math import isinf, isnan
 from typing import TYPE_CHECKING, Any
@@ -12,14 +13,15 @@ from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.explaining.explainer import Explainer, FirstOf, texts_of
 from retrieval_metrics.explaining.finding import FAILURES
 from retrieval_metrics.explaining.needed import Needed
+from retrieval_metrics.explaining.outcomes import met
 from retrieval_metrics.inputs.pieces import Metadata
 from retrieval_metrics.inputs.questions import texts_to_show
 from retrieval_metrics.reporting.shortened import StoredTexts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.aliases import FloatArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.explaining.explainer import Explained
     from retrieval_metrics.explaining.finding import Finding
@@ -31,8 +33,10 @@ if TYPE_CHECKING:
 
 SHOWN = 10
 """The least number of results shown for a query."""
-MOST = 5_000
+MOST = 20_000
 """The largest number of queries on a page; of more, those with the lowest values, or that moved most."""
+DETAILED = 1_000
+"""Of these, as many are on the page with what they needed and what came back; the others with their values."""
 STATES = ("relevant", "not relevant", "repeated", "unjudged")
 UNJUDGED = STATES.index("unjudged")
 
@@ -105,11 +109,24 @@ class QueryData:
         self._kinds: dict[str, int] = {"found": 0}
         self._details: dict[str, int] = {}
         self._slices: dict[str, int] = {}
-        self._rows = {query: self._row(query) for query in _chosen(systems, main, pair)}
+        self.needed = dict.fromkeys(systems, 0)
+        self.found = dict.fromkeys(systems, 0)
+        self.failures: dict[str, Counter[str]] = {name: Counter() for name in systems}
+        every = list(dict.fromkeys(query for scores in systems.values() for query in scores.queries))
+        order = sorted(every, key=_urgency(systems, main, pair)) if len(every) > DETAILED else every
+        self.of = len(every)
+        self.detailed = set(order[:DETAILED])
+        kept = set(order[:MOST])
+        self._rows = {query: self._row(query) for query in every if query in kept}
         # The text of a document that one system missed may be known from another.
         corpus = FirstOf(shown.corpus, *map(texts_of, systems.values()))
         for at, scores in enumerate(systems.values()):
             self._add(at, scores, corpus)
+
+    @property
+    def unit(self) -> str:
+        """What is needed: a document, or a group of alternatives."""
+        return "document" if self._flat else "group"
 
     @property
     def n(self) -> int:
@@ -142,25 +159,38 @@ class QueryData:
         if query in self._shown.labels:
             row["slice"] = self._slices.setdefault(str(self._shown.labels[query]), len(self._slices))
         by_system = {name: [None] * len(self._systems) for name in ("values", "wanted", "missing", "results")}
-        return row | by_system | {"needed": {}}
+        return row | by_system | ({"needed": {}} if query in self.detailed else {})
 
     def _add(self, system: int, scores: Scores, corpus: Mapping[Any, str]) -> None:
+        """Explain every query of a system once: all are counted, and those that are shown first are kept."""
         explainer = Explainer(scores, self._main, corpus)
+        name = list(self._systems)[system]
         columns = [scores.metrics.index(metric) for metric in self._metrics]
         row_of = {query: at for at, query in enumerate(scores.queries)}
+        values = _rounded(scores.values[:, columns])
         unknown = np.full(len(scores.queries), np.nan)
         best = np.column_stack(  # where lower is better, the page marks no query as perfect
             [scores.best(metric) if metric.definition.higher_is_better else unknown for metric in self._metrics]
         )
+        imperfect, best_values = (best != 1).any(axis=1).tolist(), _rounded(best)
+        defined = (~np.isnan(scores.values[:, scores.metrics.index(self._main)])).tolist()
         k = self._shown.k or max([SHOWN, *(metric.k for metric in self._metrics if isinstance(metric.k, int))])
-        positions = [scores.position(query) for query in self._rows if query in row_of]
-        for explained in explainer.of(positions):
-            row, at = self._rows[explained.query], row_of[explained.query]
-            row["values"][system] = [_number(value) for value in scores.values[at, columns].tolist()]
-            if (best[at] != 1).any():
-                row["best"] = [_number(value) for value in best[at].tolist()]
+        for explained in explainer.of(scores.positions.tolist()):
+            at, failures = row_of[explained.query], explained.failures
+            if defined[at]:
+                self.failures[name].update(one.kind for one in failures)
+                self.needed[name] += explained.needed
+                self.found[name] += len(met(explained.findings))
+            row = self._rows.get(explained.query)
+            if row is None:
+                continue
+            row["values"][system] = values[at]
+            if imperfect[at]:
+                row["best"] = best_values[at]
             row["wanted"][system] = explained.needed
-            row["missing"][system] = [self._kind(one.kind) for one in explained.failures]
+            row["missing"][system] = [self._kind(one.kind) for one in failures]
+            if explained.query not in self.detailed:
+                continue
             for finding in explained.findings:
                 self._needed(row, system, finding, explainer.needed)
             order = list(row["needed"])
@@ -198,6 +228,8 @@ class QueryData:
     @staticmethod
     def _finished(row: dict[str, Any], texts: Shortened) -> dict[str, Any]:
         """Return a row with its marks moved to the shortened texts, and without empty values."""
+        if "needed" not in row:
+            return {name: value for name, value in row.items() if name != "results"}
         results = [
             None if found is None else [_compact([*one[:5], texts.marks(one[0], one[5]), one[6]]) for one in found]
             for found in row["results"]
@@ -213,6 +245,12 @@ def _compact(result: list[Any]) -> Any:
     return result[0] if len(result) == 1 else result
 
 
+def _rounded(table: FloatArray) -> list[list[float | int | None]]:
+    """Return a table of numbers as JSON holds them shortest."""
+    finite = np.where(np.isfinite(table), np.round(table, 6), np.nan).tolist()
+    return [[None if one != one else int(one) if one.is_integer() else one for one in row] for row in finite]  # noqa: PLR0124  (NaN)
+
+
 def _number(value: float) -> float | int | None:
     if isnan(value) or isinf(value):
         return None
@@ -220,11 +258,8 @@ def _number(value: float) -> float | int | None:
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-def _chosen(systems: Mapping[str, Scores], main: Metric, pair: tuple[str, str]) -> Iterable[QueryId]:
-    """Return the queries of the page, in the order of the judgments."""
-    every = dict.fromkeys(query for scores in systems.values() for query in scores.queries)
-    if len(every) <= MOST:
-        return every
+def _urgency(systems: Mapping[str, Scores], main: Metric, pair: tuple[str, str]) -> Callable[[QueryId], float]:
+    """Return what orders queries: the lowest values first, or of two systems those that moved most."""
     first, second = (systems[name].per_query[main] for name in pair)
 
     def urgency(query: QueryId) -> float:
@@ -232,5 +267,4 @@ def _chosen(systems: Mapping[str, Scores], main: Metric, pair: tuple[str, str]) 
         known = one if first is second else -abs(one - other)
         return np.inf if isnan(known) else float(known)
 
-    kept = set(sorted(every, key=urgency)[:MOST])
-    return [query for query in every if query in kept]
+    return urgency

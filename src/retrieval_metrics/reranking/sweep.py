@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pandas as pd
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from retrieval_metrics.aliases import FloatArray, QueryId
@@ -166,20 +165,17 @@ class MMRSweep(Printed):
             KeyError: If the metric was not computed.
         """
         require("matplotlib", "plot")
-        from retrieval_metrics.presentation import plots  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.presentation.plots.curves import Point, points_panel  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.presentation.plots.layout import figure  # noqa: PLC0415  (as above)
 
         name = str(self.retrieved.metrics[0] if metric is None else metric)
         points = [
-            plots.Point(label, diversity, evaluation.means[name], evaluation.intervals()[name])
+            Point(label, diversity, evaluation.means[name], evaluation.intervals()[name])
             for label, evaluation, diversity in self._rows()
         ]
-
-        def draw(axes: Axes) -> None:
-            plots.draw_trade_off(axes, points[:-1], "MMR, by lambda (above)", points[-1])
-            axes.set_xlabel(f"mean intra-list diversity of the first {self.k}")
-            axes.set_ylabel(f"mean {name}")
-
-        return plots.figure([plots.Panel(draw, rows=8)], 1)
+        lines = [("MMR", points[:-1]), ("as retrieved", [points[-1]._replace(name="")])]
+        labels = f"mean intra-list diversity of the first {self.k}", f"mean {name}"
+        return figure([points_panel(lines, f"{name} against diversity", labels, "the numbers are lambda")])
 
     def _rows(self) -> list[tuple[str, Evaluation, float]]:
         rows = [(f"{weight:g}", self.evaluations[weight], self.diversity[weight]) for weight in self.lambdas]

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.definition.metric import spelled
-from retrieval_metrics.results.aligned import aligned
+from retrieval_metrics.results.aligned import Aligned
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.cautions import cautions, said_of_ignorance
 from retrieval_metrics.results.chosen import fitting
@@ -110,8 +110,8 @@ class Compared:
         """The mean of each metric for each system, over the queries for which it is defined in all systems."""
         return ByMetric(
             {
-                name: {system: Sums.of(column).mean for system, column in zip(self.systems, columns, strict=True)}
-                for name, columns in self._columns.items()
+                name: {system: Sums.of(column).mean for system, column in zip(self.systems, values.T, strict=True)}
+                for name, (_, values) in self._shared.items()
             }
         )
 
@@ -120,8 +120,9 @@ class Compared:
         """The confidence interval of each mean of the table, at the comparison's level."""
         found: dict[str, dict[str, Interval]] = {}
         for metric in self.metrics:
-            columns = zip(self.scores.items(), self._columns[str(metric)], strict=True)
-            labels = self._labels(metric)
+            rows, values = self._shared[str(metric)]
+            columns = zip(self.scores.items(), values.T, strict=True)
+            labels = self._labels(rows)
             found[str(metric)] = {
                 system: interval_of(
                     scores, metric, Sums.of(column) if labels is None else clustered_sums(column, labels), self.level
@@ -133,19 +134,22 @@ class Compared:
     @cached_property
     def n(self) -> ByMetric[int]:
         """The number of queries for which each metric is defined in all systems."""
-        return ByMetric({name: columns.shape[1] for name, columns in self._columns.items()})
+        return ByMetric({name: len(rows) for name, (rows, _) in self._shared.items()})
 
     @cached_property
-    def _columns(self) -> dict[str, FloatArray]:
-        systems = list(self.scores.values())
-        return {str(metric): aligned(systems, metric)[1].T for metric in self.metrics}
+    def aligned(self) -> Aligned:
+        """The values of all systems on the same queries."""
+        return Aligned.of(self.scores, self.metrics)
 
-    def _labels(self, metric: Metric) -> IntArray | None:
+    @cached_property
+    def _shared(self) -> dict[str, tuple[IntArray, FloatArray]]:
+        return {str(metric): self.aligned.shared(metric) for metric in self.metrics}
+
+    def _labels(self, rows: IntArray) -> IntArray | None:
         if self.clusters is None or self.clusters.labels is None:
             return None
         place = {query: at for at, query in enumerate(self.clusters.queries)}
-        queries = aligned(list(self.scores.values()), metric)[0]
-        return self.clusters.labels[[place[query] for query in queries]]
+        return self.clusters.labels[[place[query] for query in self.aligned.queries_at(rows)]]
 
     def of_pair(self, pair: tuple[str, str]) -> list[Difference]:
         """Return the differences of one pair of systems."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.checks import RetrievalWarning, positive_integer
 from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, question_texts
@@ -17,6 +18,7 @@ from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.retrieving.answer import as_ranking
 from retrieval_metrics.retrieving.answers import Answers, said_of
 from retrieval_metrics.retrieving.calling import Caller, several_at_a_time
+from retrieval_metrics.retrieving.causes import TWO_LOOPS, is_of_another_loop
 from retrieval_metrics.retrieving.judgeable import Judgeable
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ class Asking:
         match: MatchBy,
         check: Callable[[RunMapping], object] | None,
         items: Callable[[Any], Sequence[Retrieved]] | None = None,
+        synchronously: bool = False,
         name: str = "",
         resume: str | PathLike[str] | None = None,
     ) -> None:
@@ -63,10 +66,12 @@ class Asking:
             match: What ids of the judgments are compared with.
             check: Called with the first answer.
             items: A function that converts an answer into items; None leaves that to the host.
+            synchronously: Whether the caller is synchronous: retrievers of hosts are then asked in threads where they
+                can be, so that an asynchronous client of the caller meets only the caller's event loop.
             name: The name of the system, for messages.
             resume: The file in which the answers are kept.
         """
-        ask, host = how_to_ask(retriever)
+        ask, host = how_to_ask(retriever, synchronously=synchronously)
         self._items = host.items if items is None and host is not None else items
         self.texts = question_texts(questions)
         self._judgeable = _judgeable(questions, match) if isinstance(questions, Questions) and self.texts else None
@@ -122,6 +127,8 @@ class Asking:
     def _raise_first(self, why: str) -> NoReturn:
         query, error = next(iter(self._errors.items()))
         error.add_note(f"{why}; this is the failure of query {query!r}{self._of_system()}")
+        if is_of_another_loop(error):
+            error.add_note(TWO_LOOPS)
         raise error
 
     async def rest(self, advance: Callable[[], None]) -> None:
@@ -141,6 +148,13 @@ class Asking:
         """
         if self.texts and len(self._errors) == len(self.texts):
             self._raise_first(f"all {numbers.queries(len(self.texts))} failed, so there is nothing to evaluate")
+        if lost := [query for query, error in self._errors.items() if is_of_another_loop(error)]:
+            warnings.warn(
+                f"{len(lost)} of {numbers.queries(len(self.texts))} failed{self._of_system()}, for example "
+                f"{lost[0]!r}: {TWO_LOOPS}",
+                RetrievalWarning,
+                stacklevel=2,
+            )
         order = list(self.texts)
         return RetrievedRun(
             {query: self._rankings.get(query, []) for query in order},
@@ -232,16 +246,23 @@ def _judgeable(questions: Questions, match: MatchBy) -> Judgeable:
     return Judgeable(truth, with_documents(match, None, truth, questions))
 
 
-def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None]:
+def how_to_ask(retriever: Any, *, synchronously: bool = False) -> tuple[Callable[[str], Any], Host | None]:
     """Return the function to call with the text of a query, and the host that converts its answers.
+
+    Args:
+        retriever: The retriever.
+        synchronously: Whether to take the synchronous way of a host, if it has one.
 
     Raises:
         TypeError: If it is not a retriever.
         ImportError: If it belongs to a host whose integration is not installed.
     """
     host = host_of(retriever)
-    if host is not None and (ask := host.ask(retriever)) is not None:
-        return ask, host
+    if host is not None:
+        ways = (host.ask_synchronously, host.ask) if synchronously else (host.ask,)
+        for way in ways:
+            if way is not None and (ask := way(retriever)) is not None:
+                return ask, host
     if callable(retriever):
         return retriever, None
     hint = "; write as_retriever() behind it" if hasattr(retriever, "as_retriever") else ""

@@ -8,10 +8,9 @@ from collections import deque
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from retrieval_metrics.retrieving.causes import causes
 
 FIRST_PAUSE = 1.0
 """Seconds to wait where the service does not say how long; doubled as long as it goes on refusing."""
@@ -118,7 +117,7 @@ class Pace:
 
 def is_rate_limit(error: BaseException) -> bool:
     """Return whether an error says that a service was called too often."""
-    for one in _chain(error):
+    for one in causes(error):
         if _NO_QUOTA.search(str(one)):
             return False
         if _statuses(one) & _STATUSES or _NAMES.search(type(one).__name__) or _WORDS.search(str(one)):
@@ -133,7 +132,7 @@ def wait_asked_for(error: BaseException) -> float | None:
         >>> wait_asked_for(RuntimeError("Rate limit reached. Please try again in 1m2.5s."))
         62.5
     """
-    for one in _chain(error):
+    for one in causes(error):
         for holder in (getattr(one, "response", None), one):
             headers = getattr(holder, "headers", None)
             if headers is None or not hasattr(headers, "get"):
@@ -148,15 +147,6 @@ def wait_asked_for(error: BaseException) -> float | None:
         if said := _SAID.search(str(one)):
             return sum(float(number) * _SECONDS[unit.lower()] for number, unit in _PART.findall(said[1]))
     return None
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    one: BaseException | None = error
-    while one is not None and id(one) not in seen:
-        seen.add(id(one))
-        yield one
-        one = one.__cause__ or one.__context__
 
 
 def _statuses(error: BaseException) -> set[int]:

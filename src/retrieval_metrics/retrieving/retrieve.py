@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.retrieving.event_loop import run_until_complete
+from retrieval_metrics.signatures import arguments_of, bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
 WORKERS = 8
 
 
-def retrieve(
+async def aretrieve(
     retriever: Any,
     questions: QueryTexts | Questions,
     *,
     workers: int = WORKERS,
-    timeout: float | None = None,
+    timeout: float | None = None,  # noqa: ASYNC109  (of each query, not of the whole)
     retries: int = 0,
     show_progress: bool = False,
     raise_on_error: bool = False,
@@ -33,6 +34,28 @@ def retrieve(
     items: Callable[[Any], Sequence[Retrieved]] | None = None,
     resume: str | PathLike[str] | None = None,
 ) -> RetrievedRun:
+    """Ask a retriever every question and collect its rankings, on the running event loop.
+
+    This is the asynchronous twin of `retrieve`, with the same arguments, result and errors. Synchronous functions run
+    in threads and do not block the loop. Cancelling it cancels the queries that are under way.
+    """
+    return await _retrieved(
+        retriever,
+        questions,
+        show_progress=show_progress,
+        workers=workers,
+        timeout=timeout,
+        retries=retries,
+        raise_on_error=raise_on_error,
+        match=match,
+        check=check,
+        items=items,
+        resume=resume,
+    )
+
+
+@arguments_of(aretrieve)
+def retrieve(*args: Any, **options: Any) -> RetrievedRun:  # noqa: D417  (they are those of aretrieve)
     """Ask a retriever every question and collect its rankings.
 
     The first question is asked alone, and its answer is checked before the others are asked. An error in every answer,
@@ -42,8 +65,11 @@ def retrieve(
     A setup error is no score: where the first three queries fail with the same words, or all fail, the first failure is
     raised. Where some fail, they have empty rankings, score 0 and are listed in `errors`.
 
-    All synchronous calls in a process share one event loop, so asynchronous clients can be used again. It works in
-    notebooks and in any running loop, and the retriever sees the context variables of the caller.
+    Retrievers of hosts are asked in threads, by their synchronous way, so that their asynchronous clients meet only the
+    event loop of `aretrieve` and of your own `await`. What can only be awaited runs in one event loop that all
+    synchronous calls of the process share; an asynchronous client used there and in your own loop as well breaks, and
+    the error or a warning says so. It works in notebooks and in any running loop, and the retriever sees the context
+    variables of the caller.
 
     Args:
         retriever: A synchronous or asynchronous function of a query text that returns document ids, best first, a
@@ -87,56 +113,14 @@ def retrieve(
         >>> run["q1"], run.errors
         (['d7', 'd1'], {})
     """
-    return run_until_complete(
-        aretrieve(
-            retriever,
-            questions,
-            workers=workers,
-            timeout=timeout,
-            retries=retries,
-            show_progress=show_progress,
-            raise_on_error=raise_on_error,
-            match=match,
-            check=check,
-            items=items,
-            resume=resume,
-        )
-    )
+    return run_until_complete(_retrieved(synchronously=True, **bound("retrieve", aretrieve, args, options)))
 
 
-async def aretrieve(
-    retriever: Any,
-    questions: QueryTexts | Questions,
-    *,
-    workers: int = WORKERS,
-    timeout: float | None = None,  # noqa: ASYNC109  (of each query, not of the whole)
-    retries: int = 0,
-    show_progress: bool = False,
-    raise_on_error: bool = False,
-    match: MatchBy = "id",
-    check: Callable[[RunMapping], object] | None = None,
-    items: Callable[[Any], Sequence[Retrieved]] | None = None,
-    resume: str | PathLike[str] | None = None,
+async def _retrieved(
+    retriever: Any, questions: QueryTexts | Questions, *, show_progress: bool, **settings: Any
 ) -> RetrievedRun:
-    """Ask a retriever every question and collect its rankings, on the running event loop.
-
-    This is the asynchronous twin of `retrieve`, with the same arguments, result and errors. Synchronous functions run
-    in threads and do not block the loop. Cancelling it cancels the queries that are under way.
-    """
     # Imported here, because it imports asyncio, which takes as long as numpy.
     from retrieval_metrics.retrieving.asking import Asking, ask_all  # noqa: PLC0415
 
-    asking = Asking(
-        retriever,
-        questions,
-        workers=workers,
-        timeout=timeout,
-        retries=retries,
-        raise_on_error=raise_on_error,
-        match=match,
-        check=check,
-        items=items,
-        resume=resume,
-    )
-    (run,) = await ask_all([asking], show_progress=show_progress)
+    (run,) = await ask_all([Asking(retriever, questions, **settings)], show_progress=show_progress)
     return run

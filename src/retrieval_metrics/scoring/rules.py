@@ -26,6 +26,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "ties": get_args(Ties),
     "unjudged": get_args(UnjudgedRule),
     "grades": ("real", "integer"),
+    "scores": ("double", "single"),
 }
 
 
@@ -49,6 +50,8 @@ class Rules:
             `"ignore"`. To remove repeats before anything is ranked, pass `match=Matching(collapse=True)`.
         ties: Documents with equal scores are ordered by id, descending (`"docid"`), keep the order in which they were
             given (`"input"`), or the value is the mean over all their orders (`"expected"`).
+        scores: Scores are compared as they are (`"double"`), or as the nearest numbers of 32 bits, about seven digits
+            (`"single"`), so that more of them are equal.
         grades: Any finite grade (`"real"`), or only whole numbers (`"integer"`; others are an error).
         parameters: Per metric name, parameters that differ from the metric's own defaults. Parameters written in a
             metric's name (`map(norm=retrieved)`) take precedence.
@@ -66,6 +69,7 @@ class Rules:
     ties: Ties = "docid"
     unjudged: UnjudgedRule = "nonrelevant"
     grades: Literal["real", "integer"] = "real"
+    scores: Literal["double", "single"] = "double"
     parameters: Mapping[str, Mapping[str, ParameterValue]] = field(default_factory=dict)
     exceptions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     metrics: tuple[str, ...] | None = None
@@ -114,12 +118,13 @@ TREC_EVAL = Rules(
     negative="unjudged",
     repeats="error",
     grades="integer",
+    scores="single",
     metrics=("map", "ndcg", "mrr", "precision", "recall", "hit_rate", "r_precision", "bpref"),
 )
-"""What trec_eval does, through pytrec_eval-terrier 0.5.11: the same value for every query, to 1e-9, for str ids, whole
-grades and scores whose order and ties are the same in 32 bits, in map, ndcg, mrr, r_precision and bpref without a
-cut-off, and map, ndcg, precision, recall and hit_rate (there: success) with one. Raises where a document is retrieved
-twice (trec_eval: "duplicate docs") and where a grade is not a whole number (pytrec_eval: TypeError)."""
+"""What trec_eval does, through pytrec_eval-terrier 0.5.11: the same value for every query, to 1e-9, for str ids and
+whole grades, in map, ndcg, mrr, r_precision and bpref without a cut-off, and map, ndcg, precision, recall and hit_rate
+(there: success) with one. Scores are compared in 32 bits. Raises where a document is retrieved twice (trec_eval:
+"duplicate docs") and where a grade is not a whole number (pytrec_eval: TypeError)."""
 
 LLAMA_INDEX = Rules(
     name="llama_index",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.inputs.single_precision import in_single_precision
 from retrieval_metrics.judging.judge import judge
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ def truth_under(truth: Qrels, rules: Rules) -> Qrels:
     if rules.grades == "integer":
         truth.require_integer_grades(rules.name)
     return truth.flattened() if rules.groups == "flatten" else truth
+
+
+def run_under(run: RunMapping | Run, rules: Rules) -> RunMapping | Run:
+    """Return the rankings as the rules read them."""
+    return in_single_precision(run) if rules.scores == "single" else run
 
 
 def judge_under(truth: Qrels, run: RunMapping | Run, match: str | Key | Matching, rules: Rules) -> JudgedRun:

@@ -11,15 +11,12 @@ from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.questions import Questions
-from retrieval_metrics.inputs.retrieved import Retrieved
-from retrieval_metrics.trajectories.items import identity, in_order, only
 from retrieval_metrics.trajectories.trajectory import Trajectory
-from retrieval_metrics.trajectories.views import Seen, View, seen_in
+from retrieval_metrics.trajectories.views import KNOWN, View, seen_in
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
-    from retrieval_metrics.inputs.shapes import Ranking
     from retrieval_metrics.trajectories.properties import Properties
     from retrieval_metrics.trajectories.views import CallsView
 
@@ -140,8 +137,7 @@ class Trajectories(Mapping[Any, Trajectory]):
         Raises:
             ValueError: If that is unknown for a query; `with_known("context")` leaves such queries out.
         """
-        self._need("context")
-        return self._view({row: _seen(one, one.context or ()) for row, one in self.items()})
+        return self._searches("context")
 
     def cited(self) -> View:
         """Return what the answer cites, without citations of what the model has not read: those earn nothing.
@@ -149,15 +145,7 @@ class Trajectories(Mapping[Any, Trajectory]):
         Raises:
             ValueError: If the citations or the context of a query are unknown.
         """
-        self._need("citations", "context")
-        seen = {}
-        for row, one in self.items():
-            read = set(map(identity, one.context or ()))
-            cited: Ranking = one.citations or ()
-            if not read.issuperset(map(identity, cited)):
-                cited = only(cited, read)
-            seen[row] = _seen(one, cited)
-        return self._view(seen)
+        return self._searches("cited")
 
     def each_call(self) -> Trajectories:
         """Return one trajectory for each call, named `q1#1`, `q1#2`; `numbers` has the number of the call.
@@ -222,14 +210,12 @@ class Trajectories(Mapping[Any, Trajectory]):
 
         return Properties.of(self, self.questions)
 
-    def _searches(self, view: CallsView, per_call: int | None) -> View:
+    def _searches(self, view: CallsView, per_call: int | None = None) -> View:
         if per_call is not None:
             positive_integer(per_call, "per_call")
+        self._need(*KNOWN.get(view, ()))
         chosen = {"first": slice(1), "last": slice(-1, None)}.get(view, slice(None))
-        seen = {row: seen_in(one.calls, view, per_call) for row, one in self.items()}
-        return self._view(seen, chosen)
-
-    def _view(self, seen: Mapping[Any, Seen], chosen: slice = slice(None)) -> View:
+        seen = {row: seen_in(one, view, per_call) for row, one in self.items()}
         calls = {row: one.calls[chosen] for row, one in self.items()}
         errors = {
             row: RuntimeError(str(of_row[-1].error))
@@ -243,7 +229,7 @@ class Trajectories(Mapping[Any, Trajectory]):
         }
         return View(self._trajectories, seen, errors, seconds)
 
-    def _need(self, *what: Known) -> None:
+    def _need(self, *what: str) -> None:
         for name in what:
             lacking = [row for row, one in self.items() if getattr(one, name) is None]
             if lacking:
@@ -262,18 +248,3 @@ def _several(query: Any, given: Any) -> Sequence[Trajectory]:
     if not several or not all(isinstance(one, Trajectory) for one in several):
         raise TypeError(f"query {query!r} must have a Trajectory or a list of them, got {given!r}")
     return several
-
-
-def _seen(trajectory: Trajectory, ranking: Ranking) -> Seen:
-    """Return what was read or cited, with the places where it was found; an id stands for the item that was found."""
-    found = seen_in(trajectory.calls, "union")
-    place_of: dict[Any, tuple[int, int]] = {}
-    item_of: dict[Any, Any] = {}
-    for item, place in zip(in_order(found.ranking), found.places, strict=True):
-        place_of.setdefault(identity(item), place)
-        item_of.setdefault(identity(item), item)
-    places = tuple(place_of.get(identity(item), (0, 0)) for item in in_order(ranking))
-    if any(isinstance(item_of.get(identity(item)), Retrieved) for item in ranking):
-        items = [item if isinstance(item, Retrieved) else item_of.get(item, item) for item in in_order(ranking)]
-        return Seen(items, places, in_call_order=False)
-    return Seen(ranking, places, in_call_order=False)

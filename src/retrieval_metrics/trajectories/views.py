@@ -6,17 +6,25 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.trajectories.items import first_of, identity, in_order
+from retrieval_metrics.trajectories.items import first_of, identity, in_order, only
+from retrieval_metrics.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.shapes import Ranking
-    from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory
 
-CallsView: TypeAlias = Literal["interleaved", "union", "first", "last"]
-"""The views of several searches that need nothing but the searches."""
+CallsView: TypeAlias = Literal["interleaved", "union", "first", "last", "context", "cited"]
+"""The views of one trajectory, by name."""
+
+KNOWN: Mapping[str, tuple[str, ...]] = {"context": ("context",), "cited": ("citations", "context")}
+"""What must be known of a trajectory for a view."""
+UNKNOWN = {"context": "what the answering model has read", "citations": "what the answer cites"}
+HOW_KNOWN = {
+    "context": "a trace tells it if it holds the input of the model, and the texts of what was found",
+    "citations": "pass citations=",
+}
 
 
 class Seen(NamedTuple):
@@ -38,36 +46,61 @@ class Seen(NamedTuple):
         return [call for call, _ in self.places] if self.in_call_order else []
 
 
-def check_calls(calls: CallsView) -> CallsView:
-    """Return the name of a view of searches if it is one.
+def check_calls(calls: CallsView, citations: str | None = None, *, traced: bool = True) -> CallsView:
+    """Return the name of a view if it is one, for hosts that score a row at a time.
+
+    Args:
+        calls: The name.
+        citations: Where a row has what its answer cites; None if nowhere.
+        traced: Whether the calls of a row are known.
 
     Raises:
-        ValueError: If it is not.
+        ValueError: If it is not, or needs what is not there.
     """
     if calls not in get_args(CallsView):
         raise ValueError(f"calls must be one of {', '.join(map(repr, get_args(CallsView)))}, got {calls!r}")
+    if calls in KNOWN and not traced:
+        raise ValueError(f"calls={calls!r} needs the spans of a model, so retrieved= must name spans")
+    if (calls == "cited") != (citations is not None):
+        raise ValueError(
+            "calls='cited' and citations=, the path of what the answer cites, need each other; got "
+            f"calls={calls!r} and citations={citations!r}"
+        )
     return calls
 
 
-def seen_in(calls: Sequence[SearchCall], view: CallsView, per_call: int | None = None) -> Seen:
-    """Return the ranking that a view makes of searches; of one search that is its own ranking, scores included.
+def seen_in(trajectory: Trajectory, view: CallsView, per_call: int | None = None) -> Seen:
+    """Return the ranking that a view makes of a trajectory; of one search that is its own ranking, scores included.
 
     An item that an earlier search has found is left out; a repeat within one search stays a repeat.
 
     Args:
-        calls: The searches, in order.
+        trajectory: The searches, and what came of them.
         view: `"union"`, all items in the order of the calls; `"interleaved"`, the first of each call, then the second
-            of each; `"first"` or `"last"`, the items of one call, failed or not.
+            of each; `"first"` or `"last"`, the items of one call, failed or not; `"context"`, what the model that
+            answered has read; `"cited"`, what of that the answer cites.
         per_call: Only the first so many items of each call; None takes all.
 
+    Raises:
+        ValueError: If what the model has read, or what the answer cites, is needed and unknown.
+
     Example:
-        >>> from retrieval_metrics import SearchCall
-        >>> found = [SearchCall("a", ["d1", "d2"]), SearchCall("b", ["d2", "d7"])]
+        >>> from retrieval_metrics import SearchCall, Trajectory
+        >>> found = Trajectory([SearchCall("a", ["d1", "d2"]), SearchCall("b", ["d2", "d7"])], context=["d7"])
         >>> seen_in(found, "union").ranking
         ['d1', 'd2', 'd7']
         >>> seen_in(found, "interleaved").ranking  # d2 is the first of the second call before it is the second here
         ['d1', 'd2', 'd7']
+        >>> seen_in(found, "context").ranking
+        ['d7']
     """
+    if view in KNOWN:
+        for name in KNOWN[view]:
+            if getattr(trajectory, name) is None:
+                raise ValueError(f"{UNKNOWN[name]} is unknown, which is not the same as nothing; {HOW_KNOWN[name]}")
+        read, cited = trajectory.context or (), trajectory.citations or ()
+        return _placed(trajectory, read if view == "context" else _among(cited, set(map(identity, read))))
+    calls = trajectory.calls
     if not calls:
         return Seen([], ())
     if len(calls) == 1 or view in {"first", "last"}:
@@ -84,6 +117,26 @@ def seen_in(calls: Sequence[SearchCall], view: CallsView, per_call: int | None =
     found_by: dict[Any, int] = {}
     kept = [one for one in placed if found_by.setdefault(identity(one[1]), one[0][0]) == one[0][0]]
     return Seen([item for _, item in kept], tuple(place for place, _ in kept), view != "interleaved")
+
+
+def _among(ranking: Ranking, wanted: set[Any]) -> Ranking:
+    found: Ranking = ranking if wanted.issuperset(map(identity, ranking)) else only(ranking, wanted)
+    return found
+
+
+def _placed(trajectory: Trajectory, ranking: Ranking) -> Seen:
+    """Return what was read or cited, with the places where it was found; an id stands for the item that was found."""
+    found = seen_in(trajectory, "union")
+    place_of: dict[Any, tuple[int, int]] = {}
+    item_of: dict[Any, Any] = {}
+    for item, place in zip(in_order(found.ranking), found.places, strict=True):
+        place_of.setdefault(identity(item), place)
+        item_of.setdefault(identity(item), item)
+    places = tuple(place_of.get(identity(item), (0, 0)) for item in in_order(ranking))
+    if any(isinstance(item_of.get(identity(item)), Retrieved) for item in ranking):
+        items = [item if isinstance(item, Retrieved) else item_of.get(item, item) for item in in_order(ranking)]
+        return Seen(items, places, in_call_order=False)
+    return Seen(ranking, places, in_call_order=False)
 
 
 class View(RetrievedRun):
@@ -117,19 +170,45 @@ class View(RetrievedRun):
         _, (kind, _, errors, seconds, _) = super().__reduce__()
         return kind, (self.trajectories, self._seen, errors, seconds)
 
+    def require_an_answer(self) -> None:
+        """Raise if every search of every question failed; that one view has none that did not is no such failure.
+
+        Raises:
+            ValueError: If so.
+        """
+        if all(call.error is not None for trajectory in self.trajectories.values() for call in trajectory.calls):
+            super().require_an_answer()
+
     def place(self, query: QueryId, rank: int) -> tuple[int, int] | None:
         """Return the number of the call that found an item and its rank in that call; None if no call found it."""
         places = self.places.get(query, ())
         return places[rank - 1] if rank <= len(places) and places[rank - 1][0] else None
 
-    def story(self, query: QueryId, document: Any, key: Callable[[Retrieved], Any]) -> str:
-        """Return what became of a document, call by call: `found by call 2, repeated by call 3, not read`."""
+    def everything(self, query: QueryId) -> list[Retrieved]:
+        """Return every item that the searches of a query found or that the model has read, each once."""
+        one = self.trajectories.get(query, Trajectory())
+        rankings = [ranking for call in one.calls for ranking in (call.ranking, *call.before)]
+        found = {
+            identity(item): item
+            for ranking in (*rankings, one.context or (), one.citations or ())
+            for item in ranking
+            if isinstance(item, Retrieved)
+        }
+        return list(found.values())
+
+    def story(self, query: QueryId, wanted: Callable[[Any], bool]) -> str:
+        """Return what became of a document, call by call: `found by call 2, repeated by call 3, not read`.
+
+        Args:
+            query: The query.
+            wanted: Whether an item is the document, or holds it.
+        """
         trajectory = self.trajectories.get(query)
         if trajectory is None:
             return ""
 
         def holds(ranking: Ranking | None) -> bool:
-            return any((key(item) if isinstance(item, Retrieved) else item) == document for item in ranking or ())
+            return any(map(wanted, ranking or ()))
 
         found = [str(number) for number, call in enumerate(trajectory.calls, start=1) if holds(call.ranking)]
         cut = [str(n) for n, call in enumerate(trajectory.calls, start=1) if any(map(holds, call.before))]

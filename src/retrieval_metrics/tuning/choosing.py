@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.comparing.comparison import Comparison
-from retrieval_metrics.results.aligned import aligned
 from retrieval_metrics.statistics.intervals import Interval
 from retrieval_metrics.statistics.out_of_bag import out_of_bag
 from retrieval_metrics.statistics.possibly_best import possibly_best
@@ -44,11 +43,12 @@ def chosen(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, show_prog
             f"{dict(first.means)}"
         )
     left = list(dict.fromkeys([rule.default, *allowed]))
-    queries, values = aligned([compared.scores[name] for name in left], chosen_by)
+    rows, values = compared.aligned.shared(chosen_by, left)
     if not len(values):
         raise ValueError(f"{chosen_by} is defined for no question in all settings")
+    clusters = None if compared.clusters is None else compared.clusters.of(compared.aligned.queries_at(rows))
     drawn: dict[str, Any] = {
-        "clusters": None if compared.clusters is None else compared.clusters.of(queries).labels,
+        "clusters": None if clusters is None else clusters.labels,
         "level": rule.level,
         "resamples": rule.resamples,
         "seed": rule.seed,
@@ -83,7 +83,7 @@ def chosen(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, show_prog
         as_good=tuple(
             name for name, may in zip(left, may_be.tolist(), strict=True) if may and name in allowed and name != winner
         ),
-        questions=len(queries),
+        questions=len(rows),
         mean=own,
         default_mean=own_default,
         new_mean=found.mean,

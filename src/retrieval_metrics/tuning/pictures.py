@@ -6,27 +6,27 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.colors import TwoSlopeNorm
+from matplotlib import rcParams
+from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm, to_rgba
 
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.plots import Panel, broken, figure, plain
-from retrieval_metrics.presentation.series import style
+from retrieval_metrics.presentation.plots.layout import SMALL, Panel, broken, entitle, figure
+from retrieval_metrics.presentation.plots.row_panels import DrawnRow, rows_panel
+from retrieval_metrics.presentation.series import GAIN, LOSS
 from retrieval_metrics.tuning.grid import grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from retrieval_metrics.presentation.plots import Plot
+    from retrieval_metrics.presentation.plots.layout import Plot
     from retrieval_metrics.tuning.choice import Choice
 
 SHOWN = 24
 """The largest number of settings that are drawn, the best."""
-NAMED_CELLS = 100
+NAMED_CELLS = 49
 """The largest number of cells of a grid in which the gain is written."""
-LETTERS = 26
-"""Letters after which a line below a narrow panel is wrapped."""
-DARK = 0.6
-"""How far a colour is from the middle, as a share, from which white letters are readable on it."""
+PALE = 0.45
+"""How opaque the smallest and the largest gain of a grid are: letters stay readable on them."""
 
 
 def drawn(tuning: Choice, kind: str) -> Plot:
@@ -36,30 +36,17 @@ def drawn(tuning: Choice, kind: str) -> Plot:
         ValueError: If the kind is unknown, or as in `grid`.
     """
     if kind == "settings":
-        rows = min(len(tuning.settings), SHOWN) + 1
-        return figure([Panel(partial(_settings, tuning), rows=rows)], 1)
+        tried = [(one.name, one.difference) for one in tuning.settings if one.difference is not None]
+        left = len(tried) - SHOWN
+        found = [(name, each.mean, each.interval, 0) for name, each in tried[:SHOWN]]
+        found.insert(0, ("expected on new questions", tuning.new_gain, tuning.new_gain_interval, 1))
+        rows = [DrawnRow(*each, numbers.signed(each[1])) for each in found]
+        panel = rows_panel(rows, f"gain over {tuning.default}", f"difference in {tuning.metric}", differences=True)
+        note = f"{numbers.count(left, 'setting')} with smaller means left out" if left > 0 else ""
+        return figure([panel], title=tuning.conclusion, note=note)
     if kind == "grid":
-        return figure([Panel(partial(_grid, tuning), rows=len(grid(tuning).rows))], 1)
+        return figure([Panel(partial(_grid, tuning), rows=1.6 * len(grid(tuning).rows))], title=tuning.conclusion)
     raise ValueError(f"there is no plot {kind!r} of a tuning; there are settings and grid")
-
-
-def _settings(tuning: Choice, axes: Axes) -> None:
-    tried = [one for one in tuning.settings if one.difference is not None][:SHOWN]
-    left = len(tuning.settings) - 1 - len(tried)
-    for at, one in enumerate(tried, start=1):
-        if one.difference is not None:
-            colour = style(0).colour
-            axes.hlines(at, *one.difference.interval, color=colour, linewidth=1.6)
-            axes.plot([one.difference.mean], [at], marker="o", color=colour, markersize=5)
-    axes.hlines(0, *tuning.new_gain_interval, color=style(1).colour, linewidth=2.4)
-    axes.plot([tuning.new_gain], [0], marker="s", color=style(1).colour, markersize=6)
-    axes.axvline(0, color="0.6", linewidth=0.9, linestyle=":")
-    names = [broken(one.name) for one in tried]
-    axes.set_yticks(range(len(names) + 1), ["the choice, on new questions", *names])
-    axes.set_ylim(len(names) + 0.5, -0.5)
-    said = [f"gain in {tuning.metric} over", tuning.default, *([f"{left} more settings are lower"] if left else [])]
-    axes.set_xlabel("\n".join(broken(line, LETTERS) for line in said))
-    plain(axes, grid="x")
 
 
 def _grid(tuning: Choice, axes: Axes) -> None:
@@ -69,20 +56,22 @@ def _grid(tuning: Choice, axes: Axes) -> None:
         [[np.nan if one is None else one.means[tuning.metric] - base for one in row] for row in held.settings]
     )
     most = float(np.nanmax(np.abs(gains))) or 1.0
-    image = axes.imshow(gains, cmap="RdBu", norm=TwoSlopeNorm(0.0, -most, most), aspect="auto")
+    ends = [to_rgba(LOSS, PALE), to_rgba(LOSS, 0), to_rgba(GAIN, 0), to_rgba(GAIN, PALE)]
+    colours = LinearSegmentedColormap.from_list("gains", list(zip((0, 0.5, 0.5, 1), ends, strict=True)))
+    axes.imshow(gains, cmap=colours, norm=TwoSlopeNorm(0.0, -most, most), aspect="auto")
     for at, row in enumerate(held.settings):
         for across, one in enumerate(row):
             if one is None:
                 continue
             marks = {tuning.winner: "winner", tuning.default: "default"}.get(one.name, "")
             said = numbers.signed(float(gains[at, across])) if gains.size <= NAMED_CELLS else ""
-            colour = "white" if abs(gains[at, across]) > DARK * most else "black"
             axes.text(
-                across, at, "\n".join(filter(None, [said, marks])), ha="center", va="center", color=colour, size=8
-            )
-    axes.set_xticks(range(len(held.columns)), [broken(f"{value}") for value in held.columns])
-    axes.set_yticks(range(len(held.rows)), [broken(f"{value}") for value in held.rows])
+                across, at, "\n".join(filter(None, [said, marks])), ha="center", va="center", fontsize=SMALL,
+                color=rcParams["text.color"],
+            )  # fmt: skip
+    axes.set_xticks(range(len(held.columns)), [broken(f"{value}", 8) for value in held.columns])
+    axes.set_yticks(range(len(held.rows)), [broken(f"{value}", 14) for value in held.rows])
+    axes.tick_params(length=0)
     axes.set_xlabel(held.names[1])
     axes.set_ylabel(held.names[0])
-    axes.set_title(f"gain in {broken(tuning.metric)}", loc="left")
-    axes.figure.colorbar(image, ax=axes, shrink=0.8)
+    entitle(axes, f"gain in {tuning.metric} over {tuning.default}")

@@ -68,6 +68,12 @@ class TestTheEvaluatorByMetadataLoadedFromItsDictionary(TestTheEvaluatorByConten
         return RetrievalEvaluator.from_dict(super().evaluator(metric).to_dict())
 
 
+class TestOneEvaluatorForAllMetrics(Conformance):
+    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
+        evaluator = RetrievalEvaluator(list(metrics), document_comparison_field="id", group_field="meta.group")
+        return named(qrels, evaluator.run(**rows(qrels, run, "id"))["results"])
+
+
 class TestEvaluatorsInAPipeline(Conformance):
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         pipeline = Pipeline()

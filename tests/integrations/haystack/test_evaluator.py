@@ -1,21 +1,26 @@
 """The evaluator beside Haystack's own, in its pipelines and in its reports."""
 
+import json
 import math
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
-from haystack import Document, Pipeline
+from haystack import Document, Pipeline, component
 from haystack.components.evaluators import (
     DocumentMAPEvaluator,
     DocumentMRREvaluator,
     DocumentNDCGEvaluator,
     DocumentRecallEvaluator,
 )
+from haystack.core.errors import BreakpointException
+from haystack.core.pipeline.breakpoint import load_pipeline_snapshot
+from haystack.dataclasses.breakpoints import Breakpoint
 from haystack.evaluation import EvaluationRunResult
 
 import retrieval_metrics as rm
-from haystack_integrations.components.evaluators.retrieval_metrics import RetrievalEvaluator
+from haystack_integrations.components.evaluators.retrieval_metrics import RetrievalEvaluator, RetrievalRunResult
 
 SIBLINGS: dict[str, Any] = {
     "ndcg": DocumentNDCGEvaluator(),
@@ -27,7 +32,7 @@ SIBLINGS: dict[str, Any] = {
 PARIS, ROME, BONN = (Document(content=name) for name in ("Paris", "Rome", "Bonn"))
 
 
-def many() -> dict[str, list[list[Document]]]:
+def many() -> dict[str, Any]:
     """Questions of every length, some without an expected document."""
     rng = random.Random(5)
     contents = [f"text {number}" for number in range(12)]
@@ -53,9 +58,118 @@ def test_the_rules_of_haystack_give_its_own_numbers(metric: str) -> None:
     assert ours["score"] == pytest.approx(theirs["score"], abs=1e-12)
 
 
+ODD = [-1.0, 0.0, 0.5, 1.0, 2.0]
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+@pytest.mark.parametrize("metric", SIBLINGS)
+def test_the_rules_of_haystack_give_its_own_numbers_for_grades_of_0_too(metric: str) -> None:
+    rng = random.Random(7)
+    contents = [f"text {number}" for number in range(8)]
+    for _ in range(1500):
+        truth = rng.sample(contents, rng.randint(1, 5))
+        rows: Any = {
+            "ground_truth_documents": [[Document(content=one, score=rng.choice(ODD[1:])) for one in truth]],
+            "retrieved_documents": [[Document(content=one) for one in rng.sample(contents, rng.randint(1, 8))]],
+        }
+        ours = RetrievalEvaluator(metric, semantics="haystack").run(**rows)["individual_scores"]
+        assert ours == pytest.approx(SIBLINGS[metric].run(**rows)["individual_scores"], abs=1e-12), rows
+
+
+def test_a_grade_of_0_cannot_mean_two_things_in_one_component() -> None:
+    rows: Any = {"ground_truth_documents": [[Document(content="Paris", score=0.0)]], "retrieved_documents": [[PARIS]]}
+    with pytest.raises(ValueError, match="count in all metrics but ndcg; use a component for ndcg and another"):
+        RetrievalEvaluator(["ndcg", "mrr"], semantics="haystack").run(**rows)
+    assert RetrievalEvaluator(["recall", "mrr"], semantics="haystack").run(**rows)["individual_scores"] == [1.0]
+
+
+def test_several_metrics_are_what_a_run_result_takes_and_json_holds() -> None:
+    rows: Any = {"ground_truth_documents": [[PARIS, ROME], []], "retrieved_documents": [[BONN, PARIS], [PARIS]]}
+    found = RetrievalEvaluator(["mrr", "recall@2"]).run(**rows)
+    assert found["score"] == found["individual_scores"][0] == 0.5
+    assert math.isnan(found["individual_scores"][1])
+    report = RetrievalRunResult("run", {"question": ["a", "b"]}, found["results"])
+    said: Any = report.detailed_report()
+    assert json.loads(json.dumps(said, allow_nan=False)) == said
+    assert said == {"question": ["a", "b"], "mrr": [0.5, None], "recall@2": [0.5, None]}
+    assert report.aggregated_report() == {"metrics": ["mrr", "recall@2"], "score": [0.5, 0.5]}
+    stock = EvaluationRunResult("run", {"question": ["a", "b"]}, found["results"])
+    frame: Any = stock.detailed_report(output_format="df")
+    assert frame["mrr"].isna().tolist() == [False, True]
+
+
+BOOK = Document(id="book", content="A closure keeps names. A slot saves memory. A closure keeps names. The end.")
+
+
+def chunk(start: int, end: int, **meta: Any) -> Document:
+    return Document(content=str(BOOK.content)[start:end], meta={"source_id": "book", **meta})
+
+
+def test_spans_survive_another_splitter_whatever_it_recorded() -> None:
+    expected = chunk(23, 43, split_idx_start=0)  # an offset that is wrong, of a text that stands once
+    again = chunk(44, 66, split_idx_start=44)
+    evaluator = RetrievalEvaluator(["recall", "mrr"], document_comparison_field="span")
+    rows: Any = {
+        "ground_truth_documents": [[expected], [again]],
+        "retrieved_documents": [[chunk(0, 22), chunk(20, 60)], [chunk(67, 75), chunk(30, 75, split_idx_start=3)]],
+    }
+    found = evaluator.run(**rows, documents=[BOOK])
+    assert found["results"]["mrr"]["individual_scores"] == [0.5, 0.5]
+    truth = {0: [rm.Span("book", 23, 43)], 1: [rm.Span("book", 44, 66)]}
+    items = {
+        at: [rm.Retrieved(one.id, one.content, source="book") for one in row]
+        for at, row in enumerate(rows["retrieved_documents"])
+    }
+    core = rm.evaluate(truth, items, ["recall", "mrr"], documents={"book": BOOK.content})
+    assert found["evaluation"].per_query == core.per_query
+
+
+@pytest.mark.parametrize(
+    ("expected", "documents", "says"),
+    [
+        (chunk(23, 43), None, "'span' needs documents"),
+        (chunk(0, 22), [BOOK], "found several times"),
+        (Document(content="nowhere", meta={"source_id": "book"}), [BOOK], "not found in document 'book'"),
+        (Document(content="A slot"), [BOOK], "its source_id 'None' is not among the documents"),
+    ],
+)
+def test_a_span_that_cannot_be_placed_is_refused(expected: Document, documents: Any, says: str) -> None:
+    evaluator = RetrievalEvaluator("mrr", document_comparison_field="span")
+    with pytest.raises(ValueError, match=says):
+        evaluator.run([[expected]], [[BOOK]], documents)
+
+
+@component
+class Reads:
+    """Takes an evaluation, as a component that decides whether to go on."""
+
+    @component.output_types(mean=float)
+    def run(self, evaluation: rm.Evaluation) -> dict[str, Any]:
+        return {"mean": evaluation.means["mrr"]}
+
+
+def test_a_pipeline_resumes_from_a_breakpoint_behind_the_evaluation(tmp_path: Path) -> None:
+    pipeline = Pipeline()
+    pipeline.add_component("evaluator", RetrievalEvaluator("mrr"))
+    pipeline.add_component("reads", Reads())
+    pipeline.connect("evaluator.evaluation", "reads.evaluation")
+    rows: Any = {
+        "ground_truth_documents": [[PARIS]],
+        "retrieved_documents": [[ROME, PARIS]],
+    }
+    with pytest.raises(BreakpointException) as stopped:
+        pipeline.run({"evaluator": rows}, break_point=Breakpoint(component_name="reads"))
+    snapshot = stopped.value.pipeline_snapshot
+    assert snapshot is not None
+    path = tmp_path / "snapshot.json"
+    path.write_text(json.dumps(snapshot.to_dict(), allow_nan=False))
+    resumed = pipeline.run({}, pipeline_snapshot=load_pipeline_snapshot(path))
+    assert resumed["reads"] == {"mean": 0.5}
+
+
 def test_a_perfect_first_page_is_perfect_and_a_question_without_judgments_is_left_out() -> None:
     five = [Document(content=str(number)) for number in range(5)]
-    rows = {"ground_truth_documents": [five, []], "retrieved_documents": [five[:3], five]}
+    rows: Any = {"ground_truth_documents": [five, []], "retrieved_documents": [five[:3], five]}
     ours = RetrievalEvaluator("ndcg@3").run(**rows)
     assert ours["evaluation"].counts["no_relevant"] == 1
     assert ours["score"] == 1.0
@@ -71,13 +185,13 @@ def test_one_of_each_group_is_enough() -> None:
         Document(content="the city on the Seine", meta={"fact": "capital"}),
         Document(content="Bonn"),
     ]
-    rows = {"ground_truth_documents": [expected], "retrieved_documents": [[ROME, PARIS, BONN]]}
+    rows: Any = {"ground_truth_documents": [expected], "retrieved_documents": [[ROME, PARIS, BONN]]}
     assert RetrievalEvaluator("full_recall@3", group_field="meta.fact").run(**rows)["score"] == 1.0
     assert RetrievalEvaluator("full_recall@3").run(**rows)["score"] == 0.0
 
 
 def test_a_quote_is_found_in_a_chunk_of_any_size() -> None:
-    rows = {
+    rows: Any = {
         "ground_truth_documents": [[Document(content="with statement wraps")]],
         "retrieved_documents": [[PARIS, Document(content="8.5 The with\nstatement wraps a block.")]],
     }
@@ -89,7 +203,7 @@ def test_a_quote_is_found_in_a_chunk_of_any_size() -> None:
 @pytest.mark.parametrize("field", ["content", "id", "quote"])
 def test_a_budget_counts_the_characters_of_what_was_retrieved(field: str) -> None:
     long, needed = Document(content="a text of 20 letters"), Document(content="the needed text")
-    rows = {"ground_truth_documents": [[needed]], "retrieved_documents": [[long, needed]]}
+    rows: Any = {"ground_truth_documents": [[needed]], "retrieved_documents": [[long, needed]]}
     assert RetrievalEvaluator("recall@35chars", document_comparison_field=field).run(**rows)["score"] == 1.0
     assert RetrievalEvaluator("recall@34chars", document_comparison_field=field).run(**rows)["score"] == 0.0
 
@@ -111,7 +225,7 @@ def test_where_every_retriever_failed_there_is_no_number(field: str, semantics: 
 
 
 def test_the_evaluation_behind_the_numbers_has_intervals_and_can_be_compared() -> None:
-    rows = {"ground_truth_documents": [[PARIS]] * 8, "retrieved_documents": [[PARIS, ROME], [ROME, PARIS]] * 4}
+    rows: Any = {"ground_truth_documents": [[PARIS]] * 8, "retrieved_documents": [[PARIS, ROME], [ROME, PARIS]] * 4}
     better = RetrievalEvaluator("mrr").run(**rows)
     worse = RetrievalEvaluator("mrr").run(
         ground_truth_documents=[[PARIS]] * 8, retrieved_documents=[[ROME, BONN, PARIS]] * 8
@@ -133,7 +247,7 @@ def test_a_saved_pipeline_computes_the_same() -> None:
 
 
 def test_it_takes_the_place_of_its_siblings_in_an_evaluation_run_result() -> None:
-    rows = {"ground_truth_documents": [[PARIS], [BONN]], "retrieved_documents": [[ROME, PARIS], [BONN]]}
+    rows: Any = {"ground_truth_documents": [[PARIS], [BONN]], "retrieved_documents": [[ROME, PARIS], [BONN]]}
     results = {name: RetrievalEvaluator(name).run(**rows) for name in ("mrr@10", "recall@1")}
     report = EvaluationRunResult("run", {"question": ["q1", "q2"]}, results)
     assert report.aggregated_report() == {"metrics": ["mrr@10", "recall@1"], "score": [0.75, 0.5]}
@@ -152,7 +266,7 @@ def test_what_was_handed_over_stays_as_it_was() -> None:
     ("settings", "message"),
     [
         ({"metric": "ndgc@10"}, "ndgc"),
-        ({"document_comparison_field": "contents"}, "must be one of 'content', 'id', 'quote', 'meta.<key>', got"),
+        ({"document_comparison_field": "contents"}, "one of 'content', 'id', 'quote', 'span', 'meta.<key>', got"),
         ({"document_comparison_field": "meta."}, "must be one of"),
         ({"group_field": "fact"}, "group_field must be one of 'meta.<key>', got 'fact'"),
         ({"semantics": "haystacks"}, "haystacks"),

@@ -113,7 +113,9 @@ def test_two_ends_are_refused_with_the_way_out() -> None:
     pipeline = Pipeline()
     for name in ("one", "other"):
         pipeline.add_component(name, Prepared(ANSWERS))
-    with pytest.raises(TypeError, match=r"2 components .* return the last documents: one, other; choose them"):
+    with pytest.raises(
+        TypeError, match=r"2 outputs hold the last documents: one.documents, other.documents; name the one"
+    ):
         rm.retrieve(pipeline, QUESTIONS)
 
 

@@ -119,4 +119,8 @@ def test_a_chat_model_with_structured_output_is_asked_for_it() -> None:
     model = Structured()
     model.schemas.clear()
     assert made(documents(), model).questions == made(documents(), Chat()).questions
-    assert {tuple(schema["properties"]) for schema in model.schemas} >= {("question", "quotes"), ("answerable",)}
+    assert {tuple(schema["properties"]) for schema in model.schemas} >= {
+        ("question", "quotes", "answer"),
+        ("answerable",),
+        ("supported",),
+    }

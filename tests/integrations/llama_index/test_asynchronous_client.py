@@ -1,10 +1,7 @@
 """An asynchronous client of a service keeps its connections: it works only while it meets one event loop."""
 
 import asyncio
-import json
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import httpx
@@ -19,44 +16,17 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.embeddings.openai import OpenAIEmbedding
 
 import retrieval_metrics as rm
+from embedding_service import TOPICS, running_service
 from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator
 from retrieval_metrics.adapting import run_until_complete
 
-TOPICS = ["yield", "with", "try", "lambda", "import", "class", "global", "assert"]
 ROWS = [(f"what does {topic} do?", [topic]) for topic in TOPICS]
-
-
-class Service(BaseHTTPRequestHandler):
-    """Embeds a text by the topics that it names, as the service of OpenAI answers."""
-
-    protocol_version = "HTTP/1.1"  # connections stay open, and the client keeps them
-
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        vectors = [[1.0 if topic in text else 0.01 for topic in TOPICS] for text in asked["input"]]
-        data = [{"object": "embedding", "index": at, "embedding": vector} for at, vector in enumerate(vectors)]
-        usage = {"prompt_tokens": 1, "total_tokens": 1}
-        body = json.dumps({"object": "list", "data": data, "model": asked["model"], "usage": usage}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing on stderr."""
 
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with running_service() as address:
+        yield address
 
 
 @pytest.fixture
@@ -147,7 +117,7 @@ class Asks(BaseRetriever):
         self.tags: list[dict[str, Any]] = []
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        raise AssertionError(query_bundle)
+        raise NotImplementedError(query_bundle)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         self.tags.append(dict(active_instrument_tags.get()))

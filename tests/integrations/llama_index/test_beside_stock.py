@@ -15,7 +15,7 @@ from llama_index.core.evaluation.retrieval.metrics import NDCG, AveragePrecision
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import ImageNode, NodeWithScore, QueryBundle, TextNode
 
-from llama_index.evaluation.retrieval_metrics import MultiModalRetrieverEvaluator, RetrieverEvaluator, metric
+from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator, metric
 from llama_index_hosts import Prepared, PreparedAsync
 
 SAME = [
@@ -40,8 +40,8 @@ EVALUATORS = [
         RetrieverEvaluator,
         RetrievalEvalMode.TEXT,
     ),  # the host's ranks texts too if asked for images
-    (StockMultiModalRetrieverEvaluator, MultiModalRetrieverEvaluator, RetrievalEvalMode.TEXT),
-    (StockMultiModalRetrieverEvaluator, MultiModalRetrieverEvaluator, RetrievalEvalMode.IMAGE),
+    (StockMultiModalRetrieverEvaluator, RetrieverEvaluator, RetrievalEvalMode.TEXT),
+    (StockMultiModalRetrieverEvaluator, RetrieverEvaluator, RetrievalEvalMode.IMAGE),
 ]
 
 
@@ -122,7 +122,7 @@ def test_the_evaluators_return_the_same_results(
     assert values == [pytest.approx(values[0], rel=1e-12)] * 4
 
 
-def test_postprocessors_are_awaited_where_they_can_be() -> None:
+def test_postprocessors_are_asked_in_the_style_of_the_caller() -> None:
     postprocessor = Shouting()
     evaluator = RetrieverEvaluator.from_metric_names(
         ["mrr"], retriever=Prepared({"q": NODES}), node_postprocessors=[postprocessor]
@@ -130,4 +130,4 @@ def test_postprocessors_are_awaited_where_they_can_be() -> None:
     results = [evaluator.evaluate("q", ["remark"]), asyncio.run(evaluator.aevaluate("q", ["remark"]))]
     assert [one.retrieved_texts for one in results] == [["SEE THE DRAWING", "", "A CLOSURE DRAWN"]] * 2
     assert evaluator.node_postprocessors is not None
-    assert Shouting.model_validate(evaluator.node_postprocessors[0]).called == ["async", "async"]
+    assert Shouting.model_validate(evaluator.node_postprocessors[0]).called == ["sync", "async"]

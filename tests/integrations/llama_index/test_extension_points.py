@@ -11,7 +11,7 @@ from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetr
 from llama_index.core.schema import ImageNode, NodeWithScore, TextNode
 
 import retrieval_metrics as rm
-from llama_index.evaluation.retrieval_metrics import MultiModalRetrieverEvaluator, RetrieverEvaluator, metric
+from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator, metric
 from llama_index_hosts import Prepared, node
 
 ANSWER = [node("chunk-2"), node("chunk-1")]
@@ -122,7 +122,7 @@ def test_only_metrics_of_llama_index_are_printed_too() -> None:
 
 def test_images_alone_are_ranked_where_the_dataset_is_about_images() -> None:
     questions = {"queries": {"q1": "q"}, "relevant_docs": {"q1": ["image"]}}
-    ours = MultiModalRetrieverEvaluator.from_metric_names(["mrr"], retriever=Prepared({"q": PICTURES}))
+    ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Prepared({"q": PICTURES}))
     assert ours.evaluate_dataset(questions)[0].metric_vals_dict == {"mrr": 0.5}
     for dataset in (questions | {"mode": "image"}, questions | {"mode": RetrievalEvalMode.IMAGE}):
         (result,) = ours.evaluate_dataset(dataset)

@@ -1,10 +1,15 @@
 """An LLM of LlamaIndex writes questions on its documents and nodes, and the evaluator takes them."""
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from llama_index.core.base.llms.types import CompletionResponse, LLMMetadata
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, LLMMetadata
+from llama_index.core.bridge.pydantic import Field
 from llama_index.core.llms import CustomLLM
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import Document, NodeWithScore, QueryBundle, TextNode
@@ -32,6 +37,58 @@ class Scripted(CustomLLM):
 
     def stream_complete(self, prompt: str, formatted: bool = False, **_: Any) -> Any:  # noqa: FBT001, FBT002  (the host's)
         raise NotImplementedError
+
+
+class Calling(FunctionCallingLLM):
+    """An LLM that calls functions: it is given the form of its reply as a tool, and need not call it."""
+
+    says_words: bool = False
+    tools: list[Any] = Field(default_factory=list)
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(model_name="calling-llm", is_function_calling_model=True)
+
+    def _prepare_chat_with_tools(
+        self, tools: Sequence[Any], user_msg: Any = None, *_: Any, tool_required: bool = False, **__: Any
+    ) -> dict[str, Any]:
+        assert tool_required
+        self.tools.extend(tool.metadata.get_parameters_dict() for tool in tools)
+        return {"messages": [ChatMessage(content=user_msg)]}
+
+    async def achat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponse:
+        said = SCRIPT(str(messages[0].content))
+        return ChatResponse(message=ChatMessage(content=f"Here it is: {said}"), raw=said)
+
+    def get_tool_calls_from_response(
+        self,
+        response: ChatResponse,
+        error_on_no_tool_call: bool = True,  # noqa: FBT001, FBT002  (the host's)
+        **_: Any,
+    ) -> list[ToolSelection]:
+        assert not error_on_no_tool_call
+        if self.says_words:
+            return []
+        return [ToolSelection(tool_id="1", tool_name="reply", tool_kwargs=json.loads(str(response.raw)))]
+
+    async def acomplete(self, *_: Any, **__: Any) -> Any:
+        raise AssertionError("it is asked for the form of its reply")
+
+    def _never(self, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError
+
+    chat = complete = stream_complete = astream_complete = stream_chat = astream_chat = _never
+
+
+@pytest.mark.parametrize("says_words", [False, True])
+def test_an_llm_that_calls_functions_is_asked_for_the_form_of_its_replies(says_words: bool) -> None:  # noqa: FBT001  (a case)
+    llm = Calling(says_words=says_words)
+    found = rm.generate_questions(documents(), llm, 5, kinds="one_passage")
+    assert found.questions.qrels == made(documents()).questions.qrels
+    (form,) = [tool for tool in llm.tools if "question" in tool["properties"]][:1]
+    assert form["required"] == ["question", "quotes", "answer"]
+    assert form["properties"]["quotes"]["items"] == {"type": "string"}
+    assert {tuple(tool["properties"]) for tool in llm.tools} >= {("answerable",), ("supported",)}
 
 
 def documents() -> list[Document]:

@@ -130,6 +130,18 @@ def test_an_agent_is_recorded_call_by_call(make: Any) -> None:
     assert one.citations is None or one.citations == ["d2", "d4"]
 
 
+@pytest.mark.parametrize("make", [agent, lambda: AgentWorkflow(agents=[agent()])], ids=["agent", "workflow"])
+def test_parallel_calls_stand_in_the_order_of_the_models_message(make: Any) -> None:
+    with record() as recorded, recorded.question("q1"):
+        ask(make())
+    one = recorded.trajectories["q1"]
+    assert [call.turn for call in one.calls] == [1, 2, 2, 3, 4]
+    tools = [span for span in recorded.spans if span["kind"] == "tool"]
+    assert [span["call"] for span in tools] == ["0/0", "1/0", "1/1", "2/0", "3/0"]
+    tools[1]["start"], tools[2]["start"] = tools[2]["start"], tools[1]["start"]  # as threads would have it
+    assert [call.query for call in recorded.trajectories["q1"].calls] == [call.query for call in one.calls]
+
+
 def test_what_is_asked_outside_is_left_out_and_handlers_are_taken_away_again() -> None:
     dispatcher = get_dispatcher()
     before = list(dispatcher.event_handlers), list(dispatcher.span_handlers)

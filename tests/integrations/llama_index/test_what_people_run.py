@@ -233,12 +233,60 @@ def test_results_become_a_frame_and_a_file(tmp_path: Path) -> None:
     result.save(tmp_path / "results.json")
     again = DatasetResult.load(tmp_path / "results.json")
     assert (again, again.means, again.seconds) == (result, result.means, result.seconds)
-    assert str(again).splitlines()[1] == "mrr       0.500  3"
-    with pytest.raises(ValueError, match="which has no rankings"):
-        again.comparison(result)
+    assert str(again) == str(result)
+    assert again.evaluation.per_query == result.evaluation.per_query
+    assert str(again.evaluation.explain("q1")) == str(result.evaluation.explain("q1"))
+    assert again.comparison(result).table == result.comparison(again).table
     (tmp_path / "other.json").write_text("[]")
     with pytest.raises(ValueError, match=r"was not written by DatasetResult\.save"):
         DatasetResult.load(tmp_path / "other.json")
+
+
+def test_stages_and_judgments_by_texts_are_kept_too(tmp_path: Path) -> None:
+    rows = [(text, [rm.Quote(f"text of n{at}")]) for at, text in enumerate(ANSWERS)]
+    evaluator = RetrieverEvaluator.from_metric_names(
+        ["mrr"],
+        retriever=Prepared(ANSWERS),
+        node_postprocessors=[Deliver(answers={text: ["n0", "n1"] for text in ANSWERS})],
+    )
+    result = evaluator.evaluate_dataset(rows, stages=True)
+    result.save(tmp_path / "results.json")
+    again = DatasetResult.load(tmp_path / "results.json")
+    assert str(again) == str(result)
+    assert {name: one.per_query for name, one in again.stages.items()} == {
+        name: one.per_query for name, one in result.stages.items()
+    }
+
+
+def test_what_json_cannot_hold_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    evaluator = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Prepared(ANSWERS), match=lambda item: item.id)
+    result = evaluator.evaluate_dataset([(text, ["n9"]) for text in ANSWERS])
+    with pytest.warns(rm.RetrievalWarning, match="the rankings are left out of"):
+        result.save(tmp_path / "results.json")
+    again = DatasetResult.load(tmp_path / "results.json")
+    assert again.means == result.means
+    assert str(again).splitlines()[0].split() == ["metric", "mean", "n"]
+    with pytest.raises(ValueError, match="saved without the rankings"):
+        _ = again.evaluation
+
+
+def test_an_interrupted_evaluation_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    rows = [(text, ["n9"]) for text in ANSWERS]
+    first, *others = ANSWERS
+    broken = RetrieverEvaluator.from_metric_names(
+        ["mrr"], retriever=Prepared(ANSWERS | dict.fromkeys(others, OSError("down")))
+    )
+    with pytest.warns(rm.RetrievalWarning, match="the retriever failed"):
+        broken.evaluate_dataset(rows, resume=tmp_path / "answers.jsonl")
+    sound = Prepared({**ANSWERS, first: AssertionError("asked again")})
+    evaluator = RetrieverEvaluator.from_metric_names(["mrr"], retriever=sound)
+    whole = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Prepared(ANSWERS)).evaluate_dataset(rows)
+    again = evaluator.evaluate_dataset(rows, resume=tmp_path / "answers.jsonl")
+    assert (list(again), again.errors) == (list(whole), {})
+    waited_for = asyncio.run(evaluator.aevaluate_dataset(rows, resume=tmp_path / "answers.jsonl"))
+    assert list(waited_for) == list(whole)
+    with pytest.raises(ValueError, match="stages=True needs every answer anew"):
+        evaluator.evaluate_dataset(rows, resume=tmp_path / "answers.jsonl", stages=True)
 
 
 def test_the_hosts_table_takes_results_as_they_are() -> None:

@@ -120,6 +120,36 @@ class TestATrace:
             trace = traced(in_turn(model, partial(search, first), partial(search, second)))
             assert score("mrr", trace=trace, calls="union").value == 0.5
 
+    def test_what_was_read_and_cited_is_scored_like_what_was_found(self) -> None:
+        def found() -> list[Document]:
+            return [Document(f"The text of {id_}.", id=id_) for id_ in ("d1", "d7", "d9")]
+
+        def asked(context: str) -> list[dict[str, str]]:
+            return [{"role": "assistant", "content": f"as {context} says"}]
+
+        find = mlflow.trace(found, name="find", span_type="RETRIEVER")
+        model = mlflow.trace(asked, name="model", span_type="CHAT_MODEL")
+        trace = traced(in_turn(find, partial(model, context="The text of d7. The text of d1.")))
+        outputs = {"citations": ["d9", "d7"]}  # d9 was found, and never read
+        cited = {"calls": "cited", "citations": "outputs.citations"}
+        row = {"trace": trace, "outputs": outputs}
+        truth = {"relevant_ids": ["d7", "d9"]}
+        values = {
+            calls: score("recall", **row, expectations=truth, **(cited if calls == "cited" else {"calls": calls})).value
+            for calls in ("union", "context", "cited")
+        }
+        assert values == {"union": 1.0, "context": 0.5, "cited": 0.5}
+        assert score("mrr", **row, **cited).value == 1.0
+        assert score("mrr", **row, calls="context").value == 0.5
+        with pytest.raises(ValueError, match="what the answering model has read is unknown, which is not the same as"):
+            score(trace=traced(in_turn(find)), calls="context")
+        with pytest.raises(ValueError, match="calls='context' needs the spans of a model"):
+            retrieval_scorers("mrr", retrieved="outputs", calls="context")
+        assert (
+            retrieval_scorers("mrr", calls="cited", citations="outputs.citations")[0].name
+            == "mrr-calls-cited-citations-outputs.citations"
+        )
+
     def test_one_call_keeps_its_repeats(self) -> None:
         assert score("precision@3", trace=traced(in_turn(retriever("d1", "d1", "d7")))).value == 1 / 3
         assert score("mrr", trace=traced(in_turn(retriever("d1", "d1", "d7")))).value == 1 / 3
@@ -281,7 +311,11 @@ def test_a_row_without_judgments_is_an_error_that_names_what_it_has() -> None:
         ({"relevant": "expected.ids"}, "relevant must begin with inputs, outputs, expectations"),
         ({"relevant": "trace.ids"}, "relevant must begin with"),
         ({"retrieved": "documents"}, "retrieved must begin with inputs, outputs, expectations, trace"),
-        ({"calls": "all"}, "calls must be one of 'interleaved', 'union', 'first', 'last', got 'all'"),
+        ({"calls": "all"}, "calls must be one of 'interleaved', 'union', 'first', 'last', 'context', 'cited', got 'a"),
+        ({"calls": "cited"}, "calls='cited' and citations=, the path of what the answer cites, need each other"),
+        ({"citations": "outputs.citations"}, "need each other; got calls='interleaved' and citations='outputs.cit"),
+        ({"calls": "cited", "citations": "trace.x"}, "citations must begin with inputs, outputs, expectations"),
+        ({"calls": "context", "retrieved": "outputs"}, "calls='context' needs the spans of a model, so retrieved="),
         ({"match": "uri"}, "uri"),
         ({"semantics": "ml-flow"}, "unknown semantics 'ml-flow'"),
         ({"metrics": "err@10"}, "pass max_grade="),

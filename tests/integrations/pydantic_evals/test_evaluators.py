@@ -253,6 +253,28 @@ class TestSpans:
         assert kept.cases[0].scores["mrr"].value == value
         assert to_evaluation(kept, "mrr", retrieved="attributes.retrieved").means["mrr"] == value
 
+    def test_what_was_read_and_cited_is_scored_like_what_was_found(self, tracer: trace.Tracer) -> None:
+        documents = [{"id": id_, "content": f"The text of {id_}."} for id_ in ("d1", "d7", "d9")]
+        read = [{"role": "user", "parts": [{"type": "text", "content": "The text of d7. The text of d1."}]}]
+
+        def answer(_: str) -> dict[str, list[str]]:
+            with tracer.start_as_current_span("retrieve") as span:
+                span.set_attribute("found", json.dumps(documents))
+            with tracer.start_as_current_span("chat") as span:
+                span.set_attribute("gen_ai.operation.name", "chat")
+                span.set_attribute("gen_ai.input.messages", json.dumps(read))
+            return {"citations": ["d9", "d7"]}  # d9 was found, and never read
+
+        options = {"retrieved": "spans:retrieve:found"}
+        cited = {"calls": "cited", "citations": "output.citations"}
+        assert score(answer, **options, calls="union") == 0.5
+        assert score(answer, **options, calls="context") == 0.5
+        assert score(answer, **options, **cited) == 1.0
+        for views, value in (({"calls": "context"}, 0.5), (cited, 1.0)):
+            lifecycle = keep_spans(options["retrieved"], **views)  # type: ignore[arg-type]
+            kept = evaluated(answer, lifecycle=lifecycle, retrieved="attributes.retrieved")
+            assert kept.cases[0].scores["mrr"].value == value
+
     def test_a_later_call_shows_although_the_first_fills_the_cut_off(self, tracer: trace.Tracer) -> None:
         def answer(_: str) -> str:
             for found in ([f"miss {n}" for n in range(10)], ["d7"]):
@@ -387,6 +409,9 @@ report_evaluators:
         ({"retrieved": "documents"}, "retrieved must begin with output, attributes"),
         ({"retrieved": "spans:retrieve"}, "'spans:<name of the spans>:<attribute>'"),
         ({"calls": "all"}, "calls must be one of"),
+        ({"calls": "context"}, "calls='context' needs the spans of a model, so retrieved= must name spans"),
+        ({"calls": "cited", "retrieved": "spans:a:b"}, "citations=, the path of what the answer cites, need each"),
+        ({"calls": "cited", "retrieved": "spans:a:b", "citations": "x"}, "citations must begin with"),
         ({"match": "uri"}, "uri"),
         ({"semantics": "pydantic"}, "unknown semantics 'pydantic'"),
         ({"metrics": ["err@10"]}, "pass max_grade="),

@@ -137,7 +137,7 @@ def test_what_no_list_can_say_is_left_to_qrels_and_never_flattened(relevant: Any
         return
     result: Any = evaluate(dataset, [NDCG(3, qrels=questions)], show_progress=False)
     ids = rm.evaluate(questions.qrels, {"q1": FOUND["what is a closure?"], "q2": ["cell#2"]}, "ndcg@3")
-    assert str(result["ndcg_at_3"]) == str(list(ids.per_query["ndcg@3"].values()))
+    assert str(result[next(iter(result.scores[0]))]) == str(list(ids.per_query["ndcg@3"].values()))
 
 
 def test_reference_texts_become_reference_contexts() -> None:

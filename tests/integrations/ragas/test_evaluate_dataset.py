@@ -239,12 +239,12 @@ def test_the_scale_is_that_of_all_judgments() -> None:
     rows = [{"user_input": "q", "retrieved_context_ids": ["d"]}]
     (metric,) = [RetrievalMetric("err@5", qrels=qrels)]
     result: Any = evaluate(EvaluationDataset.from_list(rows), [metric], show_progress=False)
-    assert evaluate_dataset(rows, metric).means["err@5"] == result["err_at_5"][0] == (2 - 1) / 2**3
+    assert evaluate_dataset(rows, metric).means["err@5"] == result[metric.name][0] == (2 - 1) / 2**3
 
 
 def test_queries_that_the_judgments_do_not_know_are_told_once() -> None:
     rows = [{"user_input": query, "retrieved_context_ids": ["d"]} for query in "abc"]
-    with pytest.warns(rm.RetrievalWarning, match="have no user_input 'b', and 1 more") as warned:
+    with pytest.warns(rm.RetrievalWarning, match="has no user_input 'b', and 1 more") as warned:
         evaluation = evaluate_dataset(rows, "mrr", qrels={"a": ["d"]})
     assert len(warned) == 1
     assert evaluation.counts["no_relevant"] == 2

@@ -52,7 +52,7 @@ def test_llama_index_evaluate_runs_unchanged_by_texts(query_engine: Any) -> None
 def test_llama_index_evaluate_takes_quotes_for_all_rows(query_engine: Any) -> None:
     qrels = {"how do I close a file?": [rm.Quote("wraps the execution of a block")]}
     result = li_evaluate(query_engine, [{"user_input": next(iter(qrels))}], [HitRate(2, by="texts", qrels=qrels)])
-    assert result["hit_rate_at_2-by-texts"] == [1.0]
+    assert result[next(iter(result.scores[0]))] == [1.0]
 
 
 def test_llama_index_evaluate_fills_no_ids_which_is_an_error_up_front(query_engine: Any) -> None:

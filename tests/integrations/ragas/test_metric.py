@@ -113,10 +113,11 @@ def test_grades_and_groups_for_all_rows_through_evaluate() -> None:
     qrels = {"graded": {"d7": 3, "d1": 1}, "grouped": [["d1", "d2"], ["x"]]}
     rows = [{"user_input": query, "retrieved_context_ids": RANKING} for query in qrels]
     dataset = EvaluationDataset.from_list(rows)
-    result: Any = evaluate(dataset, [NDCG(10, qrels=qrels), Recall(qrels=qrels)], show_progress=False)  # type: ignore[arg-type]  # queries with judgments of two kinds
+    ndcg, recall = NDCG(10, qrels=qrels), Recall(qrels=qrels)  # type: ignore[arg-type]  # queries with judgments of two kinds
+    result: Any = evaluate(dataset, [ndcg, recall], show_progress=False)
     expected = rm.evaluate(qrels, dict.fromkeys(qrels, RANKING), ["ndcg@10", "recall"])  # type: ignore[arg-type]  # as above
-    assert result["ndcg_at_10"] == list(expected.per_query["ndcg@10"].values())
-    assert result["recall"] == [1.0, 0.5]
+    assert result[ndcg.name] == list(expected.per_query["ndcg@10"].values())
+    assert result[recall.name] == [1.0, 0.5]
 
 
 def test_qrels_win_over_the_columns() -> None:
@@ -142,9 +143,9 @@ def test_two_questions_with_one_text_and_different_answers_are_refused() -> None
 
 def test_a_query_the_qrels_do_not_know_is_unjudged_and_said_so() -> None:
     metric = MRR(qrels={"q1": ["d1"]})
-    with pytest.warns(rm.RetrievalWarning, match=r"have no user_input 'what\?'.* begin with 'q1'"):
+    with pytest.warns(rm.RetrievalWarning, match=r"has no user_input 'what\?'.* begin with 'q1'"):
         assert math.isnan(value(metric, RANKING, None, user_input="what?"))
-    with pytest.raises(ValueError, match="qrels are keyed by user_input, which this row does not have"):
+    with pytest.raises(ValueError, match="qrels= is keyed by user_input, which this row does not have"):
         value(metric, RANKING, None)
 
 
@@ -209,7 +210,7 @@ def test_an_empty_cell_is_an_absent_one(empty: Any) -> None:
         ("['d1' 'd2']", ["d1"], ValueError, "a printed array without separators"),
         ("['d1'\n 'd2']", ["d1"], ValueError, "a printed array"),
         ({"d1", "d2"}, ["d1"], TypeError, "a set has no order"),
-        (["d1"], [1], TypeError, "ids in the qrels are int and those in the run are str"),
+        (["d1"], [1], TypeError, "ids in the judgments are int and those in what was retrieved are str"),
         ([1], ["1"], TypeError, "convert one side"),
         ([True], [1], TypeError, "must be str or int, got bool"),
         (["d1"], {"d1": float("nan")}, ValueError, "finite"),
@@ -338,4 +339,4 @@ def test_metrics_are_copied_and_pickled() -> None:
     for again in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))):  # noqa: S301  (our own bytes)
         assert again.name == metric.name
         assert value(again, ["x", "d1"], None, user_input="q") == value(metric, ["x", "d1"], None, user_input="q")
-    assert repr(metric) == "NDCG(name='ndcg_at_10')"
+    assert repr(metric).startswith("NDCG(name='ndcg_at_10-qrels-")

@@ -54,7 +54,7 @@ def test_every_name_is_legal_and_read_back(said: Named) -> None:
 @given(named())
 def test_a_metric_is_rebuilt_from_its_name_alone(said: Named) -> None:
     metric = RetrievalMetric(str(said))
-    assert (metric.name, metric.metric, metric.by, metric.on_unjudged) == (str(said), *said)
+    assert (metric.name, metric.metric, metric.by, metric.on_unjudged, None) == (str(said), *said)
     assert RetrievalMetric(name=metric.name).name == metric.name
 
 

@@ -111,7 +111,8 @@ def test_the_counts_tell_repeats() -> None:
 def test_only_metrics_of_retrieval_are_taken() -> None:
     result = evaluated([FOUND], [MRR()])
     result.scores[0]["faithfulness"] = 0.9
-    assert list(to_evaluation(result).means) == ["mrr"]
+    assert dict(to_evaluation(result).means) == {"mrr": 1.0, "faithfulness": 0.9}
+    assert list(to_evaluation(result, scores=()).means) == ["mrr"]
     rows = [{"user_input": "q", "recall": 1.0, "mrr": 0.5, "response": "text"}]
     assert list(to_evaluation(rows).means) == ["recall", "mrr"]
     assert list(to_evaluation(rows, metrics=["mrr"]).means) == ["mrr"]
@@ -273,3 +274,79 @@ def test_a_column_whose_scores_were_given_elsewhere_is_no_metric_of_retrieval() 
     rm.Evaluation.of_scores({"answer_quality": {"q": 0.5}}, bounds=(0, 1))
     with pytest.raises(ValueError, match="no column of the result is named like a retrieval metric"):
         to_evaluation([{"user_input": "q", "answer_quality": 0.5}])
+
+
+def test_a_nan_of_a_row_with_judgments_is_a_failure_in_a_table_too(tmp_path: Any) -> None:
+    result = evaluated([FOUND, NOTHING, UNJUDGED, WRONG_TYPE], [MRR(), Precision(1)])
+    with pytest.warns(rm.RetrievalWarning, match="1 of 4 rows failed"):
+        traced = to_evaluation(result)
+    frame = result.to_pandas()
+    frame.to_csv(tmp_path / "result.csv", index=False)
+    for table in (frame, pd.read_csv(tmp_path / "result.csv"), frame.to_dict("records")):
+        with pytest.warns(rm.RetrievalWarning, match="1 of 4 rows failed or were dropped, for example 'wrong type'"):
+            found = to_evaluation(table)
+        assert dict(found.means) == dict(traced.means)
+        assert found.counts == traced.counts
+        assert str(found.explain("found")) == str(traced.explain("found"))
+
+
+def test_a_nan_without_judgments_is_warned_of_and_settled_by_the_dataset() -> None:
+    rows: list[dict[str, Any]] = [{"user_input": "found", "mrr": 1.0}, {"user_input": "wrong type", "mrr": math.nan}]
+    with pytest.warns(rm.RetrievalWarning, match="1 of 2 rows have neither a value nor judgments, .* 'wrong type'"):
+        assert dict(to_evaluation(rows).means) == {"mrr": 1.0}
+    for known in ({"expected": [FOUND, WRONG_TYPE]}, {"qrels": {"found": ["d1"], "wrong type": ["d1"]}}):
+        with pytest.warns(rm.RetrievalWarning, match="1 of 2 rows failed"):
+            assert dict(to_evaluation(rows, **known).means) == {"mrr": 0.5}
+    zero = [{"user_input": "a", "mrr-unjudged-zero": 1.0}, {"user_input": "b", "mrr-unjudged-zero": math.nan}]
+    with pytest.warns(rm.RetrievalWarning, match="1 of 2 rows failed"):
+        assert dict(to_evaluation(zero).means) == {"mrr": 0.5}
+
+
+def test_a_threshold_that_nothing_reaches_is_no_failure() -> None:
+    qrels = {"low": {"d1": 1}, "high": {"d1": 2}}
+    name = "recall-rel-2"
+    rows = [{"user_input": "low", name: math.nan}, {"user_input": "high", name: 1.0}]
+    found = to_evaluation(rows, qrels=qrels)
+    assert (dict(found.means), found.counts["failed"]) == ({"recall(rel=2)": 1.0}, 0)
+
+
+def test_other_metrics_stand_beside_those_of_retrieval() -> None:
+    rows = [FOUND | {"mrr": 1.0, "faithfulness": 0.5, "id": 7}, NOTHING | {"mrr": 0.0, "faithfulness": math.nan}]
+    assert list(to_evaluation(rows).means) == ["mrr"]
+    found = to_evaluation(rows, scores={"faithfulness": (0, 1)})
+    assert (dict(found.means), found.n["faithfulness"]) == ({"mrr": 0.0 + 0.5, "faithfulness": 0.5}, 1)
+    assert found.intervals()["faithfulness"].low >= 0
+    assert found.explain("found").findings
+    only = to_evaluation([{"user_input": "q", "faithfulness": 0.5}], scores=["faithfulness"])
+    assert dict(only.means) == {"faithfulness": 0.5}
+    with pytest.raises(ValueError, match="no column 'groundedness'"):
+        to_evaluation(rows, scores=["groundedness"])
+    with pytest.raises(TypeError, match="not a number"):
+        to_evaluation([FOUND | {"mrr": 1.0, "success": True}], scores=["success"])
+
+
+def test_metrics_with_other_judgments_have_other_names_and_are_rebuilt_with_them() -> None:
+    strict, lenient = {"found": ["d2"]}, {"found": ["d1", "d2"]}
+    one, other = MRR(qrels=strict), MRR(qrels=lenient)
+    assert len({one.name, other.name, MRR().name}) == 3
+    assert one.name == MRR(qrels={"found": ["d2"]}).name
+    result = evaluated([FOUND], [one, other, MRR()])
+    assert [result[metric.name] for metric in (one, other, MRR())] == [[0.0], [1.0], [1.0]]
+    assert dict(to_evaluation(result, metrics=[one.name], qrels=strict).means) == {"mrr": 0.0}
+    with pytest.raises(ValueError, match=r"several of the columns .* are the same metric"):
+        to_evaluation(result)
+    with pytest.raises(ValueError, match="is the name of a metric with judgments of its own; pass them: qrels="):
+        MRR(name=one.name)
+    assert MRR(name=one.name, qrels=strict).name == one.name
+
+
+def test_messages_speak_of_rows_and_columns() -> None:
+    wrong_type: dict[str, Any] = WRONG_TYPE
+    with pytest.raises(TypeError, match="row 'wrong type' cannot be judged: document ids in the judgments are str"):
+        MRR().score(**wrong_type)
+    mistakes: list[Any] = [[None], [["d1"]], {"d1": math.nan}]
+    for wrong in mistakes:
+        with pytest.raises((TypeError, ValueError)) as caught:
+            MRR().score(retrieved_context_ids=wrong, reference_context_ids=["d1"], user_input="found")
+        assert not any(word in str(caught.value) for word in ("the qrels", "the run", "query '"))
+        assert "row 'found'" in str(caught.value)

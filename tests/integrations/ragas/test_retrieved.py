@@ -72,8 +72,9 @@ def test_spans_match_and_everything_is_that_of_the_core() -> None:
 
 def test_the_metrics_find_spans_in_evaluate_too() -> None:
     dataset = converted()
-    result: Any = evaluate(dataset, metric_suite(k=5, qrels=dataset), show_progress=False)
-    assert result["mrr_at_5"] == [0.5, 1.0, 0.0]
+    suite = metric_suite(k=5, qrels=dataset)
+    result: Any = evaluate(dataset, suite, show_progress=False)
+    assert result[next(one.name for one in suite if str(one.metric) == "mrr@5")] == [0.5, 1.0, 0.0]
     evaluation = to_evaluation(result)
     with pytest.warns(rm.RetrievalWarning):
         fast = evaluate_dataset(dataset, metric_suite(k=5))

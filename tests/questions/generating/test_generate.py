@@ -17,7 +17,7 @@ import retrieval_metrics as rm
 from corpus import topics
 from retrieval_metrics.judging.matching.normalised import normalised
 from retrieval_metrics.retrieving import calling, rate_limit
-from scripted_model import ScriptedModel
+from scripted_model import ScriptedModel, Told
 
 RULES = {
     "vault": "The vault may be opened at night by the duty officer. A second member of staff has to be present. "
@@ -331,24 +331,6 @@ def test_difficulty_can_be_asked_for() -> None:
 # How each check works, on a corpus of three rules and with a model that says what the test wants.
 
 
-class Told:
-    """Replies with what it was told, by a part of the prompt; the last that fits counts."""
-
-    model_name = "told"
-
-    def __init__(self, *replies: tuple[str, Any]) -> None:
-        self.replies = replies
-        self.asked: list[str] = []
-
-    def __call__(self, prompt: str) -> str:
-        self.asked.append(prompt)
-        for part, reply in reversed(self.replies):
-            if part in prompt:
-                said = reply(prompt) if callable(reply) else reply
-                return said if isinstance(said, str) else json.dumps(said)
-        raise AssertionError(prompt)
-
-
 OPENED = "opened at night by the duty officer"
 NIGHT = {"question": "Who gets into the strong room after hours?", "quotes": [OPENED]}
 WRITE = ("Write one question", NIGHT)
@@ -371,7 +353,7 @@ def test_a_judgment_is_a_quote_or_its_place() -> None:
     ((query, provenance),) = made.questions.provenance.items()
     assert len(str(query)) == 12
     assert (provenance.source, provenance.kind, provenance.model) == ("vault", "one_passage", "told")
-    assert provenance.prompt == "one_passage 2"
+    assert provenance.prompt == "one_passage 3"
     assert provenance.date is not None
     assert made.stopped is None
     assert repr(made) == "<GeneratedQuestions: 1 questions, 0 rejected>"

@@ -11,13 +11,15 @@ from langchain_core.messages import BaseMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
 
-from langchain_retrieval_metrics.asking import is_graph
+from langchain_retrieval_metrics.asking import Refused, how_to_ask, is_graph
 from langchain_retrieval_metrics.documents import items_of
 from langchain_retrieval_metrics.recording import searches_of
 from retrieval_metrics.adapting import Host
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from retrieval_metrics import Retrieved
 
 
 def _ask(retriever: Any) -> Callable[[str], Any] | None:
@@ -34,6 +36,19 @@ def _ask(retriever: Any) -> Callable[[str], Any] | None:
         return await retriever.ainvoke(text)
 
     return ask
+
+
+def _ask_synchronously(retriever: Any) -> Callable[[str], Any] | None:
+    """Return a function that invokes a retriever, and returns an awaitable where it can only be awaited."""
+    if not isinstance(retriever, Runnable) or isinstance(retriever, BaseLanguageModel) or is_graph(retriever):
+        return None
+    return how_to_ask(retriever, None, None)
+
+
+def _items(answer: Any) -> Sequence[Retrieved]:
+    if isinstance(answer, Refused):
+        answer.read("pass a function: lambda text: chain.invoke({...})")
+    return items_of(answer)
 
 
 def _is_only_synchronous(runnable: Any) -> bool:
@@ -71,5 +86,12 @@ def _model(model: Any) -> Callable[[str], Any] | None:
     return reply
 
 
-HOST = Host(name="langchain", ask=_ask, items=items_of, model=_model, documents=items_of)
+HOST = Host(
+    name="langchain",
+    ask=_ask,
+    ask_synchronously=_ask_synchronously,
+    items=_items,
+    model=_model,
+    documents=items_of,
+)
 """Registered as the entry point `langchain_core` of the group `retrieval_metrics.hosts`."""

@@ -70,7 +70,7 @@ async def searches_of(agent: Any, text: str, config: RunnableConfig | None = Non
     whole = merge_configs(config, {"callbacks": [recorded.handler("the question")]})
     await agent.ainvoke({"messages": [("user", text)]}, config=whole)
     (trajectory,) = recorded.trajectories.values()
-    return list(seen_in(trajectory.calls, "interleaved").ranking)  # type: ignore[arg-type]  # documents become items
+    return list(seen_in(trajectory, "interleaved").ranking)  # type: ignore[arg-type]  # documents become items
 
 
 class SearchHandler(BaseCallbackHandler):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mlflow.entities import SpanType, Trace
 
-from retrieval_metrics.adapting import items_in, part_of, searches_in, seen_in
+from retrieval_metrics.adapting import check_calls, items_in, part_of, seen_in, trajectory_in
 
 if TYPE_CHECKING:
     from mlflow.entities import Span
@@ -32,13 +32,16 @@ class Row(NamedTuple):
         """Return the value at a path such as `expectations.relevant_ids`."""
         return part_of(self._asdict(), path)
 
-    def retrieved(self, path: str, calls: CallsView) -> list[Retrieved | DocumentId] | Seen:
+    def retrieved(
+        self, path: str, calls: CallsView, citations: str | None = None
+    ) -> list[Retrieved | DocumentId] | Seen:
         """Return what was retrieved, best first; of a trace, with the calls that found it.
 
         Args:
             path: A path into inputs, outputs or expectations, `trace` for the calls of the retriever in the trace, or
                 for the outputs if they were given without an application, or `trace.<name>` for the spans of that name.
-            calls: Which calls count, if there are several.
+            calls: Which calls count, if there are several, or what became of them.
+            citations: The path of what the answer cites.
 
         Raises:
             ValueError: If there is no value at the path, or no such call in the trace.
@@ -48,6 +51,7 @@ class Row(NamedTuple):
         if path.partition(".")[0] != TRACE:
             return items_in(self.part(path), path)
         if path == TRACE and self._is_static():
+            check_calls(calls, citations, traced=False)
             return items_in(self.outputs, "outputs")
         if self.trace is None and self.outputs is not None:
             raise LookupError(
@@ -57,10 +61,9 @@ class Row(NamedTuple):
             )
         named = self._named(path)
         spans = [] if self.trace is None else self.trace.data.spans
-        searches = searches_in(
-            [_plain(span) for span in spans], lambda output: items_in(output or [], "the span"), named
-        )
-        return seen_in(searches, calls)
+        cited = None if citations is None else items_in(self.part(citations), citations)
+        units = [_plain(span) for span in spans]
+        return seen_in(trajectory_in(units, lambda output: items_in(output or [], "the span"), named, cited), calls)
 
     def failure(self) -> str | None:
         """Return why the application failed on this row; None if it did not."""

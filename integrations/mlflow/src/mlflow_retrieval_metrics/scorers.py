@@ -17,6 +17,7 @@ from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
 from retrieval_metrics.adapting import (
     RowScorer,
     as_rules,
+    check_calls,
     check_path,
     plain_name,
     scored_name,
@@ -37,6 +38,7 @@ USUAL: dict[str, Any] = {
     "relevant": RELEVANT,
     "retrieved": TRACE,
     "calls": "interleaved",
+    "citations": None,
     "match": "id",
     "semantics": "standard",
     "max_grade": None,
@@ -51,7 +53,8 @@ class RetrievalScorer(Scorer):
         metric: The name of the metric.
         relevant: The path of the judgments in a row.
         retrieved: The path of the retrieved documents in a row.
-        calls: Which calls of the retriever count.
+        calls: Which calls of the retriever count, or what became of them.
+        citations: The path of what the answer cites in a row.
         match: What an id of the judgments is compared with.
         semantics: The rule set.
         max_grade: The largest grade of all judgments.
@@ -61,6 +64,7 @@ class RetrievalScorer(Scorer):
     relevant: str = RELEVANT
     retrieved: str = "trace"
     calls: CallsView = "interleaved"
+    citations: str | None = None
     match: Any = "id"
     semantics: Any = "standard"
     max_grade: float | None = None
@@ -80,7 +84,9 @@ class RetrievalScorer(Scorer):
         row = Row(inputs, outputs, expectations, trace)
         scorer = RowScorer(self.metric, semantics=self.semantics, match=self.match, max_grade=self.max_grade)
         (score,) = scorer.row(
-            row.part(self.relevant), lambda: row.retrieved(self.retrieved, self.calls), failure=row.failure()
+            row.part(self.relevant),
+            lambda: row.retrieved(self.retrieved, self.calls, self.citations),
+            failure=row.failure(),
         ).values()
         metadata = {"metric": self.metric, "semantics": scorer.rules.name}
         return Feedback(name=self.name, value=score.known, rationale=score.reason, metadata=metadata)
@@ -129,6 +135,7 @@ def retrieval_scorers(
     relevant: str = RELEVANT,
     retrieved: str = "trace",
     calls: CallsView = "interleaved",
+    citations: str | None = None,
     match: str | Key | Matching = "id",
     semantics: str | Rules = "standard",
     max_grade: float | None = None,
@@ -153,7 +160,9 @@ def retrieval_scorers(
             LlamaIndex if their integrations are installed.
         calls: If a trace has several calls of the retriever, take the first document of each, then the second of each
             (`"interleaved"`); the `"union"` of all, in the order of the calls, which budgets such as `recall@2calls`
-            need; or the `"first"` or the `"last"` call.
+            need; the `"first"` or the `"last"` call; of what was found, the `"context"`, what the model that answered
+            has read, by the spans of models in the trace; or what of that is `"cited"`.
+        citations: For `calls="cited"`, the path of the ids that the answer cites, such as `"outputs.citations"`.
         match: What an id of the judgments is compared with: `"id"`, `"metadata:doc_uri"`, `"source"`, or anything else
             that the core's `evaluate` takes.
         semantics: The rule set; `"mlflow"` gives the same scores as the metrics that MLflow deprecates.
@@ -172,11 +181,12 @@ def retrieval_scorers(
         >>> feedback.name, round(feedback.value, 4), feedback.rationale  # 1 / log2(2 + 1)
         ('ndcg_at_10', 0.6309, '1 relevant, 2 retrieved; ranks of the relevant: 2')
     """
-    scorer = RowScorer(metrics, semantics=semantics, match=match, calls=calls, max_grade=max_grade)
+    scorer = RowScorer(metrics, semantics=semantics, match=match, max_grade=max_grade)
     said: dict[str, Any] = {
         "relevant": check_path(relevant, "relevant", FIELDS),
         "retrieved": check_path(retrieved, "retrieved", (*FIELDS, TRACE)),
-        "calls": calls,
+        "calls": check_calls(calls, citations, traced=retrieved.partition(".")[0] == TRACE),
+        "citations": citations if citations is None else check_path(citations, "citations", FIELDS),
         "match": match,
         "semantics": semantics,
         "max_grade": max_grade,

@@ -10,18 +10,17 @@ from pydantic_evals.evaluators import EvaluationReason, Evaluator, EvaluatorCont
 from pydantic_evals.reporting.analyses import TableResult
 
 from pydantic_evals_retrieval_metrics.reports import (
-    FOUND,
-    GIVEN,
     RELEVANT,
     check_report_paths,
     judgments_of,
     to_evaluation,
 )
-from pydantic_evals_retrieval_metrics.spans import SPANS, check_spans, seen_in_spans
+from pydantic_evals_retrieval_metrics.spans import FOUND, GIVEN, SPANS, check_spans, seen_in_spans
 from retrieval_metrics import DEFAULT_METRICS
 from retrieval_metrics.adapting import (
     RowScorer,
     Scorer,
+    check_calls,
     check_path,
     items_in,
     part_of,
@@ -39,6 +38,7 @@ USUAL: dict[str, Any] = {
     "relevant": RELEVANT,
     "retrieved": "output",
     "calls": "interleaved",
+    "citations": None,
     "match": "id",
     "semantics": "standard",
     "max_grade": None,
@@ -64,7 +64,9 @@ class RetrievalMetrics(Evaluator):
             documents.
         calls: If there are several such spans, take the first document of each, then the second of each
             (`"interleaved"`); the `"union"` of all, in the order of the calls, which budgets such as `recall@2calls`
-            need; or the `"first"` or the `"last"`.
+            need; the `"first"` or the `"last"`; of what was found, the `"context"`, what the model that answered has
+            read, by the spans of models; or what of that is `"cited"`.
+        citations: For `calls="cited"`, the path of the ids that the answer cites, such as `"output.citations"`.
         match: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"`.
         semantics: The name of the rule set.
         max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
@@ -88,6 +90,7 @@ class RetrievalMetrics(Evaluator):
     relevant: str = RELEVANT
     retrieved: str = "output"
     calls: CallsView = "interleaved"
+    citations: str | None = None
     match: str = "id"
     semantics: str = "standard"
     max_grade: float | None = None
@@ -96,15 +99,17 @@ class RetrievalMetrics(Evaluator):
     def __post_init__(self) -> None:
         self._scorer()
         check_path(self.relevant, "relevant", GIVEN)
-        if isinstance(self.retrieved, str) and self.retrieved.startswith(SPANS):
+        spans = isinstance(self.retrieved, str) and self.retrieved.startswith(SPANS)
+        if spans:
             check_spans(self.retrieved)
         else:
             check_path(self.retrieved, "retrieved", FOUND)
+        check_calls(self.calls, self.citations, traced=spans)
+        if self.citations is not None:
+            check_path(self.citations, "citations", FOUND)
 
     def _scorer(self) -> RowScorer:
-        return RowScorer(
-            self.metrics, semantics=self.semantics, match=self.match, calls=self.calls, max_grade=self.max_grade
-        )
+        return RowScorer(self.metrics, semantics=self.semantics, match=self.match, max_grade=self.max_grade)
 
     def evaluate(self, ctx: EvaluatorContext) -> dict[str, EvaluationReason]:
         """Return the scores of a case with their reasons; the report shows what is raised as a failed evaluator.
@@ -125,7 +130,7 @@ class RetrievalMetrics(Evaluator):
 
     def _retrieved(self, ctx: EvaluatorContext) -> Any:
         if self.retrieved.startswith(SPANS):
-            return seen_in_spans(ctx.span_tree, self.retrieved, self.calls)
+            return seen_in_spans(ctx, self.retrieved, self.calls, self.citations)
         return items_in(part_of(ctx, self.retrieved), self.retrieved)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_evals.reporting import ReportCaseFailure
 
-from pydantic_evals_retrieval_metrics.spans import KEPT, SPANS
+from pydantic_evals_retrieval_metrics.spans import FOUND, GIVEN, KEPT, SPANS
 from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, RetrievedRun, evaluate
 from retrieval_metrics.adapting import check_path, items_in, part_of, row_error
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import Key
 
 RELEVANT = "expected_output"
-GIVEN = ("inputs", "metadata", "expected_output")
-FOUND = ("output", "attributes", *GIVEN)
 """The fields of a case in a report: its data, and the results of the task."""
 
 

@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any
 from pydantic_evals.lifecycle import CaseLifecycle
 
 from retrieval_metrics import RetrievalWarning, Retrieved
-from retrieval_metrics.adapting import check_calls, items_in, searches_in, seen_in
+from retrieval_metrics.adapting import check_calls, check_path, items_in, part_of, seen_in, trajectory_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pydantic_evals import Case
     from pydantic_evals.evaluators import EvaluatorContext
-    from pydantic_evals.otel import SpanNode, SpanTree
+    from pydantic_evals.otel import SpanNode
 
     from retrieval_metrics.types import CallsView, DocumentId, Seen
 
+GIVEN = ("inputs", "metadata", "expected_output")
+FOUND = ("output", "attributes", *GIVEN)
+"""Where a case has its judgments, and where what was retrieved."""
 SPANS = "spans:"
 KEPT = "retrieved"
 
@@ -37,7 +40,7 @@ def check_spans(path: str) -> str:
     return path
 
 
-def seen_in_spans(tree: SpanTree, path: str, calls: CallsView) -> Seen:
+def seen_in_spans(ctx: EvaluatorContext, path: str, calls: CallsView, citations: str | None = None) -> Seen:
     """Return what the spans with a name found: a sequence of ids in an attribute, or the JSON of ids or documents.
 
     A span that failed has found nothing, whatever its attribute holds: that of a tool that is tried again holds the
@@ -48,6 +51,7 @@ def seen_in_spans(tree: SpanTree, path: str, calls: CallsView) -> Seen:
         TypeError: If the attribute is not a list of documents.
     """
     name, _, attribute = path.removeprefix(SPANS).rpartition(":")
+    tree = ctx.span_tree
     spans = [span for span in tree if span.name == name]
     if not spans:
         there = ", ".join(dict.fromkeys(repr(span.name) for span in tree)) or "none"
@@ -58,8 +62,9 @@ def seen_in_spans(tree: SpanTree, path: str, calls: CallsView) -> Seen:
             raise ValueError(f"span {name!r} has no attribute {attribute!r}; it has {has}")
     units = [_unit(span, attribute if span.name == name else None) for span in tree]
     where = f"{attribute} of span {name!r}"
-    searches = searches_in(units, lambda output: items_in(output, where), [_id(span) for span in spans])
-    return seen_in(searches, calls)
+    cited = None if citations is None else items_in(part_of(ctx, citations), citations)
+    named = [_id(span) for span in spans]
+    return seen_in(trajectory_in(units, lambda output: items_in(output, where), named, cited), calls)
 
 
 def _id(span: SpanNode) -> str:
@@ -81,7 +86,9 @@ def _unit(span: SpanNode, attribute: str | None) -> dict[str, Any]:
     return unit if attribute is None else {**unit, "output": span.attributes.get(attribute)}
 
 
-def keep_spans(retrieved: str, *, calls: CallsView = "interleaved") -> Callable[[Case[Any, Any, Any]], CaseLifecycle]:
+def keep_spans(
+    retrieved: str, *, calls: CallsView = "interleaved", citations: str | None = None
+) -> Callable[[Case[Any, Any, Any]], CaseLifecycle]:
     """Return a lifecycle for `Dataset.evaluate(task, lifecycle=...)` that keeps documents from spans in the report.
 
     A report has no spans. This stores the retrieved documents as the attribute `retrieved` of each case, for
@@ -90,6 +97,7 @@ def keep_spans(retrieved: str, *, calls: CallsView = "interleaved") -> Callable[
     Args:
         retrieved: `"spans:<name of the spans>:<attribute>"`, as in `RetrievalMetrics`.
         calls: Which calls count, as there.
+        citations: For `calls="cited"`, where the ids are that the answer cites, as there.
 
     Raises:
         ValueError: If the path or the choice of calls is wrong.
@@ -99,19 +107,22 @@ def keep_spans(retrieved: str, *, calls: CallsView = "interleaved") -> Callable[
     """
     if not isinstance(retrieved, str) or not retrieved.startswith(SPANS):
         raise ValueError(f"keep_spans needs a path into spans, as in 'spans:retrieve:document_ids', got {retrieved!r}")
-    path, chosen = check_spans(retrieved), check_calls(calls)
-    return lambda case: _KeepsSpans(case, path, chosen)
+    path, chosen = check_spans(retrieved), check_calls(calls, citations)
+    if citations is not None:
+        check_path(citations, "citations", FOUND)
+    return lambda case: _KeepsSpans(case, path, chosen, citations)
 
 
 class _KeepsSpans(CaseLifecycle):
-    def __init__(self, case: Case[Any, Any, Any], path: str, calls: CallsView) -> None:
+    def __init__(self, case: Case[Any, Any, Any], path: str, calls: CallsView, citations: str | None) -> None:
         super().__init__(case)
         self._path = path
         self._calls = calls
+        self._citations = citations
 
     async def prepare_context(self, ctx: EvaluatorContext) -> EvaluatorContext:
         try:
-            found = seen_in_spans(ctx.span_tree, self._path, self._calls)
+            found = seen_in_spans(ctx, self._path, self._calls, self._citations)
         except (TypeError, ValueError) as error:  # an exception here would make the task of the case fail
             warnings.warn(f"case {ctx.name!r} cannot be judged: {error}", RetrievalWarning, stacklevel=2)
         else:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.host import SingleTurnSample
 from ragas_retrieval_metrics.retrieved import RetrievedDataset
 from retrieval_metrics import Qrels
-from retrieval_metrics.adapting import WORKERS, as_matching, host_of
+from retrieval_metrics.adapting import WORKERS, arguments_of, as_matching, host_of
 
 if TYPE_CHECKING:
     from ragas.dataset_schema import MultiTurnSample
@@ -19,16 +19,39 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import Key, QrelsMapping
 
 
-def from_llama_index(
-    retriever: Any,
-    queries: Any,
-    qrels: QrelsMapping | None = None,
-    *,
-    match: str | Key = "id",
-    workers: int = WORKERS,
-    show_progress: bool = True,
-    raise_on_error: bool = False,
-) -> RetrievedDataset:
+@dataclass(frozen=True)
+class _Asked:
+    """What a retriever is asked: the arguments of every function that asks one."""
+
+    retriever: Any
+    queries: Any
+    qrels: QrelsMapping | None = None
+    _: KW_ONLY
+    match: str | Key = "id"
+    workers: int = WORKERS
+    show_progress: bool = True
+    raise_on_error: bool = False
+
+    def checked(self, host: str) -> tuple[rm.EvaluationSet, dict[str, Any]]:
+        """Return the questions and the settings, checked before the retriever is asked."""
+        questions = _questions(self.queries, self.qrels, self.match)
+        _require(self.retriever, host)
+        names = ("match", "workers", "show_progress", "raise_on_error")
+        return questions, {name: getattr(self, name) for name in names}
+
+    def dataset(self, host: str) -> RetrievedDataset:
+        """Ask the retriever of a host."""
+        questions, settings = self.checked(host)
+        return _dataset(questions, rm.retrieve(self.retriever, questions, **settings), self.match)
+
+    async def adataset(self, host: str) -> RetrievedDataset:
+        """Ask the retriever of a host on the running event loop."""
+        questions, settings = self.checked(host)
+        return _dataset(questions, await rm.aretrieve(self.retriever, questions, **settings), self.match)
+
+
+@arguments_of(_Asked)
+def from_llama_index(*args: Any, **options: Any) -> RetrievedDataset:  # noqa: D417  (they are those of _Asked)
     """Ask a LlamaIndex retriever every query and return the rows to evaluate.
 
     Every row has `user_input`, `retrieved_contexts` and `retrieved_context_ids`, and also `reference_context_ids` (or
@@ -66,43 +89,17 @@ def from_llama_index(
         >>> dataset[0].retrieved_context_ids, dataset[0].reference_context_ids
         (['with#2'], ['with#2'])
     """
-    questions = _questions(queries, qrels, match)
-    _require(retriever, "llama-index")
-    run = rm.retrieve(
-        retriever, questions, match=match, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
-    )
-    return _dataset(questions, run, match)
+    return _Asked(*args, **options).dataset("llama-index")
 
 
-async def afrom_llama_index(
-    retriever: Any,
-    queries: Any,
-    qrels: QrelsMapping | None = None,
-    *,
-    match: str | Key = "id",
-    workers: int = WORKERS,
-    show_progress: bool = True,
-    raise_on_error: bool = False,
-) -> RetrievedDataset:
+@arguments_of(_Asked)
+async def afrom_llama_index(*args: Any, **options: Any) -> RetrievedDataset:
     """Ask a LlamaIndex retriever on the running event loop; the asynchronous twin of `from_llama_index`."""
-    questions = _questions(queries, qrels, match)
-    _require(retriever, "llama-index")
-    run = await rm.aretrieve(
-        retriever, questions, match=match, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
-    )
-    return _dataset(questions, run, match)
+    return await _Asked(*args, **options).adataset("llama-index")
 
 
-def from_langchain(
-    retriever: Any,
-    queries: Any,
-    qrels: QrelsMapping | None = None,
-    *,
-    match: str | Key = "id",
-    workers: int = WORKERS,
-    show_progress: bool = True,
-    raise_on_error: bool = False,
-) -> RetrievedDataset:
+@arguments_of(_Asked)
+def from_langchain(*args: Any, **options: Any) -> RetrievedDataset:  # noqa: D417  (they are those of _Asked)
     """Ask a LangChain retriever every query and return the rows to evaluate.
 
     The arguments, the rows and the errors are those of `from_llama_index`. Documents of LangChain often have no id;
@@ -136,31 +133,13 @@ def from_langchain(
         >>> dataset[0].retrieved_context_ids
         ['with#2']
     """
-    questions = _questions(queries, qrels, match)
-    _require(retriever, "langchain")
-    run = rm.retrieve(
-        retriever, questions, match=match, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
-    )
-    return _dataset(questions, run, match)
+    return _Asked(*args, **options).dataset("langchain")
 
 
-async def afrom_langchain(
-    retriever: Any,
-    queries: Any,
-    qrels: QrelsMapping | None = None,
-    *,
-    match: str | Key = "id",
-    workers: int = WORKERS,
-    show_progress: bool = True,
-    raise_on_error: bool = False,
-) -> RetrievedDataset:
+@arguments_of(_Asked)
+async def afrom_langchain(*args: Any, **options: Any) -> RetrievedDataset:
     """Ask a LangChain retriever on the running event loop; the asynchronous twin of `from_langchain`."""
-    questions = _questions(queries, qrels, match)
-    _require(retriever, "langchain")
-    run = await rm.aretrieve(
-        retriever, questions, match=match, workers=workers, show_progress=show_progress, raise_on_error=raise_on_error
-    )
-    return _dataset(questions, run, match)
+    return await _Asked(*args, **options).adataset("langchain")
 
 
 def _questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm.EvaluationSet:
@@ -193,7 +172,7 @@ def _dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key
             f"the retriever failed for {len(run.errors)} of {len(run)} queries, for example {query!r}: "
             f"{type(error).__name__}: {error}; these queries score 0",
             rm.RetrievalWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     truth = Qrels(questions.qrels)
     by_id = truth.document_kind is not None or not truth.has_pieces

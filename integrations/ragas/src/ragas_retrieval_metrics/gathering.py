@@ -9,7 +9,7 @@ import retrieval_metrics as rm
 from ragas_retrieval_metrics.compared import RowToScore, compared
 from ragas_retrieval_metrics.fields import read_collection
 from ragas_retrieval_metrics.row import FIELDS
-from retrieval_metrics.adapting import Scorer, as_qrels
+from retrieval_metrics.adapting import Scorer, as_qrels, row_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -51,7 +51,7 @@ class Gathered:
         try:
             Scorer(metrics, match=self.match).queries({query: qrels[query]}, {query: self.run[query]})
         except (TypeError, ValueError) as error:
-            return error
+            return row_error(error, query, f"row {query!r}")
         return None
 
     def with_failed(self, errors: Mapping[Any, Exception]) -> Gathered:

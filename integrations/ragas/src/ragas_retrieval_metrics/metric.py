@@ -12,7 +12,7 @@ from ragas_retrieval_metrics.host import BaseMetric, MetricResult, MetricType, S
 from ragas_retrieval_metrics.names import By, Named, OnUnjudged, one_of
 from ragas_retrieval_metrics.references import Judged, References, scale_known
 from ragas_retrieval_metrics.row import FIELDS, Row
-from retrieval_metrics.adapting import Scorer
+from retrieval_metrics.adapting import Scorer, row_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,8 +34,9 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
     `to_evaluation` counts such rows and failed ones.
 
     Attributes:
-        name: The name in the results, such as `ndcg_at_10`. It includes everything that changes the value except
-            `qrels`, so the metric can be rebuilt from it: `RetrievalMetric(name)`.
+        name: The name in the results, such as `ndcg_at_10`. It includes everything that changes the value, so the
+            metric can be rebuilt from it: `RetrievalMetric(name)`; of `qrels` a fingerprint, as in
+            `ndcg_at_10-qrels-5c1f09aa`, and they are passed again.
         metric: The metric of the core.
         by: What is compared.
         on_unjudged: What a row without a relevant context scores.
@@ -88,9 +89,13 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         )
         self.metric = metric
         self.references = References.of(qrels, self.by)
+        if said.qrels is not None and self.references is None:
+            raise ValueError(f"{name!r} is the name of a metric with judgments of its own; pass them: qrels=")
         _require_countable(metric, self.by, has_items=self.references is not None and bool(self.references.retrieved))
         highest = 1.0 if metric.definition.bounded else inf
-        super().__init__(name=str(Named(metric, self.by, self.on_unjudged)), allowed_values=(0.0, highest))
+        fingerprint = None if self.references is None else self.references.fingerprint
+        full = str(Named(metric, self.by, self.on_unjudged, fingerprint))
+        super().__init__(name=full, allowed_values=(0.0, highest))
         # Not through the setter, which refuses columns of ids; ragas's own metrics do the same.
         self._required_columns = {MetricType.SINGLE_TURN: self._columns()}
 
@@ -173,7 +178,10 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
             return (0.0 if self.on_unjudged == "zero" else nan), "there are no judgments"
         metric = self.references.scaled(self.metric) if self.references else scale_known(self.metric, judgments)
         match = self.references.match if self.references else "id"
-        score = Scorer(metric, match=match).queries({row.query: judgments}, {row.query: ranking})[metric][row.query]
+        try:
+            score = Scorer(metric, match=match).queries({row.query: judgments}, {row.query: ranking})[metric][row.query]
+        except (TypeError, ValueError) as error:
+            raise row_error(error, row.query, f"row {row.query!r}") from error
         if isnan(score.value) and not score.n_relevant and self.on_unjudged == "zero":
             return 0.0, _reason(score, metric)
         return score.value, _reason(score, metric)

@@ -23,15 +23,17 @@ class Named(NamedTuple):
         metric: The metric of the core, with its cut-off and parameters.
         by: What is compared.
         on_unjudged: What a row without a relevant context scores.
+        qrels: The fingerprint of the judgments that were given to it; None if they are in the rows.
     """
 
     metric: Metric
     by: By = "ids"
     on_unjudged: OnUnjudged = "nan"
+    qrels: str | None = None
 
     def __str__(self) -> str:
-        chosen = {"by": self.by, "unjudged": self.on_unjudged}
-        return scored_name(plain_name(self.metric), chosen, {"by": "ids", "unjudged": "nan"})
+        chosen = {"by": self.by, "unjudged": self.on_unjudged, "qrels": self.qrels}
+        return scored_name(plain_name(self.metric), chosen, {"by": "ids", "unjudged": "nan", "qrels": None})
 
     @classmethod
     def parse(cls, text: str) -> Named:
@@ -55,12 +57,13 @@ class Named(NamedTuple):
         given: dict[str, str] = dict(zip(rest[::2], rest[1::2], strict=True))
         by = one_of(given.pop("by", "ids"), By, "by")
         on_unjudged = one_of(given.pop("unjudged", "nan"), OnUnjudged, "on_unjudged")
+        qrels = given.pop("qrels", None)
         name, at, cutoff = head.rpartition("_at_")
         budget = Budget.parse(cutoff) if at else None
         metric = Metric.parse(head) if budget is None else Metric.of(name, budget)
         if given:
             metric = Metric.of(metric.name, metric.k, **{key: value.replace("_", ";") for key, value in given.items()})
-        return cls(metric, cast("By", by), cast("OnUnjudged", on_unjudged))
+        return cls(metric, cast("By", by), cast("OnUnjudged", on_unjudged), qrels)
 
 
 def one_of(value: str, options: object, what: str) -> str:
@@ -77,4 +80,4 @@ def one_of(value: str, options: object, what: str) -> str:
 def _option() -> re.Pattern[str]:
     """Return a pattern for the name of any option, including parameters of user-defined metrics."""
     parameters = sorted({key for definition in DEFINITIONS.values() for key in definition.parameters})
-    return re.compile(rf"-({'|'.join((*parameters, 'by', 'unjudged'))})-")
+    return re.compile(rf"-({'|'.join((*parameters, 'by', 'unjudged', 'qrels'))})-")

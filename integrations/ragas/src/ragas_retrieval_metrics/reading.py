@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import isnan
 from numbers import Real
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
@@ -21,10 +22,12 @@ class ScoredRow(NamedTuple):
     Attributes:
         row: The fields that metrics read; empty if only its number is known.
         scores: The value of each metric: None if the metric failed, NaN if it is undefined.
+        others: The values of other metrics, such as `faithfulness`; None or NaN if there is none.
     """
 
     row: Row
     scores: Mapping[str, float | None]
+    others: Mapping[str, float | None] = MappingProxyType({})
 
     @property
     def failed(self) -> bool:
@@ -54,15 +57,23 @@ def read_rows(result: Any) -> list[Mapping[str, Any]]:
     return rows
 
 
-def of_result(result: EvaluationResult, names: Sequence[str] | None) -> list[ScoredRow]:
-    """Read the result of `evaluate()`, in which NaN means failed or undefined; the traces tell them apart."""
-    columns = _columns(result.scores, names)
+def of_result(result: EvaluationResult, names: Sequence[str] | None, others: Collection[str] | None) -> list[ScoredRow]:
+    """Read the result of `evaluate()`, in which NaN means failed or undefined; the traces tell them apart.
+
+    Args:
+        result: The result.
+        names: The columns of these metrics; None takes all.
+        others: The columns of other metrics; None takes all.
+    """
+    foreign = _others(result.scores, others, names)
+    columns = _columns(result.scores, names, foreign)
     rows = []
     samples = result.dataset.samples
     for scores, sample, trace in zip(result.scores, samples, result.traces, strict=True):
         returned = getattr(trace, "scores", {})
         values = {column: _returned(scores[column], returned.get(column)) for column in columns}
-        rows.append(ScoredRow(row_of(dict(sample)), values))
+        fields = dict(sample)
+        rows.append(ScoredRow(row_of(fields), values, {one: _value(scores[one], one, fields) for one in foreign}))
     return rows
 
 
@@ -71,15 +82,39 @@ def _returned(score: Any, traced: Any) -> float | None:
     return None if isnan(score) and not isinstance(traced, Real) else float(score)
 
 
-def of_rows(rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None) -> list[ScoredRow]:
-    """Read the rows of an experiment, in which a failed metric has no value."""
-    columns = _columns(rows, names)
+def of_rows(
+    rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None, others: Collection[str] | None
+) -> list[ScoredRow]:
+    """Read the rows of an experiment, in which a failed metric has no value; arguments as above, but no other metrics.
+
+    A number in a row of an experiment may be anything, so its columns are other metrics only if they are named.
+    """
+    foreign = _others(rows, () if others is None else others, names)
+    columns = _columns(rows, names, foreign)
     return [
-        ScoredRow(row_of(row), {column: _value(row.get(column), column, row) for column in columns}) for row in rows
+        ScoredRow(
+            row_of(row),
+            {column: _value(row.get(column), column, row) for column in columns},
+            {column: _value(row.get(column), column, row) for column in foreign},
+        )
+        for row in rows
     ]
 
 
-def _columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None) -> list[str]:
+def _others(
+    rows: Sequence[Mapping[str, Any]], wanted: Collection[str] | None, names: Sequence[str] | None
+) -> list[str]:
+    """Return the columns of other metrics."""
+    there = list(dict.fromkeys(key for row in rows for key in row))
+    if wanted is None:
+        return [key for key in there if not _is_metric(key) and key not in (names or ())]
+    for name in wanted:
+        if rows and name not in there:
+            raise ValueError(f"the result has no column {name!r}; it has {', '.join(map(repr, there))}")
+    return list(wanted)
+
+
+def _columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None, others: Sequence[str]) -> list[str]:
     there = list(dict.fromkeys(key for row in rows for key in row))
     if names is not None:
         for name in names:
@@ -87,11 +122,11 @@ def _columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None) -> 
             if rows and name not in there:
                 raise ValueError(f"the result has no column {name!r}; it has {', '.join(map(repr, there))}")
         return list(names)
-    found = [key for key in there if _is_metric(key)]
-    if rows and not found:
+    found = [key for key in there if _is_metric(key) and key not in others]
+    if rows and not found and not others:
         raise ValueError(
             f"no column of the result is named like a retrieval metric, such as 'ndcg_at_10'; it has "
-            f"{', '.join(map(repr, there))}"
+            f"{', '.join(map(repr, there))}. Columns of other metrics are kept if they are named: scores=[...]"
         )
     return found
 

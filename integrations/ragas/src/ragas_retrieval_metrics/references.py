@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -70,8 +72,18 @@ class References:
         read = qrels if isinstance(qrels, References) else cls(as_references(qrels), qrels)
         if by == "ids" and read.truth.has_pieces and not read.retrieved:
             piece = next(document for document in read.truth.documents if not isinstance(document, (str, int)))
-            raise ValueError(f"the qrels hold {piece!r}, which is matched with texts; compare them with by='texts'")
+            raise ValueError(f"qrels= holds {piece!r}, which is matched with texts; compare them with by='texts'")
         return read
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short text that differs between other judgments, for the names of metrics."""
+        truth, found = self.truth, sha256()
+        for part in (truth.queries, truth.documents):
+            found.update("\n".join(map(repr, part)).encode(errors="backslashreplace"))
+        for column in (truth.member_document, truth.member_group, truth.member_grade):
+            found.update(column.tobytes())
+        return found.hexdigest()[:8]
 
     def of_query(self, row: Row) -> Any:
         """Return the judgments of a row; None if its query is not judged.
@@ -80,7 +92,7 @@ class References:
             ValueError: If the row has no query.
         """
         if row.user_input is None:
-            raise ValueError("qrels are keyed by user_input, which this row does not have; pass user_input=...")
+            raise ValueError("qrels= is keyed by user_input, which this row does not have; pass user_input=...")
         place = self._place.get(row.user_input)
         return None if place is None else self.truth.judgments(place)
 
@@ -102,7 +114,7 @@ class References:
         known = ", ".join(map(repr, islice(self._place, 3)))
         others = f", and {len(queries) - 1} more" if len(queries) > 1 else ""
         warnings.warn(
-            f"the qrels have no user_input {queries[0]!r}{others}; they are keyed by the text of the query and "
+            f"qrels= has no user_input {queries[0]!r}{others}; they are keyed by the text of the query and "
             f"begin with {known}",
             rm.RetrievalWarning,
             stacklevel=stacklevel + 1,

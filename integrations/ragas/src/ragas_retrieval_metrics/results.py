@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +14,7 @@ import retrieval_metrics as rm
 from ragas_retrieval_metrics.gathering import names_of
 from ragas_retrieval_metrics.host import DataTable, EvaluationDataset, EvaluationResult
 from ragas_retrieval_metrics.metric import RetrievalMetric
+from ragas_retrieval_metrics.missing_values import told_apart
 from ragas_retrieval_metrics.names import Named
 from ragas_retrieval_metrics.reading import ScoredRow, of_result, of_rows, read_rows, row_of
 from ragas_retrieval_metrics.recomputed import recomputed
@@ -38,6 +39,7 @@ def to_evaluation(
     metrics: Iterable[str] | None = None,
     qrels: Judged | None = None,
     clusters: ClustersBy = "source",
+    scores: Collection[str] | Mapping[str, tuple[float | None, float | None]] | None = None,
 ) -> rm.Evaluation:
     """Return a result of ragas as an evaluation of the core that counts failures.
 
@@ -57,6 +59,10 @@ def to_evaluation(
         qrels: The `qrels=` of the metrics, if they had it.
         clusters: The clusters of the queries, for the intervals, as in `rm.evaluate`, by the ids of the queries in the
             result.
+        scores: The columns of other metrics that stand beside those of retrieval, such as `["faithfulness"]`, or a
+            mapping to their bounds, such as `{"faithfulness": (0, 1)}`. A row without a value is undefined there, as in
+            the mean of ragas. None takes all other metrics of `evaluate()`; the rows of an experiment and tables also
+            hold numbers that are no metrics, and none of them is taken.
 
     Returns:
         The values per query, in the order of `expected` if it is a dataset, with means and counts. The ids of queries
@@ -74,13 +80,16 @@ def to_evaluation(
     Example:
         >>> rows = [{"user_input": "what is a closure?", "mrr": 0.5}, {"user_input": "what is a cell?", "mrr": 1.0}]
         >>> print(to_evaluation(rows, expected=2))
-        metric    mean   95 % interval  n
-        mrr     0.7500  [0.265, 0.955]  2
+        metric   mean   95 % interval  n
+        mrr     0.750  [0.265, 0.955]  2
         2 queries
         n too small: an interval of fewer than 4 queries says little
     """
     names = None if metrics is None else list(metrics)
-    rows = of_result(result, names) if isinstance(result, EvaluationResult) else of_rows(read_rows(result), names)
+    if isinstance(result, EvaluationResult):
+        rows = of_result(result, names, scores)
+    else:
+        rows = of_rows(read_rows(result), names, scores)
     if not rows:
         raise ValueError(
             f"the result has no rows: every row failed or was dropped; {_first_error(expected, names, qrels)}"
@@ -95,13 +104,27 @@ def to_evaluation(
     if len({named.metric for named in columns.values()}) < len(columns):
         raise ValueError(f"several of the columns {', '.join(columns)} are the same metric; choose with metrics=[...]")
     complete = _complete(rows, list(columns), expected)
+    bounds = dict(scores) if isinstance(scores, Mapping) else None
+    if not columns:
+        queries = names_of(one.row for one in complete)
+        return rm.Evaluation.of_scores(_others_of(complete, queries), bounds=bounds)
     references = _references(qrels, columns, expected, result)
-    scores = recomputed(complete, columns, references) or _values_alone(complete, columns, references)
-    _warn_of_failures(complete, scores)
-    nothing: dict[Any, Any] = {query: [] for query in scores.queries}
-    truth = as_qrels(nothing) if scores.origin is None else scores.origin.judged.qrels
+    if not isinstance(result, EvaluationResult):
+        complete = told_apart(complete, columns, references)
+    known = recomputed(complete, columns, references) or _values_alone(complete, columns, references)
+    _warn_of_failures(complete, known)
+    nothing: dict[Any, Any] = {query: [] for query in known.queries}
+    truth = as_qrels(nothing) if known.origin is None else known.origin.judged.qrels
     found = clusters_of(truth, truth, clusters)
-    return rm.Evaluation(scores if found is None else replace(scores, clusters=found.of(scores.queries)))
+    evaluation = rm.Evaluation(known if found is None else replace(known, clusters=found.of(known.queries)))
+    others = _others_of(complete, known.queries)
+    return evaluation.with_scores(others, bounds=bounds) if others else evaluation
+
+
+def _others_of(rows: Sequence[ScoredRow], queries: Sequence[Any]) -> dict[str, dict[Any, float | None]]:
+    """Return the values of other metrics, by metric and query."""
+    names = dict.fromkeys(name for one in rows for name in one.others)
+    return {name: {query: one.others.get(name) for query, one in zip(queries, rows, strict=True)} for name in names}
 
 
 def _references(qrels: Judged | None, columns: Mapping[str, Named], *holders: Any) -> References | None:

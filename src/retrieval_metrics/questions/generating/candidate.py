@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.inputs.conversations import with_what_was_said
 from retrieval_metrics.inputs.fingerprints import question_fingerprint
 from retrieval_metrics.inputs.pieces import Quote
 
@@ -44,6 +45,9 @@ class Candidate:
         question: The question.
         groups: The evidence: one of each group is needed; the first of each is from the passages it was made from.
         overlap: The share of its content words that are in these passages.
+        history: What was said before it, if it continues a conversation.
+        answer: A reference answer, if the model gave one.
+        persona: The name of the person who asks it, if there are several.
         rank: The rank at which BM25 has found something of every group; None if it finds nothing of one.
     """
 
@@ -52,12 +56,20 @@ class Candidate:
     question: str
     groups: list[list[Evidence]]
     overlap: float
-    rank: int | None = field(default=None)
+    history: tuple[dict[str, str], ...] = ()
+    answer: str | None = None
+    persona: str | None = None
+    rank: int | None = None
 
     @property
     def id(self) -> str:
         """An id derived from its text, so that the same question always has the same id."""
-        return question_fingerprint(self.question)[:DIGITS]
+        return question_fingerprint(self.in_context)[:DIGITS]
+
+    @property
+    def in_context(self) -> str:
+        """Its text with what was said before it."""
+        return with_what_was_said(self.history, self.question)
 
     @property
     def judgments(self) -> list[list[Piece]]:

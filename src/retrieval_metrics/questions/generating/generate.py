@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.checks import positive_integer, proportion
@@ -9,12 +11,14 @@ from retrieval_metrics.models.prompter import Prompter
 from retrieval_metrics.questions.generating.checking import Checking
 from retrieval_metrics.questions.generating.contents import Contents
 from retrieval_metrics.questions.generating.corpus import Corpus
-from retrieval_metrics.questions.generating.generation import CHECKS, MOST_PER_PASSAGE, Generation, Wanted
+from retrieval_metrics.questions.generating.generation import ANSWERABLE, CHECKS, MOST_PER_PASSAGE, Generation, Wanted
 from retrieval_metrics.questions.generating.kinds import (
+    COMPARISON,
     DEFAULT_SHARES,
     DIFFICULTIES,
     KINDS,
     SEVERAL_PASSAGES,
+    UNANSWERABLE,
     shared_out,
 )
 from retrieval_metrics.questions.generating.prompts import QuestionPrompts
@@ -22,7 +26,7 @@ from retrieval_metrics.questions.generating.replies import Reading
 from retrieval_metrics.retrieving.event_loop import run_until_complete
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection
     from os import PathLike
 
     from retrieval_metrics.questions.generating.generated import GeneratedQuestions
@@ -37,6 +41,7 @@ def generate_questions(
     *,
     kinds: str | Collection[str] | Mapping[str, float] | None = None,
     difficulty: str | Collection[str] | Mapping[str, float] | None = None,
+    personas: Collection[str] | Mapping[str, str] | None = None,
     checks: Collection[str] = CHECKS,
     evidence: Literal["quotes", "sentences"] = "quotes",
     retriever: Any = None,
@@ -74,13 +79,21 @@ def generate_questions(
         n: The number of questions.
         kinds: The kinds of questions, as a name, names in equal shares, or a mapping of names to shares: `one_passage`;
             `other_words`, a question that avoids the words of its passage; `several_passages`, all of which are needed
-            to answer; `keywords`, a few words for a search box. None takes 4 : 3 : 2 : 1.
-        difficulty: The difficulties, likewise: `easy` if BM25 ranks an answer first, `medium` if among the first ten,
-            otherwise `hard`. None accepts any.
-        checks: The checks. Three of them ask the model again, only about texts. `answerable`: the quotes alone answer
-            the question. `needed`: the rest of the passage does not, nor do all passages but one. `others`: which other
-            passages answer, among those that BM25 and the retriever find; these are judged too. `duplicates`: nearly
-            identical questions are dropped, without a model.
+            to answer; `keywords`, a few words for a search box. None takes 4 : 3 : 2 : 1 of these. Only if asked for:
+            `comparison`, which needs passages of two documents; `conversational`, a follow-up that is understood only
+            after what was said before it; `unanswerable`, which no passage answers, so nothing is judged for it.
+        difficulty: The difficulties, likewise, by the share of the content words of a question that are in the passages
+            it was made from: `easy` from two thirds, `medium` from one third, otherwise `hard`. The model is told
+            which words to use, and what it writes is measured. None accepts any.
+        personas: Descriptions of the persons who ask, such as `["a nurse on her first night shift"]`, or descriptions
+            by name. They ask in turn; the name is the label `persona`.
+        checks: The checks. All but the last ask the model again, only about texts. `answerable`: the quotes alone
+            answer the question; an unanswerable one is answered by none of the passages that BM25 and the retriever
+            find.
+            `needed`: the rest of the passage does not answer it, nor do all passages but one; a follow-up is not
+            understood alone. `others`: which other passages answer, among those that BM25 and the retriever find; these
+            are judged too. `answers`: the quotes bear out the reference answer; without this check there is none.
+            `duplicates`: nearly identical questions are dropped, without a model.
         evidence: How the model names the answer: with copied `quotes`, or with the numbers of `sentences`, for models
             that copy badly.
         retriever: Any retriever that `retrieve` takes, for the check `others`.
@@ -106,7 +119,8 @@ def generate_questions(
     Raises:
         TypeError: If the corpus or the model has another type, or the first reply is not a text.
         ValueError: If the corpus is empty, has an id twice, or is too small for `n` questions; if an option has an
-            unknown value; if there is a cache but no name of the model.
+            unknown value; if unanswerable questions are wanted without the check `answerable`, or a comparison of one
+            document; if there is a cache but no name of the model.
         OSError: If a file cannot be read or written.
         ImportError: If bm25s is not installed: `pip install 'retrieval-metrics[questions]'`.
         Exception: The error of a model that never replied.
@@ -133,6 +147,7 @@ def generate_questions(
             n,
             kinds=kinds,
             difficulty=difficulty,
+            personas=personas,
             checks=checks,
             evidence=evidence,
             retriever=retriever,
@@ -161,6 +176,7 @@ async def agenerate_questions(
     *,
     kinds: str | Collection[str] | Mapping[str, float] | None = None,
     difficulty: str | Collection[str] | Mapping[str, float] | None = None,
+    personas: Collection[str] | Mapping[str, str] | None = None,
     checks: Collection[str] = CHECKS,
     evidence: Literal["quotes", "sentences"] = "quotes",
     retriever: Any = None,
@@ -191,6 +207,9 @@ async def agenerate_questions(
     _among([evidence], ("quotes", "sentences"), "evidence")
     difficulties = None if difficulty is None else shared_out(n, difficulty, DIFFICULTIES, "difficulty")
     shares = shared_out(n, DEFAULT_SHARES if kinds is None else kinds, KINDS, "kinds")
+    if UNANSWERABLE in shares and ANSWERABLE not in checks:
+        raise ValueError(f"{UNANSWERABLE!r} questions need the check {ANSWERABLE!r}: nothing else tells that they are")
+    described = _described(personas)
     prompter = Prompter(
         model,
         model_name=model_name,
@@ -203,6 +222,8 @@ async def agenerate_questions(
         count_tokens=count_tokens,
     )
     read = Corpus.of(corpus, passage_length)
+    if COMPARISON in shares and len(read.documents) == 1:
+        raise ValueError(f"the corpus is one document, which cannot be compared: leave {COMPARISON!r} out of kinds")
     if len(read.pieces) == 1 and SEVERAL_PASSAGES in shares:
         if kinds is not None:
             raise ValueError(
@@ -222,7 +243,7 @@ async def agenerate_questions(
     reading = Reading(read, evidence, most_overlap)
     checking = Checking(read, reading, prompter, told, retriever=retriever, depth=depth, show_progress=show_progress)
     contents = Contents(read.passages.tokens, seed)
-    wanted = Wanted(shares, difficulties, checks)
+    wanted = Wanted(shares, difficulties, checks, described)
     generation = Generation(
         corpus=read,
         contents=contents,
@@ -234,6 +255,19 @@ async def agenerate_questions(
         show_progress=show_progress,
     )
     return await generation.run()
+
+
+def _described(personas: Any) -> dict[str, str]:
+    """Return descriptions of persons by name; a description without a name is its own name."""
+    if isinstance(personas, str) or not isinstance(personas, (Iterable, NoneType)):
+        raise TypeError(f"personas must be descriptions, or descriptions by name, got {personas!r}")
+    described = dict(personas) if isinstance(personas, Mapping) else {one: one for one in personas or ()}
+    for name, description in described.items():
+        if not all(isinstance(one, str) and one.strip() for one in (name, description)):
+            raise TypeError(f"a persona is described by a text, got {description!r}")
+    if personas is not None and not described:
+        raise ValueError("personas holds no description; None asks for no persona")
+    return {name: " ".join(description.split()).rstrip(".") for name, description in described.items()}
 
 
 def _among(names: Collection[str], known: Collection[str], what: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.models.calls import Calls
     from retrieval_metrics.questions.evaluation_set import EvaluationSet
 
+PAGE = 10
+"""The lowest rank that is counted apart: the first page of what is found."""
+
 COLUMNS = (
     "query",
     "question",
@@ -33,6 +37,8 @@ COLUMNS = (
     "overlap",
     "groups",
     "quotes",
+    "answer",
+    "persona",
 )
 
 
@@ -80,6 +86,7 @@ class GeneratedQuestions(Printed):
         documents: tuple[int, int],
         clusters: tuple[int, int],
         others: tuple[int, int, int],
+        unsupported: int,
     ) -> None:
         self.questions = questions
         self.rejected = list(rejected)
@@ -89,6 +96,7 @@ class GeneratedQuestions(Printed):
         self._documents = documents
         self._clusters = clusters
         self._others = others
+        self._unsupported = unsupported
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -105,7 +113,7 @@ class GeneratedQuestions(Printed):
         """Return a DataFrame with one row per question, first those of the set and then the rejected ones.
 
         The columns are `query`, `question`, `kind`, `source`, `outcome` (`accepted`, or the reason), `message`,
-        `difficulty`, `bm25_rank`, `overlap`, `groups` (how many groups are needed) and `quotes`.
+        `difficulty`, `bm25_rank`, `overlap`, `groups` (how many groups are needed), `quotes`, `answer` and `persona`.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
@@ -121,9 +129,11 @@ class GeneratedQuestions(Printed):
             made = self.questions.provenance[query]
             quotes = [one.text for group in groups for one in group if isinstance(one, Quote)]
             measured = [made.get(name) for name in ("difficulty", "bm25_rank", "overlap")]
-            rows.append((query, texts[query], made.kind, made.source, "accepted", None, *measured, len(groups), quotes))
+            told = self.questions.answers.get(query), made.get("persona")
+            known = (query, texts[query], made.kind, made.source, "accepted", None)
+            rows.append((*known, *measured, len(groups), quotes, *told))
         rows += [
-            (None, one.question, one.kind, ", ".join(one.sources), one.reason, one.message, *[None] * 5)
+            (None, one.question, one.kind, ", ".join(one.sources), one.reason, one.message, *[None] * 7)
             for one in self.rejected
         ]
         return rows
@@ -158,6 +168,23 @@ class GeneratedQuestions(Printed):
             )
         if unseen:
             notes.append(f"{unseen:,} times it is unknown which other passages answer, because no reply could be used")
+        ranks: list[Any] = [
+            made.get("bm25_rank") or math.inf
+            for query, made in self.questions.provenance.items()
+            if query not in self.questions.unanswerable
+        ]
+        if ranks:
+            first, page = sum(rank == 1 for rank in ranks), sum(1 < rank <= PAGE for rank in ranks)
+            notes.append(
+                f"BM25 ranks what answers them first for {first:,}, 2 to {PAGE} for {page:,}, and lower or not at all "
+                f"for {len(ranks) - first - page:,}"
+            )
+        if self.questions.answers or self._unsupported:
+            left_out = f"; {self._unsupported:,} were left out, because it could not be confirmed that they do"
+            notes.append(
+                f"{len(self.questions.answers):,} have a reference answer that says what their quotes say"
+                f"{left_out if self._unsupported else ''}"
+            )
         notes.append(str(self.calls))
         if self.stopped is not None:
             notes.append(f"there are fewer than wanted: {self.stopped}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from itertools import cycle
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.inputs.documents import Sources
 from retrieval_metrics.inputs.provenance import Provenance
@@ -13,7 +14,7 @@ from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.generating.checking import UNCHECKED
 from retrieval_metrics.questions.generating.generated import GeneratedQuestions, RejectedQuestion
-from retrieval_metrics.questions.generating.kinds import SEVERAL_PASSAGES, difficulty_of
+from retrieval_metrics.questions.generating.kinds import COMPARISON, OF_SEVERAL, difficulty_of
 from retrieval_metrics.questions.linting.repeated_questions import repeated
 from retrieval_metrics.questions.linting.subject import Subject
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.questions.generating.prompts import QuestionPrompts
     from retrieval_metrics.questions.generating.replies import Reading
 
-    Task = tuple[str, tuple[int, ...]]
-
 MOST_PER_PASSAGE = 3
 """The largest number of questions of one kind that are requested for one passage."""
 MOST_ATTEMPTS = 5
@@ -38,8 +37,24 @@ MOST_CHECKS = 3
 """How often a question is checked whose check got no usable reply, before it is given up."""
 ALIKE = 0.5
 """Passages that share this many runs of words say the same, and are not needed together."""
-ANSWERABLE, NEEDED, OTHERS, DUPLICATES = "answerable", "needed", "others", "duplicates"
-CHECKS = (ANSWERABLE, NEEDED, OTHERS, DUPLICATES)
+ANSWERABLE, NEEDED, OTHERS, ANSWERS, DUPLICATES = "answerable", "needed", "others", "answers", "duplicates"
+CHECKS = (ANSWERABLE, NEEDED, OTHERS, ANSWERS, DUPLICATES)
+
+
+class WantedQuestion(NamedTuple):
+    """A question to write.
+
+    Attributes:
+        kind: Its kind.
+        places: The passages to make it from.
+        persona: The name of the person who asks it; None if there are no personas.
+        difficulty: The wanted difficulty; None if any will do.
+    """
+
+    kind: str
+    places: tuple[int, ...]
+    persona: str | None = None
+    difficulty: str | None = None
 
 
 @dataclass(frozen=True)
@@ -50,11 +65,13 @@ class Wanted:
         kinds: How many questions of each kind.
         difficulties: How many of each difficulty; None if any will do.
         checks: The names of the checks that are made.
+        personas: Descriptions of the persons who ask, by name.
     """
 
     kinds: Mapping[str, int]
     difficulties: Mapping[str, int] | None
     checks: Collection[str]
+    personas: Mapping[str, str]
 
 
 class Generation:
@@ -83,7 +100,8 @@ class Generation:
         self._show_progress = show_progress
         self._queue = deque(contents.order())
         self._uses: Counter[tuple[str, int]] = Counter()
-        self._asked: dict[Task, list[str]] = {}
+        self._asked: dict[tuple[str, tuple[int, ...]], list[str]] = {}
+        self._personas = cycle(wanted.personas or [None])
         self._accepted: list[Candidate] = []
         self._rejected: list[RejectedQuestion] = []
         self._unchecked: list[Candidate] = []
@@ -115,15 +133,24 @@ class Generation:
         made = Counter(candidate.kind for candidate in [*self._accepted, *self._unchecked])
         return {kind: count - made[kind] for kind, count in self._wanted.kinds.items()}
 
-    def _tasks(self, most: int) -> list[Task]:
+    def _tasks(self, most: int) -> list[WantedQuestion]:
         """Return what to request next: a kind and passages for each missing question."""
-        tasks: list[Task] = []
+        tasks: list[WantedQuestion] = []
+        room = self._room([*self._accepted, *self._unchecked])
         for kind, count in self._missing().items():
             for _ in range(min(count, most - len(tasks))):
                 if (places := self._drawn(kind)) is None:
                     break
-                tasks.append((kind, places))
+                difficulty = max(room, key=lambda name: room[name]) if room else None
+                room.subtract([difficulty] if difficulty else [])
+                tasks.append(WantedQuestion(kind, places, next(self._personas), difficulty))
         return tasks
+
+    def _room(self, made: Iterable[Candidate]) -> Counter[str]:
+        """Return how many questions of each difficulty are still wanted; nothing if any will do."""
+        room = Counter(self._wanted.difficulties or {})
+        room.subtract(difficulty_of(candidate.overlap) for candidate in made if room)
+        return room
 
     def _drawn(self, kind: str) -> tuple[int, ...] | None:
         """Return the next passage, with a partner if the kind needs one; used passages go to the end of the queue."""
@@ -132,14 +159,17 @@ class Generation:
             self._queue.remove(at)
             self._queue.append(at)
             self._uses[kind, at] += 1
-            if kind != SEVERAL_PASSAGES:
+            if kind not in OF_SEVERAL:
                 return (at,)
-            if (partner := self._partner(at)) is not None:
+            if (partner := self._partner(kind, at)) is not None:
                 return at, partner
         return None
 
-    def _partner(self, at: int) -> int | None:
-        """Return a related passage that says something else, from another document if there is one."""
+    def _partner(self, kind: str, at: int) -> int | None:
+        """Return a related passage that says something else, from another document if there is one.
+
+        Documents are compared with each other, so a comparison has no partner within its document.
+        """
         passages, pieces = self._corpus.passages, self._corpus.pieces
         alike = passages.alike(at, ALIKE)
         others = [
@@ -148,40 +178,48 @@ class Generation:
             if other not in alike and not passages.copies(other).count(at) and not passages.overlap(at, other)
         ]
         elsewhere = [other for other in others if pieces[other].document != pieces[at].document]
-        left = [other for other in elsewhere or others if (SEVERAL_PASSAGES, (at, other)) not in self._asked]
+        usable = elsewhere if kind == COMPARISON else elsewhere or others
+        left = [other for other in usable if (kind, (at, other)) not in self._asked]
         return left[0] if left else None
 
-    async def _round(self, tasks: list[Task]) -> str | None:
+    async def _round(self, tasks: list[WantedQuestion]) -> str | None:
         """Request questions and check them; return why there can be no further round, or None if there can."""
-        keys = dict(enumerate(tasks))
-        replies = await self._prompter.ask(
-            {key: self._prompt(*task) for key, task in keys.items()},
-            lambda key, reply: self._reading.question(*keys[key], reply),
-            fields=self._reading.fields,
-            label="writing questions",
-            show_progress=self._show_progress,
-        )
-        for key, task in keys.items():
-            self._asked.setdefault(task, [])
-            if (failure := replies.failures.get(key)) is not None:
-                self._reject(failure.reason, failure.message, task, reply=failure.reply)
-        for key, candidate in replies.parsed.items():
-            self._asked[keys[key]].append(candidate.question)
+        written: dict[int, Candidate] = {}
+        for fields in dict.fromkeys(tuple(self._reading.fields(task.kind).items()) for task in tasks):
+            keys = {at: task for at, task in enumerate(tasks) if dict(fields) == self._reading.fields(task.kind)}
+            replies = await self._prompter.ask(
+                {key: self._prompt(task) for key, task in keys.items()},
+                lambda key, reply: self._reading.question(tasks[key].kind, tasks[key].places, reply),
+                fields=dict(fields),
+                label="writing questions",
+                show_progress=self._show_progress,
+            )
+            written |= replies.parsed
+            for key, failure in replies.failures.items():
+                self._reject(failure.reason, failure.message, tasks[key], reply=failure.reply)
+        for key, task in enumerate(tasks):
+            asked = self._asked.setdefault((task.kind, task.places), [])
+            if (candidate := written.get(key)) is not None:
+                candidate.persona = task.persona
+                asked.append(candidate.question)
         again, self._unchecked = self._unchecked, []
-        await self._check([*again, *replies.parsed.values()])
+        await self._check([*again, *(written[key] for key in sorted(written))])
         return self._prompter.stopped
 
-    def _prompt(self, kind: str, places: tuple[int, ...]) -> str:
-        prompt = self._prompts.to_write(kind, self._reading.shown(places), by_number=self._reading.by_number)
-        if asked := self._asked.get((kind, places)):
+    def _prompt(self, task: WantedQuestion) -> str:
+        prompt = self._prompts.to_write(
+            task.kind,
+            self._reading.shown(task.places),
+            by_number=self._reading.by_number,
+            persona=None if task.persona is None else self._wanted.personas[task.persona],
+            difficulty=task.difficulty,
+        )
+        if asked := self._asked.get((task.kind, task.places)):
             prompt += "\n\nAsk for something else than:\n" + "\n".join(f"- {question}" for question in asked)
         return prompt
 
     async def _check(self, candidates: list[Candidate]) -> None:
-        left = self._distinct(candidates)
-        for candidate in left:
-            candidate.rank = self._checking.rank(candidate)
-        left = self._of_wanted_difficulty(left)
+        left = self._of_wanted_difficulty(self._distinct(candidates))
         for name, check in ((ANSWERABLE, self._checking.answerable), (NEEDED, self._checking.needed)):
             if name in self._wanted.checks and left:
                 wrong = await check(left)
@@ -190,11 +228,17 @@ class Generation:
                         self._failed_check(candidate, *wrong[candidate.id])
                 left = [candidate for candidate in left if candidate.id not in wrong]
         if OTHERS in self._wanted.checks and left:
-            await self._checking.others(left)
+            await self._checking.others([candidate for candidate in left if candidate.groups])
+        for candidate in left:
+            candidate.rank = self._checking.rank(candidate)
+        if ANSWERS in self._wanted.checks:
+            await self._checking.answers(left)
+        else:  # what nobody checked is no reference
             for candidate in left:
-                candidate.rank = self._checking.rank(candidate)
-            left = self._of_wanted_difficulty(left)
-        self._accepted += left
+                candidate.answer = None
+        # Judgments that were added, and the words of the whole set, can make two questions alike that were not before.
+        everything = [*self._accepted, *left]
+        self._accepted = self._without_repeats(everything, {candidate.id for candidate in everything})
 
     def _failed_check(self, candidate: Candidate, reason: str, message: str) -> None:
         """Reject a question, or check it again if the model was not reached."""
@@ -214,29 +258,29 @@ class Generation:
             else:
                 known.add(candidate.id)
                 distinct.append(candidate)
-        if DUPLICATES not in self._wanted.checks or not distinct:
-            return distinct
-        everything = [*self._accepted, *distinct]
-        texts = {candidate.id: candidate.question for candidate in everything}
-        subject = Subject(texts, Qrels({candidate.id: candidate.judgments for candidate in everything}), None)
+        return self._without_repeats([*self._accepted, *distinct], {candidate.id for candidate in distinct})
+
+    def _without_repeats(self, everything: list[Candidate], among: Collection[str]) -> list[Candidate]:
+        """Return those of the named questions that do not nearly repeat an earlier one, if that is checked."""
         found: dict[Any, Any] = {}
-        for finding in repeated(subject, {candidate.id for candidate in distinct}):
-            if "duplicate" in finding.name:
-                # A question that repeats only a dropped one is dropped too; this is rare and harmless.
-                found.setdefault(finding.query, finding)
-        for candidate in distinct:
+        if DUPLICATES in self._wanted.checks and among:
+            texts = {candidate.id: candidate.in_context for candidate in everything}
+            subject = Subject(texts, Qrels({candidate.id: candidate.judgments for candidate in everything}), None)
+            for finding in repeated(subject, among):
+                if "duplicate" in finding.name:
+                    # A question that repeats only a dropped one is dropped too; this is rare and harmless.
+                    found.setdefault(finding.query, finding)
+        for candidate in everything:
             if (repeat := found.get(candidate.id)) is not None:
                 self._reject_candidate(candidate, repeat.name.replace("_", " "), repeat.message)
-        return [candidate for candidate in distinct if candidate.id not in found]
+        return [candidate for candidate in everything if candidate.id in among and candidate.id not in found]
 
     def _of_wanted_difficulty(self, candidates: list[Candidate]) -> list[Candidate]:
         if self._wanted.difficulties is None:
             return candidates
-        room = Counter(self._wanted.difficulties)
-        room.subtract(difficulty_of(candidate.rank) for candidate in self._accepted)
-        kept = []
+        room, kept = self._room(self._accepted), []
         for candidate in candidates:
-            difficulty = difficulty_of(candidate.rank)
+            difficulty = difficulty_of(candidate.overlap)
             if room[difficulty] > 0:
                 room[difficulty] -= 1
                 kept.append(candidate)
@@ -245,13 +289,13 @@ class Generation:
         return kept
 
     def _reject_candidate(self, candidate: Candidate, reason: str, message: str) -> None:
-        self._reject(reason, message, (candidate.kind, candidate.places), question=candidate.question)
+        self._reject(reason, message, WantedQuestion(candidate.kind, candidate.places), question=candidate.question)
 
     def _reject(
-        self, reason: str, message: str, task: Task, *, question: str | None = None, reply: str | None = None
+        self, reason: str, message: str, task: WantedQuestion, *, question: str | None = None, reply: str | None = None
     ) -> None:
-        kind, places = task
-        self._rejected.append(RejectedQuestion(reason, message, kind, self._sources(places), question, reply))
+        sources = self._sources(task.places)
+        self._rejected.append(RejectedQuestion(reason, message, task.kind, sources, question, reply))
 
     def _sources(self, places: Iterable[int]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self._corpus.pieces[at].document for at in places))
@@ -274,6 +318,8 @@ class Generation:
                 for candidate in made
             },
             sources=Sources.of(self._corpus.sources),
+            answers={candidate.id: candidate.answer for candidate in made if candidate.answer is not None},
+            history={candidate.id: candidate.history for candidate in made if candidate.history},
         )
         clusters = self._contents.clusters
         return GeneratedQuestions(
@@ -285,9 +331,13 @@ class Generation:
             documents=(len({one for each in made for one in self._sources(each.places)}), len(self._corpus.documents)),
             clusters=(len({int(clusters[at]) for each in made for at in each.places}), len(set(clusters.tolist()))),
             others=(self._checking.found, self._checking.refused, self._checking.unseen),
+            unsupported=self._checking.unsupported,
         )
 
 
 def _labels(candidate: Candidate) -> dict[str, str | int | float | bool]:
-    rank: dict[str, str | int | float | bool] = {} if candidate.rank is None else {"bm25_rank": candidate.rank}
-    return {"difficulty": difficulty_of(candidate.rank), **rank, "overlap": round(candidate.overlap, 3)}
+    labels: dict[str, str | int | float | bool] = {"difficulty": difficulty_of(candidate.overlap)}
+    if candidate.rank is not None:
+        labels["bm25_rank"] = candidate.rank
+    labels["overlap"] = round(candidate.overlap, 3)
+    return labels if candidate.persona is None else labels | {"persona": candidate.persona}

@@ -11,31 +11,42 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ONE_PASSAGE, SEVERAL_PASSAGES, OTHER_WORDS, KEYWORDS = "one_passage", "several_passages", "other_words", "keywords"
+COMPARISON, CONVERSATIONAL, UNANSWERABLE = "comparison", "conversational", "unanswerable"
 
 KINDS = {
     ONE_PASSAGE: "one passage answers it",
     OTHER_WORDS: "one passage answers it, in other words than the question's",
     SEVERAL_PASSAGES: "several passages are needed together",
     KEYWORDS: "a few words for a search box",
+    COMPARISON: "what two documents say is compared",
+    CONVERSATIONAL: "it continues a conversation, and needs what was said",
+    UNANSWERABLE: "no passage answers it",
 }
 """The meaning of each kind, whose name is also that of its prompt."""
+
+OF_SEVERAL = frozenset({SEVERAL_PASSAGES, COMPARISON})
+"""The kinds that are made from several passages, all of which are needed."""
 
 DEFAULT_SHARES = {ONE_PASSAGE: 4, OTHER_WORDS: 3, SEVERAL_PASSAGES: 2, KEYWORDS: 1}
 
 EASY, MEDIUM, HARD = "easy", "medium", "hard"
 DIFFICULTIES = {
-    EASY: "BM25 ranks what answers it first",
-    MEDIUM: "BM25 ranks what answers it 2 to 10",
-    HARD: "BM25 ranks what answers it lower, or not at all",
+    EASY: "at least two thirds of its content words are in the passage",
+    MEDIUM: "one third to two thirds are",
+    HARD: "fewer than one third are",
 }
-MEDIUM_RANK = 10
 
 
-def difficulty_of(rank: int | None) -> str:
-    """Return the difficulty of a question by the rank at which BM25 finds its answer; None if it does not."""
-    if rank is None or rank > MEDIUM_RANK:
-        return HARD
-    return EASY if rank == 1 else MEDIUM
+def difficulty_of(overlap: float) -> str:
+    """Return the difficulty of a question by the share of its content words that are in what it was made from.
+
+    Example:
+        >>> difficulty_of(2 / 3), difficulty_of(0.5), difficulty_of(0.3)
+        ('easy', 'medium', 'hard')
+    """
+    if 3 * overlap >= 2:  # noqa: PLR2004  (two thirds)
+        return EASY
+    return MEDIUM if 3 * overlap >= 1 else HARD
 
 
 def shared_out(n: int, shares: Any, known: Sequence[str] | Mapping[str, str], what: str) -> dict[str, int]:

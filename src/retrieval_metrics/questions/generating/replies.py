@@ -12,7 +12,13 @@ from retrieval_metrics.models.enclosed import enclosed
 from retrieval_metrics.models.json_reply import BadReplyError, json_reply
 from retrieval_metrics.questions.generating.candidate import Candidate, Evidence
 from retrieval_metrics.questions.generating.corpus import sentence_places
-from retrieval_metrics.questions.generating.kinds import KEYWORDS, OTHER_WORDS, SEVERAL_PASSAGES
+from retrieval_metrics.questions.generating.kinds import (
+    CONVERSATIONAL,
+    KEYWORDS,
+    OF_SEVERAL,
+    OTHER_WORDS,
+    UNANSWERABLE,
+)
 from retrieval_metrics.questions.linting import difficulty, questions_alone
 from retrieval_metrics.questions.linting.subject import Subject
 from retrieval_metrics.questions.linting.wording import content_words, shortened
@@ -69,22 +75,46 @@ class Reading:
         Raises:
             BadReplyError: If the reply cannot be used; the message tells the model why.
         """
-        said = json_reply(reply, self.fields)
-        evidence = self._evidence(said, places)
+        fields = self.fields(kind)
+        optional = {"answer": fields.pop("answer")} if "answer" in fields else {}
+        said = json_reply(reply, fields, optional)
+        evidence = [] if kind == UNANSWERABLE else self._answering(kind, said, places)
+        question = " ".join(said["question"].split())
+        answer = " ".join(said.get("answer", "").split()) or None
+        history = self._history(said, places, evidence) if kind == CONVERSATIONAL else ()
+        overlap = self._overlap(question, places)
+        asked = "\n".join([*(message["content"] for message in history if message["role"] == "user"), question])
+        for error in self._wrong_with(kind, asked, evidence, overlap):
+            raise error
+        groups = [[one] for one in evidence]
+        return Candidate(kind, tuple(places), question, groups, overlap, history, answer)
+
+    def _answering(self, kind: str, said: dict[str, Any], places: Sequence[int]) -> list[Evidence]:
+        """Return what answers the question of a reply."""
+        evidence = self._evidence(said[self._named], places)
         if not evidence:
             raise BadReplyError("no quote", "name at least one quote or sentence that answers the question")
         if len(evidence) > MOST_QUOTES * len(places):
             raise BadReplyError("too many quotes", f"name at most {MOST_QUOTES} from a passage, got {len(evidence)}")
-        missing = set(places) - {one.passage for one in evidence}
-        if kind == SEVERAL_PASSAGES and missing:
+        if kind in OF_SEVERAL and set(places) - {one.passage for one in evidence}:
             raise BadReplyError(
                 "not every passage", "the question must need every passage, and every passage must give a part of it"
             )
-        question = " ".join(said["question"].split())
-        overlap = self._overlap(question, places)
-        for error in self._wrong_with(kind, question, evidence, overlap):
-            raise error
-        return Candidate(kind, tuple(places), question, [[one] for one in evidence], overlap)
+        return evidence
+
+    def _history(
+        self, said: dict[str, Any], places: Sequence[int], evidence: Sequence[Evidence]
+    ) -> tuple[dict[str, str], ...]:
+        """Return the first question and what the passage says to it, which is not yet the answer to the second."""
+        first = " ".join(said["first"].split())
+        told = self._evidence(said["said"], places)
+        if not told or not first:
+            raise BadReplyError("nothing said before", "give the first question, and the sentence that answers it")
+        for one in told:
+            if any(one.start < other.end and other.start < one.end for other in evidence):
+                raise BadReplyError("said before", "other sentences must answer the second question than the first")
+        reply = " ".join(" ".join(one.text.split()) for one in told)
+        return {"role": "user", "content": first}, {"role": "assistant", "content": reply}
 
     def others(self, places: Sequence[int], reply: str) -> list[Evidence]:
         """Return the first part that a reply names in each of the other passages.
@@ -93,23 +123,29 @@ class Reading:
             BadReplyError: If it is not in the passage.
         """
         found: dict[int, Evidence] = {}
-        for one in self._evidence(json_reply(reply, self.fields_of_others), places):
+        for one in self._evidence(json_reply(reply, self.fields_of_others)[self._named], places):
             found.setdefault(one.passage, one)
         return list(found.values())
 
-    @property
-    def fields(self) -> dict[str, Any]:
-        """The fields of a reply with a question."""
-        return {"question": str, **self.fields_of_others}
+    def fields(self, kind: str) -> dict[str, Any]:
+        """Return the fields of a reply with a question of a kind; the answer may be missing."""
+        if kind == UNANSWERABLE:
+            return {"question": str}
+        before = {"first": str, "said": self.fields_of_others[self._named]} if kind == CONVERSATIONAL else {}
+        return {**before, "question": str, **self.fields_of_others, "answer": str}
 
     @property
     def fields_of_others(self) -> dict[str, Any]:
         """The fields of a reply that only names what answers."""
-        return {"sentences": list[int]} if self.by_number else {"quotes": list[str]}
+        return {self._named: list[int] if self.by_number else list[str]}
 
-    def _evidence(self, said: dict[str, Any], places: Sequence[int]) -> list[Evidence]:
+    @property
+    def _named(self) -> str:
+        return "sentences" if self.by_number else "quotes"
+
+    def _evidence(self, said: Sequence[Any], places: Sequence[int]) -> list[Evidence]:
         """Return the parts of the passages that a reply names, in order; adjacent parts are joined."""
-        named = self._numbered(said["sentences"], places) if self.by_number else self._quoted(said["quotes"], places)
+        named = self._numbered(said, places) if self.by_number else self._quoted(said, places)
         joined: list[tuple[int, int, int]] = []
         for which, start, end in sorted(named):
             text = self._corpus.pieces[places[which]].text
@@ -181,6 +217,10 @@ class Reading:
             yield BadReplyError(
                 "words of the passage",
                 f"{overlap:.0%} of the content words of {shortened(question)} are the passage's; use other words",
+            )
+        if kind == UNANSWERABLE and not overlap:
+            yield BadReplyError(
+                "off the subject", f"{shortened(question)} is about something else; name what the passage is about"
             )
         subject = Subject({0: question}, Qrels({0: [Quote(one.text) for one in evidence]}), None)
         checks = [questions_alone.dependent, difficulty.echoes]

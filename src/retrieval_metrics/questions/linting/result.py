@@ -86,6 +86,8 @@ class Lint(Printed, Generic[QuestionsT]):
             queries={query: text for query, text in texts.items() if query in kept},
             qrels={query: _repaired(qrels[query], done.get(query, ())) for query in qrels if query in kept},
             provenance={query: made for query, made in old.provenance.items() if query in kept},
+            answers={query: answer for query, answer in old.answers.items() if query in kept},
+            history={query: said for query, said in old.history.items() if query in kept},
             changes=(
                 *old.changes,
                 *(f"{query!r}: {change.done}" for query, changes in done.items() for change in _effective(changes)),
@@ -135,7 +137,7 @@ class Lint(Printed, Generic[QuestionsT]):
             notes.append(
                 f"{_counted(repairs, 'repair')} {'is' if repairs == 1 else 'are'} safe: .repaired() makes them"
             )
-        notes += [f"not checked: {sentence}" for sentence in self.unchecked]
+        notes += [f"unchecked: {sentence}" for sentence in self.unchecked]
         title = f"{_counted(len(self.questions), 'question')}, {_counted(len(self.findings), 'finding')}"
         return [Table(["finding", "severity", "n", "meaning"] if rows else [], rows, notes, title, (0, 1, 3))]
 

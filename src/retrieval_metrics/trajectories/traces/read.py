@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import DocumentId
     from retrieval_metrics.files.opening import Reader
-    from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory
+    from retrieval_metrics.trajectories.trajectory import Trajectory
 
 PARQUET = b"PAR1"
 
@@ -101,22 +102,27 @@ tokens=None)]
     return Trajectories(of_question, notes=_notes(traces, without))
 
 
-def searches_in(
-    spans: Iterable[Mapping[str, Any]], documents: Callable[[Any], Any], calls: Collection[str] = ()
-) -> list[SearchCall]:
-    """Return the searches of one trace, for hosts that score a trace at a time.
+def trajectory_in(
+    spans: Iterable[Mapping[str, Any]],
+    documents: Callable[[Any], Any],
+    calls: Collection[str] = (),
+    citations: Sequence[Any] | None = None,
+) -> Trajectory:
+    """Return what one trace tells, for hosts that score a trace at a time.
 
     Args:
         spans: The spans as plain dicts, as in `read_traces`.
         documents: Returns the documents in the output of a search.
         calls: The ids of the spans that are the searches; empty for the outermost retrievers.
+        citations: What the answer cites, if that is known.
 
     Raises:
         ValueError: If the trace cannot be trusted.
     """
     traces, _ = _gathered(spans, None)
     (trace,) = traces.values()
-    return Trace(trace, ReadingRules(calls=calls, documents=documents)).searches()
+    told = Trace(trace, ReadingRules(calls=calls, documents=documents)).trajectory()
+    return told if citations is None else replace(told, citations=citations)
 
 
 class _Traces(dict[str, dict[str, TraceSpan]]):

@@ -7,7 +7,7 @@
 """
 
 from llama_index.evaluation.retrieval_metrics.datasets import judged_by_text
-from llama_index.evaluation.retrieval_metrics.evaluator import MultiModalRetrieverEvaluator, RetrieverEvaluator
+from llama_index.evaluation.retrieval_metrics.evaluator import RetrieverEvaluator
 from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, metric, ranking_metrics
 from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import MMRPostprocessor
 from llama_index.evaluation.retrieval_metrics.nodes import source_texts
@@ -19,7 +19,6 @@ from llama_index.evaluation.retrieval_metrics.results import DatasetResult, Retr
 __all__ = [
     "DatasetResult",
     "MMRPostprocessor",
-    "MultiModalRetrieverEvaluator",
     "Registration",
     "ResponseEvaluator",
     "RetrievalMetric",

@@ -29,7 +29,7 @@ from llama_index.evaluation.retrieval_metrics.nodes import (
     ids_of,
     one_document_each,
     source_of,
-    source_texts,
+    texts_by_name,
 )
 from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions, single_question
 from llama_index.evaluation.retrieval_metrics.retrieving import Retrieving
@@ -40,6 +40,7 @@ from retrieval_metrics.adapting import WORKERS, as_matching
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
+    from os import PathLike
 
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
     from retrieval_metrics.types import ClustersBy, Judgments, MatchBy
@@ -47,6 +48,11 @@ if TYPE_CHECKING:
 
 class RetrieverEvaluator(StockRetrieverEvaluator):
     """Evaluates a retriever; replaces `llama_index.core.evaluation.RetrieverEvaluator`.
+
+    `evaluate` and `evaluate_dataset` ask in threads by the synchronous ways of the host (`retrieve`, `query`, `chat`,
+    `postprocess_nodes`), their asynchronous twins in the running event loop: an asynchronous client of a service meets
+    one loop only, and both styles can be mixed. Agents, workflows and retrievers with `use_async=True` have only an
+    asynchronous way.
 
     Args:
         retriever: The retriever; or a query engine, a chat engine or a workflow whose response has `source_nodes`; or
@@ -164,7 +170,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """
         _refuse_unknown(kwargs)
         question = single_question(query, expected_ids, expected_texts)
-        run = retrieve(**self._asking(question, mode), workers=1, raise_on_error=True)
+        run = retrieve(**self._asking(question, mode, synchronously=True), workers=1, raise_on_error=True)
         return self._scorer.one(question, run, expected_texts, mode)
 
     async def aevaluate(
@@ -192,6 +198,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         raise_on_error: bool = False,
         stages: bool = False,
         clusters: ClustersBy = "source",
+        resume: str | PathLike[str] | None = None,
     ) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset, several at a time; works in a running event loop too.
 
@@ -209,6 +216,8 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             clusters: The clusters of the queries, for the intervals, as in the core's `evaluate`: a mapping of query
                 ids to clusters, a function of the id, `"source"` (the document that a question comes from, if the
                 dataset has it), or None.
+            resume: A file such as `answers.jsonl` to which every answer is written as it arrives, as in the core's
+                `retrieve`. If it exists, only questions without an answer are asked. Use one file per retriever.
 
         Returns:
             The results in the order of the dataset: a list with the core's `evaluation` (means and counts, as printed)
@@ -216,21 +225,23 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
 
         Raises:
             TypeError: If the dataset has another shape, or its judgments are of the wrong type.
-            ValueError: If the dataset is empty or incomplete, `clusters` has none of the queries, or a node has no
-                value for `match`.
+            ValueError: If the dataset is empty or incomplete, `clusters` has none of the queries, a node has no value
+                for `match`, or `resume` is given with `stages=True`, which needs every answer anew.
+            Exception: The first failure, if every query failed.
 
         Warns:
             RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere.
         """
         questions, mode = CheckedQuestions(as_evaluation_set(dataset), clusters), mode_of(dataset)
-        noted = self._stages(mode) if stages else None
+        noted = self._stages(mode, resume) if stages else None
         run = retrieve(
-            **self._asking(questions, mode, noted),
+            **self._asking(questions, mode, noted, synchronously=True),
             workers=workers,
             timeout=timeout,
             retries=retries,
             show_progress=show_progress,
             raise_on_error=raise_on_error,
+            resume=resume,
         )
         by_stage = None if noted is None else noted.runs(questions.texts, run.errors)
         return self._scorer.dataset(questions, run, mode, stages=by_stage, raise_on_error=raise_on_error)
@@ -246,10 +257,11 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         raise_on_error: bool = False,
         stages: bool = False,
         clusters: ClustersBy = "source",
+        resume: str | PathLike[str] | None = None,
     ) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset; the asynchronous twin of `evaluate_dataset`."""
         questions, mode = CheckedQuestions(as_evaluation_set(dataset), clusters), mode_of(dataset)
-        noted = self._stages(mode) if stages else None
+        noted = self._stages(mode, resume) if stages else None
         run = await aretrieve(
             **self._asking(questions, mode, noted),
             workers=workers,
@@ -257,6 +269,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             retries=retries,
             show_progress=show_progress,
             raise_on_error=raise_on_error,
+            resume=resume,
         )
         # In a thread, because metrics of LlamaIndex may take long or call a service.
         by_stage = None if noted is None else noted.runs(questions.texts, run.errors)
@@ -279,7 +292,12 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         return [str(found) for found in ids_of(items, self.match)], [str(item.text) for item in items]
 
     def _asking(
-        self, questions: CheckedQuestions, mode: RetrievalEvalMode, stages: Stages | None = None
+        self,
+        questions: CheckedQuestions,
+        mode: RetrievalEvalMode,
+        stages: Stages | None = None,
+        *,
+        synchronously: bool = False,
     ) -> dict[str, Any]:
         """Return the function for `retrieve`, the reader of its answers, and the check of the first."""
         self._scorer.refuse_pieces(questions)
@@ -290,7 +308,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
                 "evaluate each stage by itself"
             )
         return {
-            "retriever": hook or self._retrieving(stages).asker(),
+            "retriever": hook or self._retrieving(stages).asker(synchronously=synchronously),
             "questions": questions.dataset,
             "match": self._compared,
             "items": self._reading(mode, one_document_each(self.source, questions.sources)),
@@ -300,7 +318,9 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
     def _reading(self, mode: RetrievalEvalMode, source: Source) -> Callable[[Any], list[Retrieved]]:
         return partial(as_items, mode=mode, source=source)
 
-    def _stages(self, mode: RetrievalEvalMode) -> Stages:
+    def _stages(self, mode: RetrievalEvalMode, resume: object) -> Stages:
+        if resume is not None:
+            raise ValueError("stages=True needs every answer anew, so leave resume= out")
         return Stages(self.node_postprocessors or (), self._reading(mode, self.source))
 
     def _hook(self, mode: RetrievalEvalMode) -> Callable[[str], Awaitable[Any]] | None:
@@ -330,16 +350,7 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
 
     @property
     def _scorer(self) -> NodeScorer:
-        return NodeScorer(self.metrics, self._compared, partial(_texts, self.documents, self.source))
-
-
-MultiModalRetrieverEvaluator = RetrieverEvaluator
-"""The same: it honours the mode, so that a dataset of mode "image" ranks only images."""
-
-
-def _texts(documents: Any, source: Source) -> Any:
-    """Return the texts of documents by name; None, or a mapping of names to texts, as it is."""
-    return documents if documents is None or isinstance(documents, Mapping) else source_texts(documents, source)
+        return NodeScorer(self.metrics, self._compared, partial(texts_by_name, self.documents, self.source))
 
 
 def _refuse_unknown(arguments: Mapping[str, Any]) -> None:

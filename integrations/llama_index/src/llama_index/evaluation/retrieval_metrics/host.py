@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,12 @@ from llama_index.core.agent.workflow import AgentOutput, AgentWorkflow
 from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.bridge.pydantic import create_model
 from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.llms import LLM
+from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Workflow
 
 from llama_index.evaluation.retrieval_metrics.nodes import items_of
@@ -49,11 +53,42 @@ def how_to_ask(thing: Any) -> Callable[[str], Any] | None:
     return None
 
 
+def how_to_ask_synchronously(thing: Any) -> Callable[[str], Any] | None:
+    """Return the synchronous twin of `how_to_ask`, for threads; None for what can only be awaited.
+
+    Where a class has no synchronous way, so that it raises NotImplementedError, an awaitable is returned.
+
+    Args:
+        thing: A retriever, a query engine or a chat engine; agents and workflows have no synchronous way.
+    """
+    ask: Any = how_to_ask(thing)
+    if isinstance(thing, BaseRetriever) and not getattr(thing, "use_async", False):
+        return partial(_first_way, thing.retrieve, ask)
+    # With use_async=True, it would start an event loop for each query, in which its clients break.
+    if isinstance(thing, BaseQueryEngine):
+        return partial(_first_way, thing.query, ask)
+    if isinstance(thing, BaseChatEngine):
+        return partial(_first_way, lambda text: _of_its_own(thing).chat(text, chat_history=[]), ask)
+    return None
+
+
+def _first_way(synchronous: Callable[[str], Any], asynchronous: Callable[[str], Any], text: str) -> Any:
+    try:
+        return synchronous(text)
+    except NotImplementedError:
+        return asynchronous(text)
+
+
 async def _chat(engine: BaseChatEngine, text: str) -> Any:
+    return await _of_its_own(engine).achat(text, chat_history=[])
+
+
+def _of_its_own(engine: BaseChatEngine) -> BaseChatEngine:
+    """Return a chat engine with a memory of its own, so that several conversations can run at once."""
     engine = copy(engine)
-    if hasattr(engine, "_memory"):  # each conversation has its own, so that several can run at once
+    if hasattr(engine, "_memory"):
         engine._memory = ChatMemoryBuffer.from_defaults()  # noqa: SLF001  (the engines have no other place for it)
-    return await engine.achat(text, chat_history=[])
+    return engine
 
 
 async def _ask_agent(agent: AgentWorkflow | BaseWorkflowAgent, text: str) -> Any:
@@ -89,11 +124,41 @@ def _model(model: Any) -> Callable[[str], Any] | None:
     if not isinstance(model, LLM):
         return None
 
-    async def reply(prompt: str) -> str:
-        return (await model.acomplete(prompt)).text
+    async def reply(prompt: str, schema: dict[str, Any] | None = None) -> str:
+        if schema is None or not isinstance(model, FunctionCallingLLM) or not model.metadata.is_function_calling_model:
+            return (await model.acomplete(prompt)).text
+        answer = await model.achat_with_tools([_tool(schema)], user_msg=prompt, tool_required=True)
+        calls = model.get_tool_calls_from_response(answer, error_on_no_tool_call=False)
+        # A model that calls nothing has replied in words, in which the core looks for the object.
+        return json.dumps(calls[0].tool_kwargs, ensure_ascii=False) if calls else answer.message.content or ""
 
     return reply
 
 
-HOST = Host(name="llama-index", ask=how_to_ask, items=_items, model=_model, documents=items_of)
+def _tool(schema: dict[str, Any]) -> FunctionTool:
+    """Return a tool whose arguments are the fields of a JSON schema: how LlamaIndex asks for structured output."""
+    fields: dict[str, Any] = {name: (_kind(one), ...) for name, one in schema["properties"].items()}
+    arguments = create_model(schema["title"], **fields)
+    return FunctionTool.from_defaults(
+        fn=arguments, name=schema["title"], description=schema["description"], fn_schema=arguments
+    )
+
+
+def _kind(schema: dict[str, Any]) -> Any:
+    return _LISTS[schema["items"]["type"]] if schema["type"] == "array" else _KINDS[schema["type"]]
+
+
+_KINDS: dict[str, Any] = {"string": str, "integer": int, "boolean": bool}
+_LISTS: dict[str, Any] = {"string": list[str], "integer": list[int]}
+"""The types of the values that the core asks for."""
+
+
+HOST = Host(
+    name="llama-index",
+    ask=how_to_ask,
+    ask_synchronously=how_to_ask_synchronously,
+    items=_items,
+    model=_model,
+    documents=items_of,
+)
 """Registered under the modules of the classes it converts: `llama_index`, and `workflows` for workflows."""

@@ -110,6 +110,11 @@ def source_texts(documents: Iterable[Document], source: Source = "ref_doc_id") -
     return texts
 
 
+def texts_by_name(documents: Any, source: Source) -> Any:
+    """Return the texts of documents by name; None, or a mapping of names to texts, as it is."""
+    return documents if documents is None or isinstance(documents, Mapping) else source_texts(documents, source)
+
+
 def as_retrieved(scored: NodeWithScore, source: Callable[[NodeWithScore], str | None] = _document_id) -> Retrieved:
     """Return a node as an item of the core: its text, and its place in its document.
 

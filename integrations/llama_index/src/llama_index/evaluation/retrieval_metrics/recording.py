@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from llama_index.core.agent.workflow import AgentOutput, ToolCall
 from llama_index.core.base.response.schema import Response
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events.llm import (
@@ -21,7 +22,7 @@ from llama_index_instrumentation import get_dispatcher
 from pydantic import PrivateAttr
 
 from llama_index.evaluation.retrieval_metrics.nodes import items_of
-from retrieval_metrics import SearchCall
+from retrieval_metrics import SearchCall, Trajectory
 from retrieval_metrics.adapting import Recording, seen_in
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def items_of_agent(answer: Any) -> list[Retrieved]:
             f"the tools of the agent ({names}) returned texts, from which no ids can be told; use RetrieverTool or "
             "QueryEngineTool, or record(tools=..., documents=...)"
         )
-    return list(seen_in(searches, "interleaved").ranking)  # type: ignore[arg-type]  # nodes become items
+    return list(seen_in(Trajectory(searches), "interleaved").ranking)  # type: ignore[arg-type]  # nodes become items
 
 
 def _nodes(output: Any) -> list[NodeWithScore] | None:
@@ -97,6 +98,7 @@ class _Spans(BaseSpanHandler[Any]):
     """Notes where spans begin and end, and which of them are tools."""
 
     _recording: Recording = PrivateAttr()
+    _calls: dict[str, str] = PrivateAttr(default_factory=dict)
 
     def __init__(self, recording: Recording) -> None:
         super().__init__()
@@ -122,9 +124,18 @@ class _Spans(BaseSpanHandler[Any]):
         if isinstance(instance, BaseTool) and name.endswith(("call", "__call__")):
             given = dict(bound_args.arguments)
             given |= given.pop("kwargs", None) or {}
-            self._recording.start(id_, parent_span_id, "tool", str(instance.metadata.name), given)
-        else:
-            self._recording.start(id_, parent_span_id, "other", name, None)
+            call = self._calls.get(parent_span_id or "")
+            self._recording.start(id_, parent_span_id, "tool", str(instance.metadata.name), given, call=call)
+            return
+        self._recording.start(id_, parent_span_id, "other", name, None)
+        # The steps of an agent: first what its model asked for, in the order of its message, then a step for each call.
+        event = bound_args.arguments.get("ev")
+        if isinstance(event, AgentOutput):
+            asked = [{"id": one.tool_id, "name": one.tool_name, "args": one.tool_kwargs} for one in event.tool_calls]
+            said = {"content": str(event.response.content or ""), "tool_calls": asked}
+            self._recording.said(id_, parent_span_id, said)
+        elif isinstance(event, ToolCall):
+            self._calls[id_] = event.tool_id
 
     def prepare_to_exit_span(
         self, id_: str, bound_args: inspect.BoundArguments, instance: Any = None, result: Any = None, **kwargs: Any

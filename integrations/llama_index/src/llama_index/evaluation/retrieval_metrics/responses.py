@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 
 from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
-from llama_index.evaluation.retrieval_metrics.nodes import as_items, one_document_each
+from llama_index.evaluation.retrieval_metrics.nodes import as_items, one_document_each, texts_by_name
 from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions
 from retrieval_metrics import Metric, Qrels, Retrieved
-from retrieval_metrics.adapting import Scorer
+from retrieval_metrics.adapting import Scorer, with_documents
 from retrieval_metrics.adapting.printing import numbers
 from retrieval_metrics.types import Judgeable
 
@@ -32,6 +32,7 @@ class ResponseEvaluator(BaseEvaluator):
             of the question with the same text.
         match: What identifies a node in the judgments, as in `RetrieverEvaluator`.
         source: The name of a node's document, as in `RetrieverEvaluator`.
+        documents: The documents that the nodes were cut from, if a `Span` is judged, as in `RetrieverEvaluator`.
         passing: The smallest score that passes.
 
     Raises:
@@ -53,12 +54,15 @@ class ResponseEvaluator(BaseEvaluator):
         *,
         match: MatchBy = "id",
         source: Source = "ref_doc_id",
+        documents: Any = None,
         passing: float = 0.5,
     ) -> None:
         """Set the questions, the judgments and the options."""
-        self._scorer = Scorer([metric], match=match)
-        (self._metric,) = self._scorer.metrics
         questions = CheckedQuestions(as_evaluation_set(dataset))
+        texts = texts_by_name(documents, source) if questions.sources else None
+        matching = with_documents(match, texts, questions.qrels, questions.dataset)
+        self._scorer = Scorer([metric], match=matching)
+        (self._metric,) = self._scorer.metrics
         self._source = one_document_each(source, questions.sources)
         self._has_ids = questions.qrels.document_kind is not None
         self._judgments: dict[str, Any] = {}

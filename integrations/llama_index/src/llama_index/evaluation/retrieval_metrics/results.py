@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import warnings
 from math import fsum, isnan, nan
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
 
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalResult
 
-from retrieval_metrics import compare
+from retrieval_metrics import RetrievalWarning, compare, load
 from retrieval_metrics.adapting.printing import numbers, save_text, tables
 
 if TYPE_CHECKING:
@@ -19,8 +21,12 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics import Comparison, Evaluation, RetrievedRun
-    from retrieval_metrics.types import MatchBy, QueryId
+    from retrieval_metrics import Comparison, Evaluation
+    from retrieval_metrics.types import QueryId
+
+
+LAST = ""
+"""Stands for the last stage, which is that of the results."""
 
 
 class RetrieverEvalResult(RetrievalEvalResult):
@@ -46,8 +52,31 @@ class Basis(NamedTuple):
     """The data from which results were computed, so that they can be compared."""
 
     judgments: Mapping[Any, Any]
-    run: RetrievedRun
-    match: MatchBy
+    run: Any
+    match: Any
+
+    @classmethod
+    def of(cls, evaluation: Evaluation) -> Basis:
+        """Return what an evaluation was computed from."""
+        origin = evaluation.scores.needed_origin("compared")
+        truth = origin.judged.qrels
+        judgments = {query: truth.judgments(at) for at, query in enumerate(truth.queries)}
+        return cls(judgments, origin.run, origin.match)
+
+
+def _written(evaluation: Evaluation) -> str:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "evaluation.json"
+        evaluation.save(path)
+        return path.read_text(encoding="utf-8")
+
+
+def _read(text: str) -> Evaluation:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "evaluation.json"
+        path.write_text(text, encoding="utf-8")
+        found: Evaluation = load(path)
+        return found
 
 
 class DatasetResult(list[RetrievalEvalResult]):
@@ -121,6 +150,8 @@ class DatasetResult(list[RetrievalEvalResult]):
         Raises:
             ValueError: If there is none, because all metrics are those of LlamaIndex or there is no query.
         """
+        if self._evaluation is None and set(self._names) - set(self._foreign):
+            raise ValueError("the file was saved without the rankings, as it warned then; evaluate again")
         if self._evaluation is None:
             raise ValueError(
                 "no metric of this package was computed; add some: RetrieverEvaluator.from_metric_names(['ndcg@10'])"
@@ -186,22 +217,36 @@ class DatasetResult(list[RetrievalEvalResult]):
         return pd.DataFrame(rows, index=pd.Index([one.query_id for one in self], name="query"))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the results as JSON; `DatasetResult.load` reads them.
+        """Write the results as JSON, with rankings, judgments and evaluations; `DatasetResult.load` reads them.
 
         Raises:
             OSError: If the file cannot be written; an existing file stays as it was.
+
+        Warns:
+            RetrievalWarning: If JSON cannot hold the evaluation, such as a function given as `match`; only the results
+                and their numbers are saved then.
         """
+        try:
+            evaluations = {name: _written(one) for name, one in self._evaluations().items()}
+        except ValueError as error:
+            warnings.warn(f"the rankings are left out of {path}: {error}", RetrievalWarning, stacklevel=2)
+            evaluations = {}
         content = {
             "metrics": self._names,
             "foreign": self._foreign,
             "seconds": [self.seconds.get(one.query_id) for one in self],  # type: ignore[arg-type]  # as above
             "results": [one.model_dump(mode="json") for one in self],
+            "evaluations": evaluations,
         }
         save_text(path, json.dumps(content, ensure_ascii=False, indent=1))
 
+    def _evaluations(self) -> dict[str, Evaluation]:
+        """Return the evaluations by the name of their stage; that of the last has no name."""
+        return ({} if self._evaluation is None else {LAST: self._evaluation}) | self.stages
+
     @classmethod
     def load(cls, path: str | PathLike[str]) -> DatasetResult:
-        """Read a file of `save`: all results and means, but not the core's evaluation and the retrieved items.
+        """Read a file of `save`: an equal result, with its evaluation, its rankings and its stages.
 
         Raises:
             ValueError: If the file was not written by `save`.
@@ -212,10 +257,15 @@ class DatasetResult(list[RetrievalEvalResult]):
             results = [RetrieverEvalResult.model_validate(one) for one in content["results"]]
             seconds: Any = dict(zip((one.query_id for one in results), content["seconds"], strict=True))
             names, foreign = content["metrics"], content["foreign"]
+            evaluations = {name: _read(text) for name, text in content["evaluations"].items()}
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{path} was not written by DatasetResult.save: {error}") from error
         errors: Any = {one.query_id: RuntimeError(one.error) for one in results if one.error is not None}
-        return cls(results, None, errors, seconds=seconds, names=names, foreign=foreign)
+        last = evaluations.pop(LAST, None)
+        basis = None if last is None else Basis.of(last)
+        return cls(
+            results, last, errors, seconds=seconds, names=names, foreign=foreign, stages=evaluations, basis=basis
+        )
 
     def _tables(self) -> list[tables.Table]:
         """Return what is shown below the table of the core."""
@@ -224,7 +274,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         rest = self._foreign if self._evaluation is not None else self._names
         if rest and len(self):
             rows = [[name, numbers.value(self.means[name]), str(len(values[name]))] for name in rest]
-            heading = "metric of LlamaIndex" if self._foreign else "metric"
+            heading = "metric of LlamaIndex" if set(rest) <= set(self._foreign) else "metric"
             shown.append(tables.Table([heading, "mean", "n"], rows, [*self._failures()]))
         if self.stages:
             rows = [[name, *(numbers.value(mean) for mean in one.means.values())] for name, one in self.stages.items()]

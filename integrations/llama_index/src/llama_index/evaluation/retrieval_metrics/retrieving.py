@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import QueryBundle
 
-from llama_index.evaluation.retrieval_metrics.host import how_to_ask, is_asynchronous
+from llama_index.evaluation.retrieval_metrics.host import how_to_ask, how_to_ask_synchronously, is_asynchronous
 from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import embed_query
 from llama_index.evaluation.retrieval_metrics.nodes import nodes_of
 
@@ -40,8 +40,14 @@ class Retrieving:
         self._postprocessors = postprocessors
         self._stages = stages
 
-    def asker(self) -> Callable[[str], Awaitable[Any]]:
-        """Return a function that retrieves and postprocesses: asynchronous, or with a first step for a thread."""
+    def asker(self, *, synchronously: bool = False) -> Callable[[str], Any]:
+        """Return a function that retrieves and postprocesses.
+
+        Args:
+            synchronously: Whether to take the synchronous ways of everything that has one, for a thread.
+        """
+        if synchronously:
+            return self._synchronously
         return self._asynchronously if is_asynchronous(self._ask) else self._in_a_thread
 
     async def nodes(self, text: str) -> list[NodeWithScore]:
@@ -54,9 +60,27 @@ class Retrieving:
         answer = ask(text) if is_asynchronous(ask) else await asyncio.to_thread(ask, text)
         return nodes_of(await answer)
 
-    async def _asynchronously(self, text: str) -> Any:
+    def _synchronously(self, text: str) -> Any:
         query = QueryBundle(text)
         # The bundle and not the text, so that a vector put into it by the retriever is not computed again.
+        asked: Any = query if isinstance(self._retriever, BaseRetriever) else text
+        answer = (how_to_ask_synchronously(self._retriever) or self._ask)(asked)
+        if inspect.isawaitable(answer):
+            return _Later(partial(self._postprocessed, answer, query))
+        if self._stages is None and not self._postprocessors:
+            return answer
+        nodes = nodes_of(answer)
+        self._note(0, query, nodes)
+        for at, postprocessor in enumerate(self._postprocessors, start=1):
+            try:
+                nodes = postprocessor.postprocess_nodes(nodes, query_bundle=query)
+            except NotImplementedError:
+                return _Later(partial(self._postprocessed_from, at, nodes, query))
+            self._note(at, query, nodes)
+        return nodes
+
+    async def _asynchronously(self, text: str) -> Any:
+        query = QueryBundle(text)
         retrieving = self._retrieved(query) if isinstance(self._retriever, BaseRetriever) else self._ask(text)
         return await self._postprocessed(retrieving, query)
 
@@ -76,7 +100,12 @@ class Retrieving:
             return found  # type: ignore[no-any-return]  # the reader raises if it is wrong
         nodes = nodes_of(found)
         self._note(0, query, nodes)
-        for at, postprocessor in enumerate(self._postprocessors, start=1):
+        return await self._postprocessed_from(1, nodes, query)
+
+    async def _postprocessed_from(
+        self, first: int, nodes: list[NodeWithScore], query: QueryBundle
+    ) -> list[NodeWithScore]:
+        for at, postprocessor in enumerate(self._postprocessors[first - 1 :], start=first):
             nodes = await postprocessor.apostprocess_nodes(nodes, query_bundle=query)
             self._note(at, query, nodes)
         return nodes

@@ -99,7 +99,7 @@ class NodeScorer:
             names=self.order,
             foreign=[one.metric_name for one in self.foreign],
             stages={name: self._evaluation(questions, one) for name, one in (stages or {}).items()},
-            basis=Basis({query: truth for query, (_, truth) in questions.rows.items()}, run, self._compared(questions)),
+            basis=None if evaluation is None else Basis.of(evaluation),
         )
 
     def _evaluation(self, questions: CheckedQuestions, run: Mapping[Any, Any]) -> Evaluation:

@@ -6,6 +6,8 @@ It has the inputs and outputs of Haystack's own document evaluators. `record` ke
 """
 
 from haystack_integrations.components.evaluators.retrieval_metrics.evaluator import RetrievalEvaluator
+from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import PipelineRetriever
 from haystack_integrations.components.evaluators.retrieval_metrics.recording import record
+from haystack_integrations.components.evaluators.retrieval_metrics.run_result import RetrievalRunResult
 
-__all__ = ["RetrievalEvaluator", "record"]
+__all__ = ["PipelineRetriever", "RetrievalEvaluator", "RetrievalRunResult", "record"]

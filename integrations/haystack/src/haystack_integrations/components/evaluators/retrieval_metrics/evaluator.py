@@ -1,23 +1,44 @@
-"""A metric of the core as a component with the inputs and outputs of Haystack's own document evaluators."""
+"""Metrics of the core as a component with the inputs and outputs of Haystack's own document evaluators."""
 
 import warnings
+from collections.abc import Mapping, Sequence
 from math import nan
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from haystack import Document, component, default_from_dict, default_to_dict
 
-from haystack_integrations.components.evaluators.retrieval_metrics.documents import compared, require_field, shown
-from retrieval_metrics import Budget, Evaluation, Metric, Quote, RetrievalWarning, Retrieved, RetrievedRun, evaluate
+from haystack_integrations.components.evaluators.retrieval_metrics.documents import (
+    SOURCE,
+    START,
+    as_retrieved,
+    compared,
+    require_field,
+    shown,
+)
+from haystack_integrations.components.evaluators.retrieval_metrics.kept import PipelineEvaluation
+from retrieval_metrics import (
+    Budget,
+    Evaluation,
+    Metric,
+    Quote,
+    RetrievalWarning,
+    Retrieved,
+    RetrievedRun,
+    Span,
+    evaluate,
+)
 from retrieval_metrics.adapting import Scorer
 from retrieval_metrics.types import DocumentId
 
-FIELDS = ("content", "id", "quote")
+Judged: TypeAlias = DocumentId | Quote | Span
+
+FIELDS = ("content", "id", "quote", "span")
 COMPARED = "compared"
 
 
 @component
 class RetrievalEvaluator:
-    """Evaluates the documents retrieved for each question by one metric of `retrieval_metrics.evaluate`.
+    """Evaluates the documents retrieved for each question by metrics of `retrieval_metrics.evaluate`.
 
     Inputs and outputs are those of Haystack's `DocumentNDCGEvaluator` and its siblings, so it can replace them in a
     pipeline and in an `EvaluationRunResult`. The values are those of the core, to the last bit: nothing retrieved
@@ -39,7 +60,7 @@ class RetrievalEvaluator:
 
     def __init__(
         self,
-        metric: str | Metric = "ndcg@10",
+        metric: str | Metric | Sequence[str | Metric] = "ndcg@10",
         *,
         document_comparison_field: str = "content",
         group_field: str | None = None,
@@ -48,10 +69,12 @@ class RetrievalEvaluator:
         """Create the evaluator.
 
         Args:
-            metric: The name of a metric, such as `"mrr@10"`, `"precision(rel=2)@5"` or `"recall@2000chars"`.
+            metric: The name of a metric, such as `"mrr@10"`, `"precision(rel=2)@5"` or `"recall@2000chars"`, or several
+                names.
             document_comparison_field: How retrieved documents are compared with expected ones: by equal `"content"`,
-                `"id"` or `"meta.<key>"` (`"meta.source.url"` for nested ones); or `"quote"`, if the retrieved document
-                must contain the content of the expected one, which works for any chunking.
+                `"id"` or `"meta.<key>"` (`"meta.source.url"` for nested ones); or, for any chunking, `"quote"`, if a
+                retrieved document must contain the content of the expected one, or `"span"`, if it must cover the place
+                of the expected one in the document named by its `meta["source_id"]`; `run` then needs `documents`.
             group_field: Expected documents with the same value in this field, such as `"meta.fact"`, are alternatives
                 of which one suffices. A document without a value is needed by itself.
             semantics: The rules of `retrieval_metrics.evaluate`; `"haystack"` gives the same numbers as Haystack's own
@@ -60,11 +83,12 @@ class RetrievalEvaluator:
         Raises:
             ValueError: If a name or a setting is unknown.
         """
-        (self._metric,) = Scorer([metric], semantics=semantics).metrics
+        self._metrics = Scorer(metric, semantics=semantics).metrics
         require_field(document_comparison_field, "document_comparison_field", FIELDS)
         if group_field is not None:
             require_field(group_field, "group_field")
-        self.metric = str(self._metric)
+        names = [str(one) for one in self._metrics]
+        self.metric = names[0] if len(names) == 1 else names
         self.document_comparison_field = document_comparison_field
         self.group_field = group_field
         self.semantics = semantics
@@ -84,9 +108,17 @@ class RetrievalEvaluator:
         """Create the component from the result of `to_dict`; define metrics of your own first."""
         return default_from_dict(cls, data)
 
-    @component.output_types(score=float, individual_scores=list[float], evaluation=Evaluation)
+    @component.output_types(
+        score=float,
+        individual_scores=list[float],
+        results=dict[str, dict[str, Any]],
+        evaluation=Evaluation,
+    )
     def run(
-        self, ground_truth_documents: list[list[Document]], retrieved_documents: list[list[Document]]
+        self,
+        ground_truth_documents: list[list[Document]],
+        retrieved_documents: list[list[Document]],
+        documents: list[Document] | None = None,
     ) -> dict[str, Any]:
         """Evaluate the documents retrieved for each question.
 
@@ -95,15 +127,19 @@ class RetrievalEvaluator:
                 and a document with a grade above 0 is relevant.
             retrieved_documents: The retrieved documents of each question, best first; their scores are ignored. None
                 for a question whose retriever failed: it scores 0, with a warning.
+            documents: The whole documents before they were split, for `"span"`: each chunk is found in its document by
+                its text, whatever offsets a splitter recorded.
 
         Returns:
-            `score`, the mean; `individual_scores`, a value per question, NaN if nothing is relevant; and `evaluation`,
-            the underlying `retrieval_metrics.Evaluation`, with intervals, counts and explanations, whose query ids are
-            the positions of the questions, from 0.
+            `score`, the mean of the first metric; `individual_scores`, its value per question, NaN if nothing is
+            relevant; `results`, both for every metric by its name, which is what an `EvaluationRunResult` or a
+            `RetrievalRunResult` takes; and `evaluation`, the underlying `retrieval_metrics.Evaluation`, with intervals,
+            counts and explanations, whose query ids are the positions of the questions, from 0.
 
         Raises:
             ValueError: If there is no question, the two lists differ in length, some of a question's expected documents
-                have a score and others do not, or an expected document lacks what it is compared by.
+                have a score and others do not, an expected document lacks what it is compared by or is not found in
+                `documents`, or every retriever failed.
             TypeError: If documents are compared by a value that is neither a str nor an int.
         """
         if not ground_truth_documents or len(ground_truth_documents) != len(retrieved_documents):
@@ -111,19 +147,30 @@ class RetrievalEvaluator:
                 "ground_truth_documents and retrieved_documents must hold a list for each question, got "
                 f"{len(ground_truth_documents)} and {len(retrieved_documents)} of them"
             )
-        qrels = {question: self._judgments(expected) for question, expected in enumerate(ground_truth_documents)}
+        whole = None if documents is None else {document.id: document.content or "" for document in documents}
+        if self.document_comparison_field == "span" and not whole:
+            raise ValueError("document_comparison_field='span' needs documents, the whole ones before they were split")
+        qrels = {
+            question: self._judgments(expected, whole or {}) for question, expected in enumerate(ground_truth_documents)
+        }
         rankings, match = self._rankings({question: row or [] for question, row in enumerate(retrieved_documents)})
         failed = [question for question, row in enumerate(retrieved_documents) if row is None]
         run = RetrievedRun(rankings, {question: RuntimeError("the retriever failed") for question in failed})
-        evaluation = evaluate(qrels, run, self._metric, semantics=self.semantics, match=match)
-        values = evaluation.per_query[self.metric]
+        evaluation = evaluate(qrels, run, self._metrics, semantics=self.semantics, match=match, documents=whole)
+        results = {
+            str(metric): {
+                "score": evaluation.means[metric],
+                "individual_scores": [evaluation.per_query[metric].get(question, nan) for question in qrels],
+            }
+            for metric in self._metrics
+        }
         return {
-            "score": evaluation.means[self.metric],
-            "individual_scores": [values.get(question, nan) for question in qrels],
-            "evaluation": evaluation,
+            **results[str(self._metrics[0])],
+            "results": results,
+            "evaluation": PipelineEvaluation.of(evaluation),
         }
 
-    def _judgments(self, expected: list[Document]) -> list[dict[DocumentId | Quote, float]]:
+    def _judgments(self, expected: list[Document], whole: Mapping[str, str]) -> list[dict[Judged, float]]:
         """Return the groups of a question, each as its documents with their grades."""
         scored = [document.score is not None for document in expected]
         if any(scored) and not all(scored):
@@ -131,14 +178,42 @@ class RetrievalEvaluator:
                 "either all or none of a question's ground_truth_documents must have a score, its grade; "
                 f"{shown(expected[scored.index(False)])} has none"
             )
-        groups: dict[DocumentId | tuple[DocumentId | Quote], dict[DocumentId | Quote, float]] = {}
+        groups: dict[DocumentId | tuple[Judged], dict[Judged, float]] = {}
+        graded = any(scored) and self._grades_count(expected)
         for document in expected:
-            key = self._key(document)
+            key = self._place(document, whole) if self.document_comparison_field == "span" else self._key(document)
             named = None if self.group_field is None else compared(document, self.group_field)
             group = groups.setdefault((key,) if named is None else named, {})
-            grade = 1.0 if document.score is None else document.score
+            grade = 1.0 if document.score is None or not graded else document.score
             group[key] = max(grade, group.get(key, grade))
         return list(groups.values())
+
+    def _grades_count(self, expected: list[Document]) -> bool:
+        """Whether scores are grades: of Haystack's own evaluators, only that of NDCG reads them.
+
+        Raises:
+            ValueError: If they are for one metric and not for another, which makes a difference for scores of 0.
+        """
+        if self.semantics != "haystack":
+            return True
+        count = {metric.name == "ndcg" for metric in self._metrics}
+        if len(count) > 1 and any((document.score or 0) <= 0 for document in expected):
+            raise ValueError(
+                "with semantics='haystack', expected documents with a score of 0 count in all metrics but ndcg; use a "
+                "component for ndcg and another for the rest"
+            )
+        return count != {False}
+
+    def _place(self, expected: Document, whole: Mapping[str, str]) -> Span:
+        source, claimed, text = str(expected.meta.get(SOURCE)), expected.meta.get(START), expected.content
+        if source not in whole or not text:
+            raise ValueError(f"{shown(expected)}, is expected but its {SOURCE} {source!r} is not among the documents")
+        within = whole[source]
+        start = claimed if isinstance(claimed, int) and within.startswith(text, claimed) else within.find(text)
+        if start < 0 or (start != claimed and within.find(text, start + 1) >= 0):
+            where = "not found" if start < 0 else "found several times, and its split_idx_start is none of them"
+            raise ValueError(f"{shown(expected)}, is expected, and its content is {where} in document {source!r}")
+        return Span(source, start, start + len(text))
 
     def _key(self, expected: Document) -> DocumentId | Quote:
         field = self.document_comparison_field
@@ -150,6 +225,8 @@ class RetrievalEvaluator:
     def _rankings(self, found: dict[int, list[Document]]) -> tuple[dict[Any, list[Any]], str]:
         """Return the ranking of each question, and what the judgments are compared with."""
         field = self.document_comparison_field
+        if field == "span":
+            return {question: [as_retrieved(one) for one in documents] for question, documents in found.items()}, "id"
         keys = {
             question: [None if field == "quote" else compared(document, field) for document in documents]
             for question, documents in found.items()
@@ -169,7 +246,7 @@ class RetrievalEvaluator:
 
     @property
     def _needs_texts(self) -> bool:
-        return isinstance(self._metric.k, Budget) or self._metric.definition.needs_places
+        return any(isinstance(metric.k, Budget) or metric.definition.needs_places for metric in self._metrics)
 
     def _require_keys(self, found: dict[int, list[Document]], keys: dict[int, list[DocumentId | None]]) -> None:
         without = [

@@ -3,90 +3,47 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any
 
-from haystack import Document, Pipeline
+from haystack import Pipeline
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.components.evaluators.retrieval_metrics.documents import items_of
+from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import PipelineRetriever
+from haystack_integrations.components.evaluators.retrieval_metrics.sockets import outputs_of, sockets_of
 from retrieval_metrics.adapting import Host
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-QUERY = "query"
-"""The names of inputs for the text of a query; rankers can take it without requiring it."""
+
+def _retriever(thing: Any) -> PipelineRetriever | None:
+    """Return a pipeline or a component that returns documents as a retriever."""
+    if isinstance(thing, PipelineRetriever):
+        return thing
+    return PipelineRetriever(thing) if isinstance(thing, Pipeline) or outputs_of(thing) else None
 
 
 def _ask(thing: Any) -> Callable[[str], Any] | None:
-    """Return a function that calls a pipeline or a component that returns documents."""
-    if isinstance(thing, Pipeline):
-        return _ask_pipeline(thing)
-    output = _documents_of(thing)
-    if output is None:
+    retriever = _retriever(thing)
+    return None if retriever is None else retriever.ask
+
+
+def _ask_synchronously(thing: Any) -> Callable[[str], Any] | None:
+    """Return the synchronous way, or, where a component has none and says so, an awaitable."""
+    retriever = _retriever(thing)
+    if retriever is None:
         return None
-    needed = {name: (socket.type, socket.is_mandatory) for name, socket in _sockets(thing, "input").items()}
-    inputs = _inputs(needed, type(thing).__name__)
-    if hasattr(thing, "warm_up"):  # which a pipeline does for its components
-        thing.warm_up()
 
-    async def ask(text: str) -> Any:
-        return (await _run(thing, dict.fromkeys(inputs, text)))[output]
-
-    return ask
-
-
-def _ask_pipeline(pipeline: Pipeline) -> Callable[[str], Any]:
-    """Return a function that returns the final documents of a pipeline, which none of its components processes."""
-    name, output = _last_documents(pipeline)
-    inputs = {
-        component: _inputs({socket: (one["type"], one["is_mandatory"]) for socket, one in sockets.items()}, component)
-        for component, sockets in pipeline.inputs().items()
-    }
-
-    async def ask(text: str) -> Any:
-        data = {component: dict.fromkeys(names, text) for component, names in inputs.items() if names}
-        return (await pipeline.run_async(data, include_outputs_from={name})).get(name, {}).get(output, [])
+    def ask(text: str) -> Any:
+        try:
+            return retriever(text)
+        except Exception as error:
+            if not any(isinstance(one, NotImplementedError) for one in (error, error.__cause__)):
+                raise
+            return retriever.ask(text)
 
     return ask
-
-
-def _last_documents(pipeline: Pipeline) -> tuple[str, str]:
-    makers = {name: output for name, one in pipeline.walk() if (output := _documents_of(one)) is not None}
-    passed_on = {start for start, end in pipeline.graph.edges() if start in makers and end in makers}
-    last = [name for name in makers if name not in passed_on]
-    if len(last) != 1:
-        raise TypeError(
-            f"{len(last)} components of the pipeline return the last documents{': ' if last else ''}{', '.join(last)}; "
-            "choose them with a function: lambda text: pipeline.run({...})['retriever']['documents']"
-        )
-    return last[0], makers[last[0]]
-
-
-def _documents_of(component: Any) -> str | None:
-    """Return the name of the output that holds documents, of a component that has one."""
-    types = {name: socket.type for name, socket in _sockets(component, "output").items()}
-    return next(
-        (name for name, kind in types.items() if (get_origin(kind), get_args(kind)) == (list, (Document,))), None
-    )
-
-
-def _sockets(thing: Any, side: Literal["input", "output"]) -> dict[str, Any]:
-    """Return the inputs or outputs of a component by name; none of what is not a component."""
-    sockets = getattr(thing, f"__haystack_{side}__", None)
-    return {} if sockets is None else sockets._sockets_dict  # noqa: SLF001  (public only once it is in a pipeline)
-
-
-def _inputs(sockets: Mapping[str, tuple[Any, bool]], owner: str) -> list[str]:
-    """Return the inputs that receive the text of a query: the required ones, and those with a usual name."""
-    for name, (kind, needed) in sockets.items():
-        if needed and kind is not Any and str not in {kind, *get_args(kind)}:
-            raise TypeError(
-                f"{owner} needs {name!r}, which is not a text; put a component that makes it from the query before it, "
-                "such as a text embedder in a pipeline, or pass a function: "
-                "lambda text: pipeline.run({...})['retriever']['documents']"
-            )
-    return [name for name, (_, needed) in sockets.items() if needed or name == QUERY]
 
 
 async def _run(component: Any, inputs: Mapping[str, Any]) -> Any:
@@ -96,7 +53,7 @@ async def _run(component: Any, inputs: Mapping[str, Any]) -> Any:
 
 
 def _model(thing: Any) -> Callable[[str], Any] | None:
-    if "messages" not in _sockets(thing, "input") or "replies" not in _sockets(thing, "output"):
+    if "messages" not in sockets_of(thing, "input") or "replies" not in sockets_of(thing, "output"):
         return None
 
     async def reply(prompt: str) -> str:
@@ -109,5 +66,12 @@ def _model(thing: Any) -> Callable[[str], Any] | None:
     return reply
 
 
-HOST = Host(name="haystack", ask=_ask, items=items_of, model=_model, documents=items_of)
+HOST = Host(
+    name="haystack",
+    ask=_ask,
+    ask_synchronously=_ask_synchronously,
+    items=items_of,
+    model=_model,
+    documents=items_of,
+)
 """Registered as the entry points `haystack` and `haystack_integrations` of the group `retrieval_metrics.hosts`."""

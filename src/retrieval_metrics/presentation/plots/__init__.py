@@ -1,0 +1,1 @@
+"""Plots of plain numbers in one hand; only what draws imports it, because it brings matplotlib."""

@@ -1,0 +1,54 @@
+"""Write the arguments of functions that take the same ones once: of a function and its asynchronous twin."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+P = ParamSpec("P")
+ReturnedT = TypeVar("ReturnedT")
+
+
+def arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., ReturnedT]], Callable[P, ReturnedT]]:
+    """Return a decorator that gives a function the arguments of another, to which it passes them on.
+
+    Type checkers, editors, `help` and the documentation show them with their defaults.
+
+    Example:
+        >>> def asked(question, *, workers=8): ...
+        >>> @arguments_of(asked)
+        ... def ask(*args, **options):
+        ...     return asked(*args, **options)
+        >>> str(signature(ask))
+        '(question, *, workers=8)'
+    """
+
+    def with_arguments(function: Callable[..., ReturnedT]) -> Callable[P, ReturnedT]:
+        of_other = signature(other)
+        result = signature(function).return_annotation
+        function.__signature__ = of_other.replace(return_annotation=result)  # type: ignore[attr-defined]
+        return function
+
+    return with_arguments
+
+
+def bound(name: str, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call by name, with defaults.
+
+    Raises:
+        TypeError: If the function does not take them; the message begins with the name.
+
+    Example:
+        >>> def ask(question, *, workers=8): ...
+        >>> bound("ask", ask, ("why?",), {})
+        {'question': 'why?', 'workers': 8}
+    """
+    try:
+        found = signature(function).bind(*args, **options)
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from None
+    found.apply_defaults()
+    return found.arguments

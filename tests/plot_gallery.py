@@ -1,0 +1,158 @@
+"""Draw every plot for few and many systems and queries: `python tests/plot_gallery.py FOLDER`.
+
+Each is drawn for a phone (390 pixels) and a screen (1,400), by day, by night and for print, to be looked at.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import matplotlib.style
+import numpy as np
+
+import retrieval_metrics as rm
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from matplotlib.figure import Figure
+
+METRICS = ["ndcg@10", "recall@10", "mrr@10", "hit_rate@5", "precision@5"]
+NAMES = ["BM25", "dense", "hybrid", "hybrid + reranker", "ColBERT", "SPLADE"]
+NAMES += ["dense, 512 tokens a chunk", "dense, 2,048 tokens a chunk", "query rewriting", "HyDE", "BM25F", "random"]
+PHONE, SCREEN = 390, 1400
+STYLES = {"light": "default", "dark": "dark_background", "print": "grayscale"}
+
+
+def runs(systems: int, queries: int, seed: int = 0) -> tuple[dict[str, list[str]], dict[str, dict[str, list[str]]]]:
+    """Return judgments, and a run per system, some better than others."""
+    generator = np.random.default_rng(seed)
+    qrels = {f"question-{at}": ["d0", "d1", "d2"][: 1 + at % 3] for at in range(queries)}
+    hardness = generator.gamma(1.2, 3.0, queries)
+    found: dict[str, dict[str, list[str]]] = {}
+    for at in range(systems):
+        strength = 0.5 + 1.2 * ((at * 5) % systems) / max(systems - 1, 1)
+        rankings = {}
+        for query, hard in zip(qrels, hardness.tolist(), strict=True):
+            ranking = [f"x{rank}" for rank in range(20)]
+            for document in qrels[query]:
+                place = int(generator.exponential(hard / strength))
+                if place < len(ranking):
+                    ranking[place] = document
+            rankings[query] = ranking
+        found[NAMES[at]] = rankings
+    return qrels, found
+
+
+def comparison(systems: int, queries: int) -> rm.Comparison:
+    """Return a comparison of so many systems on so many queries."""
+    qrels, found = runs(systems, queries)
+    return rm.compare(qrels, found, METRICS[: 3 if systems == 2 else 5], resamples=2_000)
+
+
+def history(folder: Path) -> rm.History:
+    """Return a history of nine nights, with new questions after the fifth."""
+    kept = rm.History(folder / "history.jsonl")
+    for night in range(9):
+        qrels, found = runs(3, 60 + 20 * (night >= 5), seed=night if night >= 5 else 0)
+        kept.add(rm.evaluate(qrels, found["hybrid"], METRICS[:2]), f"build {night}, a change of the prompt")
+    return kept
+
+
+def sweep() -> rm.types.MMRSweep:
+    """Return the sweep of MMR over near copies."""
+    generator = np.random.default_rng(1)
+    queries = generator.normal(size=(40, 8))
+    vectors: dict[str, np.ndarray] = {}
+    qrels, found = {}, {}
+    for at, query in enumerate(queries):
+        qrels[f"q{at}"] = {f"{at}-0": 1, f"{at}-7": 1}
+        for place in range(12):
+            vectors[f"{at}-{place}"] = query + generator.normal(size=8) * (0.3 + 0.1 * place)
+        found[f"q{at}"] = [f"{at}-{place}" for place in range(12)]
+    asked = {f"q{at}": query for at, query in enumerate(queries)}
+    return rm.mmr_sweep(qrels, found, vectors, query_vectors=asked, k=5)
+
+
+def tuning(settings: int) -> rm.types.Tuning:
+    """Return the choice among so many settings."""
+    qrels, _ = runs(2, 120)
+    tried = {}
+    for at in range(settings):
+        strength = at / settings
+        tried[f"k={10 * at + 10}, weight={strength:.2f}"] = runs(2, 120, seed=at)[1]["dense" if at % 2 else "BM25"]
+    return rm.tune(tried, qrels, "ndcg@10", default=next(iter(tried)))
+
+
+def agreement() -> rm.types.Agreement:
+    """Return the agreement of people with a model that grades too well."""
+    generator = np.random.default_rng(2)
+    graded: tuple[dict[str, dict[str, int]], ...] = ({}, {})
+    for query in range(40):
+        for document in range(6):
+            grade = int(generator.integers(0, 4))
+            given = int(np.clip(grade + generator.integers(-1, 3), 0, 3))
+            for of_one, value in zip(graded, (grade, given), strict=True):
+                of_one.setdefault(f"q{query}", {})[f"d{document}"] = value
+    both = [rm.Labels.of(graded[0], "people"), rm.Labels.of(graded[1], "model", kind="model")]
+    return both[0].agreement(both[1])
+
+
+def _across(result: Any, *kinds: str, across: int | None) -> Figure:
+    figure: Figure = result.plot(*kinds, across=across)
+    return figure
+
+
+def _alone(result: Any, *, across: int | None) -> Figure:
+    del across  # a figure of one panel
+    figure: Figure = result.plot()
+    return figure
+
+
+def plots(folder: Path) -> Iterator[tuple[str, Callable[..., Figure]]]:
+    """Yield the name of each plot, and what draws it with so many panels in a row."""
+    for systems, queries in ((2, 120), (2, 8), (2, 5_000), (3, 120), (6, 120), (12, 120)):
+        compared = comparison(systems, queries)
+        yield f"overview-{systems}-{queries}", partial(_across, compared)
+        if queries != 120 or systems == 6:
+            continue
+        for kind in ("intervals", "differences", "wins", "cutoffs", "precision_recall"):
+            yield f"{kind}-{systems}", partial(_across, compared, kind)
+    qrels, found = runs(2, 120)
+    evaluation = rm.evaluate(qrels, found["dense"])
+    for kind in ("overview", "cutoffs", "intervals", "precision_recall"):
+        yield f"evaluation-{kind}", partial(_across, evaluation, kind)
+    kept = history(folder)
+    yield "history", partial(_across, kept)
+    swept = sweep()
+    yield "sweep", partial(_alone, swept)
+    for settings in (4, 30):
+        tuned = tuning(settings)
+        yield f"tuning-{settings}", partial(_alone, tuned)
+    planned = rm.plan(0.05)
+    yield "plan", partial(_alone, planned)
+    agreed = agreement()
+    yield "calibration", partial(_alone, agreed)
+
+
+def main(folder: Path, styles: tuple[str, ...] = ("light",)) -> None:
+    """Write all of them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "history.jsonl").unlink(missing_ok=True)
+    for name, draw in plots(folder):
+        for style in styles:
+            with matplotlib.style.context(STYLES[style]):
+                for width, across in ((PHONE, 1), (SCREEN, None)):
+                    figure = draw(across=across)
+                    suffix = "" if style == "light" else f"-{style}"
+                    dpi = min(width / figure.get_figwidth(), 152)
+                    figure.savefig(folder / f"{name}-{width}{suffix}.png", dpi=dpi)
+    mpl.rcdefaults()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), tuple(sys.argv[2:]) or ("light",))

@@ -1,0 +1,135 @@
+"""`retrieval_metrics.pytrec_eval` in the place of pytrec_eval: the same dictionaries, and errors where it crashes."""
+
+import math
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytrec_eval as theirs
+
+import retrieval_metrics.pytrec_eval as ours
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+GRADES = ([0, 1], [0, 1, 2, 3], [-1, 0, 1, 2], [-2, 0, 0, 0, 1, 4])
+PARAMETERS = {"P.3,7", "ndcg_cut_2", "set_F.0.5", "iprec_at_recall.0.15", "Rprec_mult.0.33", "map_cut.4"}
+
+
+def case(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Judgments and a run with ties, also in 32 bits only; some rankings are empty."""
+    rng = random.Random(seed)
+    documents = [f"d{at}" for at in range(rng.choice([5, 15, 60]))]
+    qrels: dict[str, dict[str, int]] = {}
+    run: dict[str, dict[str, float]] = {}
+    scores: list[Callable[[], float]] = [rng.random, lambda: float(rng.randrange(4)), lambda: 0.6 + rng.random() * 1e-7]
+    for number in range(rng.randrange(1, 6)):
+        judged = rng.sample(documents, rng.randrange(1, len(documents)))
+        grades = {document: rng.choice(rng.choice(GRADES)) for document in judged}
+        if max(grades.values()) < 0:
+            grades[judged[0]] = 1  # the original crashes where all grades are negative
+        qrels[f"q{number}"] = grades
+        found = rng.sample(documents, rng.randrange(0 if rng.random() < 0.1 else 1, len(documents)))
+        score = rng.choice(scores)
+        run[f"q{number}"] = {document: score() for document in found}
+    return qrels, run
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_all_measures_are_equal_in_three_hundred_cases(part: int) -> None:
+    for seed in range(50 * part, 50 * part + 50):
+        qrels, run = case(seed)
+        how = (1 + seed % 3, seed % 4 == 0)
+        measures = {"all_trec", *(PARAMETERS if seed % 2 else ())}
+        expected = theirs.RelevanceEvaluator(qrels, measures, *how).evaluate(run)
+        found = ours.RelevanceEvaluator(qrels, measures, *how).evaluate(run)
+        assert list(found) == list(expected)
+        for query, values in expected.items():
+            assert list(found[query]) == list(values)
+            for name, value in values.items():
+                # The original divides 0 by 0 where nothing judged is retrieved.
+                wanted = 0.0 if math.isnan(value) else value
+                assert found[query][name] == pytest.approx(wanted, abs=1e-9), (seed, query, name)
+                assert type(found[query][name]) is float
+
+
+def test_the_names_are_those_of_the_original() -> None:
+    assert ours.supported_measures == set(theirs.supported_measures)
+    for nickname, measures in ours.supported_nicknames.items():
+        assert measures == set(theirs.supported_nicknames[nickname])
+
+
+def test_queries_are_in_the_order_of_the_run_and_those_without_judgments_are_left_out() -> None:
+    qrels: dict[str, dict[str, int]] = {"a": {"d": 1}, "b": {}, "c": {"d": 1}}
+    run = {"x": {"d": 1.0}, "c": {}, "b": {"d": 1.0}, "a": {"d": 2.0}}
+    for module in (theirs, ours):
+        found = module.RelevanceEvaluator(qrels, {"map"}).evaluate(run)
+        assert list(found.items()) == [("c", {"map": 0.0}), ("a", {"map": 1.0})]
+        assert module.RelevanceEvaluator(qrels, {"map"}).evaluate({}) == {}
+    assert ours.RelevanceEvaluator({}, {"map"}).evaluate(run) == {}
+
+
+CRASHES: dict[str, tuple[Any, str, str]] = {
+    "a cut-off of 0": ({"d": 1}, "P_0", "a cut-off is a number of documents, at least 1, got 0"),
+    "gains": ({"d": 1}, "ndcg.1=3", "unsupported measure ndcg.1=3"),
+    "a parameter of what has none": ({"d": 1}, "map_10", "map has no parameters"),
+    "more than a number": ({"d": 1}, "P_10x", "unsupported measure P_10x"),
+    "two weights": ({"d": 1}, "set_F.1,2", "set_F has one parameter"),
+    "half a document": ({"d": 1}, "P.2.5", "a cut-off is a number of documents"),
+    "preferences": ({"d": 1}, "prefs_pair", "unsupported measure prefs_pair"),
+}
+
+
+@pytest.mark.parametrize(("judged", "measure", "message"), CRASHES.values(), ids=list(CRASHES))
+def test_errors_where_the_original_crashes_or_ignores(judged: dict[str, int], measure: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ours.RelevanceEvaluator({"q": judged}, {measure})
+
+
+def test_values_where_the_original_crashes_or_hangs() -> None:
+    run = {"q": {"d": 2.0, "e": 1.0}}
+    only_negative = ours.RelevanceEvaluator({"q": {"d": -1}}, {"ndcg", "map"}).evaluate(run)
+    assert only_negative == {"q": {"map": 0.0, "ndcg": 0.0}}
+    assert ours.RelevanceEvaluator({"q": {"e": 60_000}}, {"ndcg"}).evaluate(run)["q"]["ndcg"] == pytest.approx(
+        1 / math.log2(3)
+    )
+    half = {"q": {"\ud800": 1}}
+    assert ours.RelevanceEvaluator(half, {"map"}).evaluate({"q": {"\ud800": 1.0}}) == {"q": {"map": 1.0}}
+
+
+@pytest.mark.parametrize("grade", [1.0, "1", None])
+def test_grades_are_whole_numbers(grade: Any) -> None:
+    for module in (theirs, ours):
+        with pytest.raises(TypeError):
+            module.RelevanceEvaluator({"q": {"d": grade}}, {"map"})
+
+
+def test_what_is_no_run_is_refused_with_its_query() -> None:
+    evaluator = ours.RelevanceEvaluator({"q": {"d": 1}}, {"map"})
+    ranking: Any = ["d"]
+    with pytest.raises(TypeError, match="the ranking of query 'q' must map documents to scores, got list"):
+        evaluator.evaluate({"q": ranking})
+    with pytest.raises(ValueError, match="nan"):
+        evaluator.evaluate({"q": {"d": math.nan}})
+    with pytest.raises(TypeError, match="measures must be several names"):
+        ours.RelevanceEvaluator({"q": {"d": 1}}, "map")
+
+
+def test_lines_are_parsed_and_values_joined_as_in_the_original() -> None:
+    runs = ["q1 Q0 d1 1 2.5 tag\n", "q1 Q0 d2 2 1 tag\n"]
+    qrels = ["q1 0 d1 1\n", "q2 0 d2 0\n"]
+    assert ours.parse_run(runs) == theirs.parse_run(runs)
+    assert ours.parse_qrel(qrels) == theirs.parse_qrel(qrels)
+    for measure in ("map", "num_ret", "gm_map"):
+        values = [0.25, 0.5, 0.125]
+        assert ours.compute_aggregated_measure(measure, values) == pytest.approx(
+            theirs.compute_aggregated_measure(measure, values)
+        )
+    with pytest.raises(ValueError, match="line 2: document 'd1' is there twice"):
+        ours.parse_run([runs[0], runs[0]])
+    with pytest.raises(ValueError, match="line 1 must have 4 fields, got 6"):
+        ours.parse_qrel(runs)
+    with pytest.raises(ValueError, match="line 1: 'x' is not a number"):
+        ours.parse_qrel(["q1 0 d1 x"])
+    with pytest.raises(ValueError, match="no value of map"):
+        ours.compute_aggregated_measure("map", [])

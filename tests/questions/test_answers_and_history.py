@@ -1,0 +1,199 @@
+"""Answers and what was said before a question stay with it, and reach every tool that has a place for them."""
+
+import json
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pandas as pd
+import pytest
+from langsmith.schemas import Example
+
+import retrieval_metrics as rm
+
+SAID = ({"role": "user", "content": "Who may open the vault?"}, {"role": "assistant", "content": "The duty officer."})
+RELEVANT: Any = {"q1": [[rm.Quote("at night by the duty officer"), rm.Span("vault", 24, 52)]], "q2": ["d7"]}
+WITH_BOTH = rm.EvaluationSet(
+    {"q1": "And at night?", "q2": "What does a seat cost?"},
+    RELEVANT,
+    answers={"q1": "The duty officer may."},
+    history={"q1": SAID},
+)
+
+
+def test_a_file_holds_both(tmp_path: Path) -> None:
+    WITH_BOTH.save(tmp_path / "set.json")
+    read = rm.load(tmp_path / "set.json")
+    assert (read.answers, read.history) == (WITH_BOTH.answers, WITH_BOTH.history)
+    entries = json.loads((tmp_path / "set.json").read_text())["questions"]
+    assert [sorted({"answer", "history"} & entry.keys()) for entry in entries] == [["answer", "history"], []]
+
+
+def test_parts_merges_samples_and_repairs_keep_them() -> None:
+    one, other = WITH_BOTH.split(0.5, 0.5)
+    assert {**one.answers, **other.answers} == WITH_BOTH.answers
+    assert one.merge(other).history == WITH_BOTH.history
+    twice = rm.EvaluationSet(
+        {"q1": "Who opens the vault at night?", "q2": "who opens the vault at night"},
+        {"q1": ["d7"], "q2": ["d7"]},
+        answers={"q1": "she", "q2": "she"},
+    )
+    assert twice.lint().repaired().answers == {"q1": "she"}
+
+
+def test_what_differs_between_two_sets_is_an_error() -> None:
+    def alone(**told: Any) -> rm.EvaluationSet:
+        return rm.EvaluationSet({"q1": "And at night?"}, {"q1": ["d7"]}, **told)
+
+    with pytest.raises(ValueError, match="the answer to query 'q1' is 'she' in one set and 'he' in another"):
+        alone(answers={"q1": "she"}).merge(alone(answers={"q1": "he"}))
+    with pytest.raises(ValueError, match="something else was said before query 'q1'"):
+        alone(history={"q1": SAID}).merge(alone())
+    assert alone(answers={"q1": "she"}).merge(alone()).answers == {"q1": "she"}
+
+
+@pytest.mark.parametrize(
+    ("told", "error", "message"),
+    [
+        ({"answers": {"q9": "so"}}, ValueError, "an answer for a query without a text, 'q9'"),
+        ({"answers": {"q1": 7}}, TypeError, "the answer to query 'q1' must be a str, got 7"),
+        ({"history": {"q1": "Who?"}}, TypeError, "must be a list of messages, got 'Who\\?'"),
+        ({"history": {"q1": ["Who?"]}}, TypeError, "messages such as"),
+        ({"history": {"q1": [{"role": "user"}]}}, ValueError, "has a role, 'user' or 'assistant', and a content"),
+        ({"history": {"q1": [{"role": "system", "content": "Be brief."}]}}, ValueError, "'system'"),
+    ],
+)
+def test_other_things_are_refused(told: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        rm.EvaluationSet({"q1": "why?"}, {"q1": ["d7"]}, **told)
+
+
+def test_rows_hold_them_under_the_names_of_other_tools() -> None:
+    for key in ("answer", "reference", "reference_answer", "expected_response"):
+        rows = [{"id": "q1", "query": "why?", "relevant": ["d7"], key: "so", "history": list(SAID)}]
+        read = rm.EvaluationSet.of(rows)
+        assert (read.answers, read.history) == ({"q1": "so"}, {"q1": SAID})
+    frame = pd.DataFrame([{"query": "why?", "relevant": ["d7"], "answer": None}])
+    assert rm.EvaluationSet.of(frame).answers == {}
+
+
+def test_the_question_in_its_context_is_one_text() -> None:
+    found = WITH_BOTH.in_context()
+    assert [*found.queries.values()] == [
+        "Who may open the vault?\nThe duty officer.\nAnd at night?",
+        "What does a seat cost?",
+    ]
+    assert (found.history, found.answers, found.qrels) == ({}, WITH_BOTH.answers, WITH_BOTH.qrels)
+
+
+def test_a_lint_reads_a_follow_up_in_its_context() -> None:
+    texts = {"q1": "And does it cost more?", "q2": "And does it cost more?"}
+    before = {query: [{"role": "user", "content": f"What is a {thing} seat?"}] for query, thing in
+              (("q1", "window"), ("q2", "middle"))}  # fmt: skip
+    qrels = {"q1": ["d1"], "q2": ["d2"]}
+    alone = rm.EvaluationSet(texts, qrels).lint()
+    assert {"duplicate_question", "contradicting_judgments", "dependent_question"} <= {*alone.counts}
+    assert {*rm.EvaluationSet(texts, qrels, history=before).lint().counts} <= {"too_few_questions"}
+
+
+class TestOtherTools:
+    def test_langsmith_gets_and_gives_back_both(self) -> None:
+        rows = WITH_BOTH.to_langsmith()
+        assert rows[0]["outputs"]["answer"] == "The duty officer may."
+        assert rows[0]["inputs"]["history"] == list(SAID)
+        assert rows[1]["outputs"] == {"relevant": ["d7"]}
+        examples = [Example(id=UUID(int=at), dataset_id=UUID(int=9), **row) for at, row in enumerate(rows)]
+        for dataset in (rows, examples):
+            read = rm.EvaluationSet.of(dataset)
+            assert (read.queries, read.answers, read.history) == (
+                WITH_BOTH.queries,
+                WITH_BOTH.answers,
+                WITH_BOTH.history,
+            )
+
+    def test_a_beir_folder_holds_both(self, tmp_path: Path) -> None:
+        ids = rm.EvaluationSet(WITH_BOTH.queries, {"q1": {"d1": 1}, "q2": {"d7": 1}}, answers=WITH_BOTH.answers,
+                               history=WITH_BOTH.history)  # fmt: skip
+        ids.to_beir(tmp_path)
+        assert rm.EvaluationSet.of(tmp_path) == ids
+
+    def test_ragas_gets_the_reference_and_no_conversation(self) -> None:
+        ragas = pytest.importorskip("ragas")
+        with pytest.raises(ValueError, match=r"what was said before query 'q1'; questions\.in_context"):
+            WITH_BOTH.to_ragas()
+        (first, second) = WITH_BOTH.in_context().to_ragas()
+        assert first["reference"] == "The duty officer may."
+        assert first["reference_contexts"] == ["at night by the duty officer"]
+        assert "reference" not in second
+        read = rm.EvaluationSet.of(ragas.EvaluationDataset.from_list([first]))
+        assert list(read.answers.values()) == ["The duty officer may."]
+
+    def test_llama_index_gets_texts_with_their_answers(self, tmp_path: Path) -> None:
+        only = rm.EvaluationSet({"q1": "Who?"}, {"q1": RELEVANT["q1"]}, {"q1": rm.Provenance(model="m")},
+                                answers={"q1": "she"})  # fmt: skip
+        content = only.to_llama_index()
+        maker = {"model_name": "m", "type": "ai"}
+        assert content == {
+            "examples": [
+                {
+                    "query": "Who?",
+                    "query_by": maker,
+                    "reference_contexts": ["at night by the duty officer"],
+                    "reference_answer": "she",
+                    "reference_answer_by": maker,
+                }
+            ]
+        }
+        (tmp_path / "rag_dataset.json").write_text(json.dumps(content))
+        read = rm.EvaluationSet.of(tmp_path / "rag_dataset.json")
+        assert read.answers == {"Who?": "she"}
+        assert read.qrels == {"Who?": [rm.Text("at night by the duty officer")]}
+        with pytest.raises(ValueError, match="dataset of texts cannot hold ids, and query 'q2' has 'd7'"):
+            WITH_BOTH.in_context().to_llama_index()
+
+    def test_mlflow_scores_the_rows_it_gets(self) -> None:
+        pytest.importorskip("mlflow")
+        from mlflow_retrieval_metrics import retrieval_scorers  # noqa: PLC0415  (MLflow may not be there)
+
+        rows = WITH_BOTH.to_mlflow()
+        assert rows[0]["expectations"]["expected_response"] == "The duty officer may."
+        assert rows[0]["inputs"] == {"question": "And at night?", "history": list(SAID)}
+        (scorer,) = retrieval_scorers("mrr", retrieved="outputs")
+        found = [{"id": "a", "page_content": "no"}, {"id": "b", "page_content": "at night by the duty officer"}]
+        feedback: Any = scorer(inputs=rows[0]["inputs"], outputs=found, expectations=rows[0]["expectations"])
+        assert feedback.value == 0.5
+
+    def test_pydantic_evals_scores_the_cases_it_gets(self) -> None:
+        evals = pytest.importorskip("pydantic_evals")
+        from pydantic_evals_retrieval_metrics import RetrievalMetrics  # noqa: PLC0415  (as above)
+
+        cases = [evals.Case(**row) for row in WITH_BOTH.in_context().to_pydantic_evals()]
+        assert cases[0].expected_output == "The duty officer may."
+        evaluators = [RetrievalMetrics(["mrr"], relevant="metadata.relevant")]
+        dataset = evals.Dataset(name="vault", cases=cases, evaluators=evaluators)
+
+        def retrieve(question: str) -> list[Any]:
+            return [rm.Retrieved("a", "no"), rm.Retrieved("b", "at night by the duty officer" * ("vault" in question))]
+
+        report = dataset.evaluate_sync(retrieve, progress=False)
+        assert [score.value for case in report.cases for score in case.scores.values()] == [0.5, 0.0]
+        with pytest.raises(ValueError, match="a case of Pydantic Evals cannot hold what was said before query 'q1'"):
+            WITH_BOTH.to_pydantic_evals()
+
+
+@pytest.mark.parametrize("convert", [rm.EvaluationSet.to_ragas, rm.EvaluationSet.to_llama_index])
+class TestWhatIsRefused:
+    def test_alternatives(self, convert: Any) -> None:
+        questions = rm.EvaluationSet({"q1": "why?"}, {"q1": [["d1", "d2"], ["d9"]]})
+        with pytest.raises(ValueError, match=r"alternatives, and query 'q1' has \['d1', 'd2'\]; with lossy"):
+            convert(questions)
+        assert "d2" in str(convert(questions, lossy=True))
+
+    def test_grades(self, convert: Any) -> None:
+        with pytest.raises(ValueError, match="cannot hold grades, and query 'q1' has 1, 3; with lossy=True"):
+            convert(rm.EvaluationSet({"q1": "why?"}, {"q1": {"d1": 3, "d2": 1}}))
+        assert convert(rm.EvaluationSet({"q1": "why?"}, {"q1": {"d1": 3, "d2": 0}}))
+
+    def test_spans_alone(self, convert: Any) -> None:
+        with pytest.raises(ValueError, match=r"cannot hold Span.* of query 'q1', only ids, quotes and texts"):
+            convert(rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Span("a.md", 0, 5)]}), lossy=True)

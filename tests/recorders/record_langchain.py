@@ -1,0 +1,95 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["langchain", "langfuse", "openinference-instrumentation-langchain", "opentelemetry-sdk"]
+# ///
+"""Record an agent of LangChain anew: `uv run tests/recorders/record_langchain.py openinference spans.jsonl`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain.agents.middleware import wrap_tool_call
+from langchain_core.documents import Document
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.tools import create_retriever_tool
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from world import ANSWER, DOCUMENTS, HOPS, QUESTION, search
+
+
+class Index(BaseRetriever):
+    """Finds what the script says."""
+
+    def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
+        return [Document(DOCUMENTS[one], id=one, metadata={"source": "py.md"}) for one in search(query)]
+
+
+class Scripted(BaseChatModel):
+    """Asks for what the script says, and then answers."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, tools: Any, **_: Any) -> Scripted:  # type: ignore[override]  # the tools are in the script
+        del tools
+        return self
+
+    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **_: Any) -> ChatResult:
+        del stop, run_manager
+        turn = sum(isinstance(one, AIMessage) for one in messages)
+        asked = HOPS[turn] if turn < len(HOPS) else []
+        calls = [{"name": "search", "args": {"query": q}, "id": f"call_{turn}_{n}"} for n, q in enumerate(asked)]
+        said = AIMessage("" if calls else ANSWER, tool_calls=calls)
+        return ChatResult(generations=[ChatGeneration(message=said)])
+
+
+@wrap_tool_call
+def keep_going(request: Any, handler: Any) -> Any:
+    """Tell the model of a failure instead of ending."""
+    try:
+        return handler(request)
+    except ConnectionError as error:
+        call = request.tool_call
+        return ToolMessage(f"error: {error}", tool_call_id=call["id"], name=call["name"], status="error")
+
+
+def main(form: str, path: str) -> None:
+    """Run the agent under an instrumentation and write its spans."""
+    exporter, provider, callbacks = InMemorySpanExporter(), TracerProvider(), []
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    if form == "openinference":
+        from openinference.instrumentation.langchain import LangChainInstrumentor  # noqa: PLC0415  (one or the other)
+
+        LangChainInstrumentor().instrument(tracer_provider=provider)
+    else:
+        from langfuse import Langfuse  # noqa: PLC0415  (as above)
+        from langfuse.langchain import CallbackHandler  # noqa: PLC0415  (as above)
+
+        os.environ["LANGFUSE_TRACING_ENABLED"] = "true"
+        Langfuse(
+            public_key="pk",
+            secret_key="sk",  # noqa: S106  (of no service)
+            host="http://127.0.0.1:9",
+            tracer_provider=provider,
+            span_exporter=exporter,
+        )
+        callbacks = [CallbackHandler(public_key="pk")]
+    tool = create_retriever_tool(Index(), "search", "Search the documents")
+    agent = create_agent(Scripted(), [tool], middleware=[keep_going])
+    agent.invoke({"messages": [("user", QUESTION)]}, config={"callbacks": callbacks, "metadata": {"question_id": "q1"}})
+    spans = {one.context.span_id: one.to_json() for one in exporter.get_finished_spans()}
+    Path(path).write_text("".join(f"{json.dumps(json.loads(one))}\n" for one in spans.values()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
