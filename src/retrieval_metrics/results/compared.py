@@ -98,11 +98,12 @@ class Compared:
     @cached_property
     def flattered(self) -> ByMetric[Flattered]:
         """How much the best system of each metric is flattered by being chosen, from five systems on; else empty."""
-        found = (
-            flattered(str(one), self.systems, self._columns[str(one)], one.definition.sign, self._labels(one))
-            for one in self.metrics
-            if one.definition.says_how_good
-        )
+        found = []
+        for metric in self.metrics:
+            if metric.definition.says_how_good:
+                rows, values = self._shared[str(metric)]
+                sign = metric.definition.sign
+                found.append(flattered(str(metric), self.systems, values.T, sign, self._labels(rows)))
         return ByMetric({one.metric: one for one in found if one is not None})
 
     @cached_property
