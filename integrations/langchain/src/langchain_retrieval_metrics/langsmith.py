@@ -75,6 +75,7 @@ def langsmith_evaluators(
         RetrievalWarning: (the evaluator, under LangSmith) If an output cannot be judged.
 
     Example:
+        >>> from langchain_core.documents import Document
         >>> (evaluator,) = langsmith_evaluators(["mrr", "recall@1"])
         >>> evaluator({"documents": [Document("a", id="d3"), Document("b", id="d7")]}, {"relevant": ["d7"]})
         {'results': [{'key': 'mrr', 'score': 0.5}, {'key': 'recall@1', 'score': 0.0}]}
@@ -200,6 +201,7 @@ def langsmith_target(
         documents_key: The key of the documents in the output; for a chain, their key in its answer.
 
     Example:
+        >>> from langchain_core.documents import Document
         >>> from langchain_core.runnables import RunnableLambda
         >>> target = langsmith_target(RunnableLambda(lambda query: [Document("yield gives", id="yield#1")]))
         >>> target({"query": "what does yield do?"})
