@@ -37,6 +37,7 @@ copyright = author  # noqa: A001  (the name is Sphinx's)
 html_title = project
 
 extensions = [
+    "accessible",
     "docstrings",
     "house",
     "llms",
@@ -44,6 +45,7 @@ extensions = [
     "metric_pages",
     "myst_parser",
     "readmes",
+    "samples",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",

@@ -3,15 +3,20 @@
 Both are made from the pages as they are read, so that neither can say something else than the site.
 """
 
+import inspect
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 HTML = re.compile(r"^<figure.*?</figure>$", re.MULTILINE)
 DIRECTIVE = re.compile(r"^```\{(?:toctree|eval-rst)\}.*?^```\n?", re.MULTILINE | re.DOTALL)
+ENTRIES = re.compile(r"^```\{eval-rst\}\n.*?^```\n?", re.MULTILINE | re.DOTALL)
+ENTRY = re.compile(r"^\.\. auto(?!module)\w+:: (\S+)$", re.MULTILINE)
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 FRONT = "index"
 FOLDERS = {
@@ -63,10 +68,35 @@ def sentences(text: str, count: int) -> str:
     return " ".join(re.split(r"(?<=[.?!:]) (?=[A-Z`])", words)[:count]).removesuffix(":")
 
 
+def declared(path: str) -> str:
+    """Return what can be called under a dotted path: its signature and its first sentence, and those of its methods."""
+    module, _, name = path.rpartition(".")
+    found = getattr(import_module(module), name)
+    lines = [_signed(name, found)]
+    if inspect.isclass(found):
+        for attribute, value in vars(found).items():
+            member = value.__func__ if isinstance(value, classmethod | staticmethod) else value
+            member = getattr(member, "fget", None) or getattr(member, "func", member)  # of a property
+            if not attribute.startswith("_") and inspect.isfunction(member):
+                lines.append(f"    {_signed(f'.{attribute}', member)}")
+    return "\n".join(lines)
+
+
+def _signed(name: str, found: Any) -> str:
+    said = (inspect.getdoc(found) or "").partition("\n\n")[0]
+    try:
+        signature = str(inspect.signature(found)) if callable(found) else f" = {found!r}"
+    except ValueError:  # of a built-in class
+        signature = "(...)"
+    signature = re.sub(r"(: |-> )'([^']*)'", r"\1\2", signature).replace("(self, ", "(").replace("(self)", "()")
+    return f"{name}{' '.join(signature.replace('(cls, ', '(').split())}  # {' '.join(said.split())}"
+
+
 def whole(pages: dict[str, str]) -> Iterator[str]:
-    """Yield every page as text, without what only a browser can show."""
+    """Yield every page as text: signatures for the entries of the API, and nothing that only a browser can show."""
     for name in [FRONT, *sorted(pages.keys() - {FRONT})]:
-        text = HTML.sub("", DIRECTIVE.sub("", pages[name])).strip()
+        entries = ENTRIES.sub(lambda block: "\n".join(map(declared, ENTRY.findall(block[0]))) + "\n", pages[name])
+        text = HTML.sub("", DIRECTIVE.sub("", entries)).strip()
         yield f"<!-- {name}.html -->\n\n{text}\n"
 
 

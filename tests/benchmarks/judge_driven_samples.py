@@ -7,13 +7,17 @@
 # ///
 """A judge that favours one system on a few queries: what does the draw of the labelled queries find out?
 
-    uv run tests/benchmarks/judge_driven_samples.py --draws 300
+    uv run tests/benchmarks/judge_driven_samples.py --draws 500
 
 Two systems rank 10 documents for each of 200 queries. A judge reads the true grades and writes others. Some judges see
 3 in a worthless document that only one system has, on a share of the queries; then the systems are equal. Each line
-draws that many sets and labels n queries of each: at random, or half of them among the eighth where the judge sees the
-largest differences. Coverage in per cent of the interval of the difference in NDCG@10, and its width in multiples of
-that of people's labels alone on the random draw.
+draws that many sets and labels n queries of each: at random, or as `pool.sample(n, graded=, runs=)` does, where the
+judge sees the largest differences.
+
+First table: coverage in per cent of the interval of the difference in NDCG@10, and its width in multiples of that of
+people's labels alone on the random draw. Second table: in how many sets `labels_needed` for two thirds of
+the width was enough, if that many were drawn and labelled. Third table: in how many sets equal systems were told apart
+at any of several looks, at 95 % each and with the levels of `spending_levels`.
 """
 
 from __future__ import annotations
@@ -23,7 +27,9 @@ import argparse
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_metrics.statistics import corrected_mean
+from retrieval_metrics.labelling.drawing import first_stratum
+from retrieval_metrics.questions.sample import draw
+from retrieval_metrics.statistics import CorrectedMean, corrected_mean, spending_levels
 
 QUERIES, DOCUMENTS = 200, 10
 DISCOUNTS = 1 / np.log2(np.arange(2, DOCUMENTS + 2))
@@ -49,7 +55,7 @@ def judged(judge: str, true: NDArray[np.int64], random: np.random.Generator) -> 
     if judge == "inverted":
         return BEST - true
     wrong = random.random(true.shape) < (0.05 if judge == "fair" else 0.2)
-    return np.clip(true + wrong * random.choice([-1, 1], true.shape), 0, BEST)
+    return np.asarray(np.clip(true + wrong * random.choice([-1, 1], true.shape), 0, BEST))
 
 
 def ndcg(grades: NDArray[np.int64], order: NDArray[np.int64], junk: NDArray[np.bool_], junk_grade: Floats) -> Floats:
@@ -94,33 +100,35 @@ def differences(judge: str, share: float, queries: int, random: np.random.Genera
     return people[defined], model[defined]
 
 
-def drawn_in_strata(model: Floats, n: int, random: np.random.Generator) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """Return the queries to label, half of them among the eighth with the largest differences; weights and strata."""
-    size = max(2, len(model) // 8)
-    order = np.lexsort((random.random(len(model)), -np.abs(model)))
-    of_top = min(size, (n + 1) // 2)
-    top, rest = random.permutation(order[:size])[:of_top], random.permutation(order[size:])[: n - of_top]
-    weights = np.r_[np.full(of_top, size / of_top), np.full(n - of_top, (len(model) - size) / (n - of_top))]
-    strata = np.ones(len(model), dtype=np.int64)
-    strata[order[:size]] = 0
-    return np.r_[top, rest], weights, strata
+def estimated(people: Floats, model: Floats, n: int, seed: int, *, in_strata: bool) -> CorrectedMean:
+    """Draw n queries, label them, and estimate; a larger draw with the same seed holds the smaller one."""
+    size, share = first_stratum(np.sort(np.abs(model))[::-1])
+    first = set(np.argsort(-np.abs(model), kind="stable")[:size].tolist())
+    strata = {query: int(query not in first) for query in range(len(model))} if in_strata else None
+    sample = draw(range(len(model)), n, strata, seed, {0: share, 1: 1 - share} if in_strata else None)
+    labelled = [int(query) for query in sample.queries]
+    weights = [1 / sample.probabilities[query] for query in labelled]
+    layers = None if strata is None else list(strata.values())
+    return corrected_mean(people[labelled], model, labelled, weights=weights, strata=layers)
+
+
+def population(judge: str, share: float) -> float:
+    """Return the true difference."""
+    if judge == "favours":
+        return 0.0
+    return float(differences(judge, share, 80_000, np.random.default_rng(10**6))[0].mean())
 
 
 def line(judge: str, share: float, n: int, draws: int) -> str:
-    """Return a line of the table."""
-    population = np.random.default_rng(10**6)
-    truth = 0.0 if judge == "favours" else float(differences(judge, share, 80_000, population)[0].mean())
+    """Return a line of the first table."""
+    truth = population(judge, share)
     found: dict[str, list[tuple[float, float]]] = {"people": [], "random": [], "strata": []}
-    for draw in range(draws):
-        random = np.random.default_rng(draw * 7 + n)
-        people, model = differences(judge, share, QUERIES, random)
-        labelled = random.permutation(len(people))[:n]
-        whole = corrected_mean(people[labelled], model, labelled)
+    for at in range(draws):
+        people, model = differences(judge, share, QUERIES, np.random.default_rng(at * 7 + n))
+        whole = estimated(people, model, n, at, in_strata=False)
         found["people"].append((whole.alone or whole).difference_interval())
         found["random"].append(whole.difference_interval())
-        labelled, weights, strata = drawn_in_strata(model, n, random)
-        driven = corrected_mean(people[labelled], model, labelled, weights=weights, strata=strata)
-        found["strata"].append(driven.difference_interval())
+        found["strata"].append(estimated(people, model, n, at, in_strata=True).difference_interval())
     usual = np.mean([high - low for low, high in found["people"]])
     cells = [
         f"{100 * np.mean([low <= truth <= high for low, high in each]):8.1f}"
@@ -130,15 +138,73 @@ def line(judge: str, share: float, n: int, draws: int) -> str:
     return f"{judge:10}{share:6.0%}{n:6}" + "".join(cells)
 
 
+def needed(judge: str, share: float, n: int, draws: int) -> str:
+    """Return a line of the second table: how many more labels were asked for, and how often they were enough."""
+    cells = []
+    for in_strata in (False, True):
+        asked, enough = [], []
+        for at in range(draws):
+            people, model = differences(judge, share, 1_000, np.random.default_rng(at * 11 + n))
+            before = estimated(people, model, n, at, in_strata=in_strata)
+            wanted = 2 / 3 * 2 * before.half_width()
+            more = before.labels_needed(wanted)
+            if np.isfinite(more):
+                after = estimated(people, model, n + int(more), at, in_strata=in_strata)
+                asked.append(more)
+                enough.append(2 * after.half_width() <= wanted)
+        cells.append(f"{np.median(asked):8.0f}{100 * np.mean(enough):7.1f}")
+    return f"{judge:10}{share:6.0%}{n:6}" + "".join(cells)
+
+
+def looks(judge: str, counts: list[int], draws: int) -> str:
+    """Return a line of the third table: how often equal systems are told apart."""
+    levels = spending_levels(counts)
+    cells = []
+    for in_strata in (False, True):
+        plain, spent = 0, 0
+        for at in range(draws):
+            random = np.random.default_rng(at * 13 + 5)
+            people, model = differences(judge, 0.0, QUERIES, random)
+            sign = random.choice([-1, 1], len(people))  # neither system is better
+            people, model = people * sign, model * sign
+            found = [estimated(people, model, n, at, in_strata=in_strata) for n in counts]
+            plain += any(_apart(each, 0.95) for each in found)
+            spent += any(_apart(each, level) for each, level in zip(found, levels, strict=True))
+        cells.append(f"{100 * plain / draws:8.1f}{100 * spent / draws:8.1f}")
+    return f"{judge:10}{len(counts):6}  " + "".join(cells)
+
+
+def _apart(found: CorrectedMean, level: float) -> bool:
+    low, high = found.difference_interval(level)
+    return low > 0 or high < 0
+
+
+LOOKS = ([60], [25, 60], [15, 25, 40, 60], [15, 20, 25, 30, 35, 40, 50, 60])
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--draws", type=int, default=300)
-    draws = options.parse_args().draws
-    print(f"{'judge':10}{'share':>6}{'n':>6}" + "".join(f"{name:>8}  width" for name in ("people", "random", "strata")))
-    for judge, share in JUDGES:
-        for n in (15, 25, 50):
-            print(line(judge, share, n, draws), flush=True)
+    options.add_argument("--draws", type=int, default=500)
+    options.add_argument("--only", choices=("coverage", "needed", "looks"), nargs="+", help="some of the tables")
+    chosen = options.parse_args()
+    draws, tables = chosen.draws, chosen.only or ("coverage", "needed", "looks")
+    if "coverage" in tables:
+        names = ("people", "random", "strata")
+        print(f"{'judge':10}{'share':>6}{'n':>6}" + "".join(f"{name:>8}  width" for name in names))
+        for judge, share in JUDGES:
+            for n in (15, 25, 50):
+                print(line(judge, share, n, draws), flush=True)
+    if "needed" in tables:
+        print(f"\n{'judge':10}{'share':>6}{'n':>6}  random enough  strata enough")
+        for judge, share in JUDGES:
+            for n in (15, 25):
+                print(needed(judge, share, n, draws), flush=True)
+    if "looks" in tables:
+        print(f"\n{'judge':10}{'looks':>6}    random   spent  strata   spent")
+        for judge in ("fair", "noisy", "blind"):
+            for counts in LOOKS:
+                print(looks(judge, counts, draws), flush=True)
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ def test_csv_and_json_have_a_row_per_finding(files: list[str], capsys: pytest.Ca
     content = json.loads(capsys.readouterr().out)
     assert content["questions"] == 2
     assert content["findings"][0]["evidence"] == {"other": "q1", "judged_alike": True}
-    assert len(content["unchecked"]) == 2
+    assert len(content["unchecked"]) == 3
 
 
 def test_runs_are_named(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,7 +43,8 @@ def test_a_pilots_number_has_80_percent_power_on_average() -> None:
 @pytest.mark.parametrize("count", [8, 15])
 def test_small_pilots_are_given_room_for_their_error(count: int) -> None:
     random, shape = np.random.default_rng(3), pilot(count).difference("mrr")
-    powers, without = [], []
+    powers: list[float] = []
+    without: list[float] = []
     for _ in range(150):
         planned = rm.plan(0.08, "mrr", pilot=replace(shape, values=random.normal(0, 0.2, count)))
         alone = units_needed(0.08, planned.rows[1].spread ** 2, 0.0, 0.8, 0.05)

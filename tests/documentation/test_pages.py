@@ -31,6 +31,8 @@ PACKAGES = [
     "retrieval_metrics.types",
     "retrieval_metrics.metrics",
 ]
+FOR_CONTRIBUTORS = {"README.md", "docs/development.md"}
+"""They say how to try the examples and run the tests from a clone."""
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")  # which examples show
@@ -67,6 +69,15 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
 def test_every_script_that_is_named_exists(page: Path) -> None:
     named = set(re.findall(r"(?<![\w/])(?:docs|examples|tests)/[\w/]+\.py", page.read_text(encoding="utf-8")))
     assert not [script for script in named if not (ROOT / script).exists()]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if name(page) not in FOR_CONTRIBUTORS], ids=name)
+def test_only_contributors_are_told_of_our_tests(page: Path) -> None:
+    """A reader has no clone of this repository: neither its runner nor its tests are there."""
+    text = page.read_text(encoding="utf-8")
+    assert "`uv run" not in text
+    assert "\nuv run" not in text
+    assert not re.findall(r"tests/(?:benchmarks|peers|integrations|[\w/]+\.py)[\w/.]*", text)
 
 
 def test_the_front_door_is_short() -> None:

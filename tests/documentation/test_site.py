@@ -104,6 +104,11 @@ def test_the_search_works_without_a_server(site: Path, browser: Browser, words: 
         ("no answers labelled", "guides/questions"),
         ("confidence interval", "guides/reading-a-result"),
         ("reranker", "guides/mmr"),
+        ("synthetic questions", "guides/generating-questions"),
+        ("save results", "guides/over-time"),
+        ("flaky", "guides/gate"),
+        ("agent", "guides/agents"),
+        ("pytrec_eval", "guides/coming-from"),
     ],
 )
 def test_the_page_that_a_reader_wants_is_found_first(site: Path, browser: Browser, words: str, page: str) -> None:
@@ -131,6 +136,20 @@ def test_the_contents_for_language_models_name_every_page(site: Path) -> None:
         page.name
         for page in site.rglob("*.html")
         if page.name not in {"index.html", "genindex.html", "search.html", "py-modindex.html"}
+        and page.parent.name != "examples"
         and f"({page.relative_to(site).as_posix()})" not in contents
     ]
     assert not missing
+
+
+@pytest.mark.parametrize("look", [LOOKS[0], LOOKS[3]], ids=lambda look: f"{look.width}-{look.scheme}")
+@pytest.mark.parametrize(
+    "page",
+    [
+        *("index", "tutorial/4-compare", "concepts", "guides/comparing", "guides/labelling", "reference/metrics/ndcg"),
+        *("integrations/pytest", "explanation/statistics", "examples/report", "examples/labelling"),
+    ],
+)
+def test_axe_finds_nothing_that_some_readers_cannot_use(site: Path, browser: Browser, page: str, look: Look) -> None:
+    browser.open(site / f"{page}.html", look)
+    assert browser.violations() == []

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
+from retrieval_metrics.labelling.drawing import first_stratum
 from retrieval_metrics.labelling.label import Scale
 
 QUERIES = [f"q{at}" for at in range(120)]
@@ -88,7 +89,7 @@ def test_differences_are_told_apart_where_they_are_large() -> None:
 
 def test_the_agreement_is_printed_before_any_number() -> None:
     said = str(estimate())
-    assert said.startswith("Agreement of people and model\nAda with a model: kappa 0.9")
+    assert said.startswith("Agreement of people and model\nAda with a model: weighted kappa 0.9")
     assert "30 queries of 120 graded by people, all by a model" in said
     assert "the mean over the population of queries of which these 120 are a random sample" in said
     assert "told apart: 0 is outside the interval, corrected for 3 differences" in said
@@ -273,15 +274,19 @@ def test_a_judge_who_errs_where_people_see_no_difference_proves_nothing() -> Non
     assert not found.decided
 
 
-def test_half_of_a_sample_is_drawn_where_the_model_says_that_systems_differ() -> None:
+def test_more_of_a_sample_is_drawn_where_the_model_says_that_systems_differ() -> None:
     pool = rm.pool(RUNS, {query: f"{query}?" for query in QUERIES}, depth=12)
     runs = {name: RUNS[name] for name in ("weak", "best")}
     sample = pool.sample(30, graded=MODEL, runs=runs)
     values = [rm.evaluate(MODEL.qrels, run, "ndcg@10").per_query["ndcg@10"] for run in runs.values()]
     apart = sorted(QUERIES, key=lambda query: -abs(values[0][query] - values[1][query]))
-    assert set(apart[:15]) <= set(sample)  # the eighth; 15 more of the others
-    assert {sample.probabilities[query] for query in sample} == {1.0, 15 / 105}
-    assert re.search(r"differ most +15 +15", str(sample))
+    assert sample.strata is not None
+    first = [query for query in QUERIES if sample.strata[query] == "differ most"]
+    assert set(first) == set(apart[: len(first)])
+    drawn = sum(query in sample for query in first)
+    assert drawn / 30 > 1.3 * len(first) / 120
+    assert {sample.probabilities[query] for query in sample} == {drawn / len(first), (30 - drawn) / (120 - len(first))}
+    assert re.search(rf"differ most +{drawn} +{len(first)}", str(sample))
     assert set(pool.sample(20, graded=MODEL, runs=runs)) < set(sample)
     people = {query: TRUTH[query] for query in sample}
     found = estimate(people=people, sample=sample, runs=runs).difference("ndcg@10")
@@ -294,6 +299,31 @@ def test_half_of_a_sample_is_drawn_where_the_model_says_that_systems_differ() ->
         pool.sample(30, graded=none, runs=runs, metrics="mrr")
     with pytest.raises(ValueError, match="two or more systems"):
         pool.sample(30, graded=MODEL, runs={"weak": RUNS["weak"]})
+
+
+@pytest.mark.parametrize(
+    ("apart", "size", "share"),
+    [
+        ([1.0] * 20 + [0.0] * 60, 20, 0.6),  # all of the differences: at most 60 % of the labels
+        ([1.0] * 80, 10, 0.125),  # no query tells more than another: as many as there are
+        ([3.0] * 10 + [1.0] * 70, 10, 30 / 100),  # 10 * 3 of 10 * 3 + 70 * 1
+        ([1.0] * 2 + [0.0] * 3, 2, 0.6),
+    ],
+)
+def test_the_first_stratum_holds_the_differences(apart: list[float], size: int, share: float) -> None:
+    found = first_stratum(np.array(apart))
+    assert found[0] == size
+    assert found[1] == pytest.approx(share)
+
+
+def test_looks_share_the_error() -> None:
+    one, spent = estimate(), estimate(looks=[15, 30, 60])
+    assert spent.level > one.level == 0.95
+    assert spent.intervals()["ndcg@10"]["best"].high > one.intervals()["ndcg@10"]["best"].high
+    assert re.search(r"look 2 of 3: at 98\.\d %, so that all together keep 95 %", str(spent))
+    assert estimate(looks=[30]).intervals() == one.intervals()
+    with pytest.raises(ValueError, match=r"must contain the size of the sample, 30, got \[15, 40\]"):
+        estimate(looks=[15, 40])
 
 
 def test_differences_that_only_the_model_sees_and_no_label_touches_decide_nothing() -> None:
@@ -322,4 +352,4 @@ def test_the_rubric_of_the_labels_reaches_the_metrics_of_the_estimate() -> None:
     same = estimate(metrics="mrr(rel=2)", runs={"best": RUNS["best"], "weak": RUNS["weak"]})
     assert found.means["mrr"] == same.means["mrr(rel=2)"] != estimate(metrics="mrr").means["mrr"]
     assert found.difference("mrr").mean == same.difference("mrr(rel=2)").mean
-    assert "relevant (from 2) or not" in str(found)
+    assert "relevant: from grade 2" in str(found)

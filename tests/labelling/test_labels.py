@@ -107,7 +107,8 @@ def test_conflicts_are_never_averaged_silently() -> None:
         assert [qrels[q][d] for q in ADA_SAYS for d in ADA_SAYS[q]] == [choose(pair) for pair in PAIRS]
     assert both.resolved("Ben").qrels == BEN.qrels
     assert f"{len(both.conflicts)} documents with different grades: .conflicts" in str(both)
-    assert "Ada and Ben: kappa" in str(both)
+    assert "Ada and Ben: weighted kappa" in str(both)
+    assert str(both).count("kappa") == 1  # the others are in the table of the agreement
     with pytest.raises(ValueError, match="'lowest', 'highest', 'majority' or one of Ada, Ben, got 'mean'"):
         both.resolved("mean")
 
@@ -250,6 +251,21 @@ def test_grades_that_are_not_on_the_scale_are_refused(tmp_path: Path) -> None:
         rm.load(tmp_path / "labels.json")
     with pytest.raises(ValueError, match="different rubrics"):
         by_rubric({"q": {"d1": 1}}).merge(by_rubric({"q": {"d1": 1}}, "Ben", 1))
+
+
+def test_labels_without_a_scale_take_none_from_others() -> None:
+    ruled = rm.Labels.of({"q": {"a": 3, "b": 1}}, by="Ada", relevant_from=2)
+    bare = rm.Labels.of({"q": {"c": 1}}, by="old")
+    assert ruled.scale is not None
+    assert ruled.scale.relevant_from == 2
+    for first, second in ((ruled, bare), (bare, ruled)):
+        with pytest.raises(ValueError, match=r"the labels of old do not say .* others say from 2.*relevant_from=2\)"):
+            first.merge(second)
+    both = ruled.merge(rm.Labels.of({"q": {"c": 1}}, by="old", relevant_from=2), rm.Labels([]))
+    assert both.scale == ruled.scale
+    assert bare.merge(rm.Labels.of({"q": {"d": 5}}, by="older")).scale is None
+    with pytest.raises(ValueError, match="graded document 'c' for query 'q' 5, but the grades of the rubric are"):
+        rm.Labels.of({"q": {"c": 5}}, by="old", relevant_from=2)
 
 
 def test_the_calibration_says_what_a_grade_of_the_model_means() -> None:

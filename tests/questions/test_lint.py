@@ -281,7 +281,7 @@ class TestDifficulty:
         assert found(lint(queries, qrels | {"q2": ["door"]}, corpus=CORPUS | rest), "unanswered") == []
 
     def test_what_cannot_be_looked_at_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert len(lint(corpus=None).unchecked) == 2
+        assert len(lint(corpus=None).unchecked) == 3
         assert "20 passages" in lint().unchecked[0]
         monkeypatch.setattr("retrieval_metrics.questions.linting.searching.find_spec", lambda _: None)
         assert "retrieval-metrics[questions]" in lint().unchecked[0]
@@ -484,3 +484,42 @@ class TestOurs:
         }
         result = rm.EvaluationSet(asked.queries(), asked.qrels(pieces)).lint(items)
         assert set(found(result, "unknown_document")) == dead != set()
+
+
+class TestWhatEveryRunRanksAtTheTop:
+    QUESTIONS = rm.EvaluationSet({"q1": "Who may open the vault?"}, {"q1": ["d7"]})
+
+    def found(self, **runs: Any) -> list[Any]:
+        return [one.evidence["documents"] for one in self.QUESTIONS.lint(runs=runs).of("unjudged_at_top")]
+
+    def test_an_unjudged_document_is_reported_if_they_all_agree(self) -> None:
+        assert self.found(a={"q1": ["d1", "d7"]}, b={"q1": {"d7": 3.0, "d1": 2.0, "d2": 1.0}}) == [["d1"]]
+        items = [rm.Retrieved("d9", "one"), rm.Retrieved("d1", "two"), rm.Retrieved("d7", "three")]
+        assert self.found(a={"q1": items}, b={"q1": ["d1"]}) == [["d1"]]
+
+    def test_one_that_a_run_ranks_lower_or_one_run_alone_says_nothing(self) -> None:
+        assert self.found(a={"q1": ["d1", "d7"]}, b={"q1": ["d7", "d2", "d3", "d1"]}) == []
+        assert self.found(a={"q1": ["d1", "d7"]}) == []
+        alone = self.QUESTIONS.lint(runs={"a": {"q1": ["d1", "d7"]}})
+        assert any("retrievers agree on" in one for one in alone.unchecked)
+
+    def test_judged_as_not_relevant_is_judged(self) -> None:
+        questions = rm.EvaluationSet({"q1": "Who may open the vault?"}, {"q1": {"d7": 1, "d1": 0}})
+        both = {"a": {"q1": ["d1", "d7"]}, "b": {"q1": ["d1", "d7"]}}
+        assert not questions.lint(runs=both).of("unjudged_at_top")
+
+
+def test_where_bm25_finds_too_little_for_too_many_it_says_so_and_reports_none_of_them() -> None:
+    def linted(strange: int) -> Any:
+        things = [f"{one}{other}" for one in "bdfgklmn" for other in ("aro", "eki", "ilo", "omu", "uta")]
+        corpus = {thing: f"Whoever needs a {thing} finds the {thing} in room {thing}room." for thing in things}
+        texts = {
+            thing: f"Wherever might one borrow such odd gadget {at}?" if at < strange else f"Where is a {thing} found?"
+            for at, thing in enumerate(things)
+        }
+        return rm.EvaluationSet(texts, {thing: [thing] for thing in things}).lint(corpus)
+
+    few, many = linted(9), linted(30)
+    assert len(few.of("unanswered")) == 9
+    assert not many.of("unanswered")
+    assert any("for 30 of 40: they use other words" in one for one in many.unchecked)

@@ -199,7 +199,7 @@ def test_queries_are_sorted_filtered_and_searched(browser: Browser, page: Path) 
 def test_axe_finds_nothing_that_some_readers_cannot_use(browser: Browser, page: Path, look: Look) -> None:
     browser.open(page, look)
     browser.run("document.querySelectorAll('details').forEach((each, at) => { each.open = at < 9; })")
-    until(browser, "return Math.min(document.querySelectorAll('.opened').length, 2)", 2)
+    shows(browser, "return Math.min(document.querySelectorAll('.opened').length, 2)", 2)
     assert browser.violations() == []
 
 
@@ -319,10 +319,10 @@ def test_ten_thousand_queries_open_and_show_what_they_have(browser: Browser, tmp
     path = tmp_path / "huge.html"
     rm.evaluate(qrels, found, ["mrr"]).report(path)
     browser.open(path, LOOKS[0])
-    until(browser, "return document.querySelectorAll('.query').length", 100)
+    shows(browser, "return document.querySelectorAll('.query').length", 100)
     assert browser.run("return document.querySelector('.count').textContent") == "10,000 of 10,000 queries"
     browser.run("location.hash = '#q=q9999'")
-    until(
+    shows(
         browser,
         "return document.querySelector('.query[open] .hint').textContent",
         "What was needed and what came back is not on this page: explain(query) tells it.",

@@ -425,3 +425,58 @@ class TestTheRecordings:
         frame = pd.read_parquet(RECORDED / "phoenix_spans.parquet")
         t = rm.read_traces(frame, query="metadata.question_id")
         assert ids(t["q1"].calls[1]) == ["d3", "d1"]
+
+
+TWO = [{"id": "d1", "text": "one text"}, {"id": "d2", "text": "two text"}]
+
+
+class TestBrokenTraces:
+    """What an exporter, a limit or a hand may do to a trace, and that no number comes of it."""
+
+    def spans(self, **search: Any) -> list[dict[str, Any]]:
+        asked = {"tool_calls": [{"id": "1", "name": "s", "args": {"query": "a"}}]}
+        return [
+            {"trace": "t", "span": "r", "parent": None, "kind": "other", "metadata": {"q": True}},
+            {"trace": "t", "span": "m", "parent": "r", "kind": "model", "start": 1, "end": 2, "output": asked},
+            {"trace": "t", "span": "s", "parent": "r", "kind": "retriever", "start": 3, "output": TWO} | search,
+        ]
+
+    def test_whole_it_is_read(self) -> None:
+        (one,) = rm.read_traces(self.spans()).values()
+        assert ids(one.calls[0]) == ["d1", "d2"]
+
+    @pytest.mark.parametrize(
+        ("search", "says"),
+        [
+            ({"parent": "s"}, "span 's' .* of trace 't' lies inside itself"),
+            ({"output": None}, "span 's' .* does not say which documents it found"),
+            ({"output": "one text"}, "span 's' .* does not say which documents it found"),
+            ({"output": '[{"id": "d1", "te'}, "the output of span 's' .* was cut short"),
+            ({"output": [{"id": "d1"}, {"foo": 1}]}, "span 's' .* does not say which documents it found"),
+            ({"output": [{"id": ["d1"]}]}, "span 's' .* does not say which documents it found"),
+            ({"start": "yesterday"}, "the time of span 's' .* cannot be read: Invalid isoformat string"),
+            ({"kind": "7"}, "no span of 1 traces is a search of a retriever"),
+            ({"span": None}, "a span needs an id and a trace"),
+        ],
+    )
+    def test_broken_it_is_refused_with_the_span(self, search: dict[str, Any], says: str) -> None:
+        with pytest.raises(ValueError, match=says):
+            rm.read_traces(self.spans(**search))
+
+    def test_an_output_without_an_end_is_refused(self) -> None:
+        nested: Any = TWO
+        for _ in range(5_000):
+            nested = {"output": nested}
+        with pytest.raises(ValueError, match=r"the output of span 's' .* is nested too deeply"):
+            rm.read_traces(self.spans(output=nested))
+
+    def test_what_is_no_id_names_no_question(self) -> None:
+        with pytest.raises(ValueError, match=r"none of 1 traces has 'metadata\.q'"):
+            rm.read_traces(self.spans(), query="metadata.q")
+
+    def test_blank_lines_and_a_mark_at_the_beginning_are_no_content(self, tmp_path: Path) -> None:
+        lines = "\n\n".join(map(json.dumps, self.spans()))
+        for text in (f"\n\n{lines}\n", f"\ufeff{lines}", lines.replace("\n", "\r\n")):
+            (tmp_path / "spans.jsonl").write_text(text, encoding="utf-8", newline="")
+            (one,) = rm.read_traces(tmp_path / "spans.jsonl").values()
+            assert ids(one.calls[0]) == ["d1", "d2"]

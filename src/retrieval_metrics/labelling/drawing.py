@@ -17,16 +17,17 @@ from retrieval_metrics.questions.sample import EACH
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.inputs.shapes import RunMapping
 
 MOST, OTHERS = "differ most", "others"
-SHARES = {MOST: 0.5, OTHERS: 0.5}
-"""The part of the labels drawn from each stratum."""
-PART = 8
-"""One query of so many is in the first stratum."""
+FEWEST, MOST_OF = 8, 2
+"""The first stratum has at least one query of 8, and at most one of 2."""
+LARGEST = 0.6
+"""The largest part of the labels for the first stratum."""
 
 
 def where_systems_differ(
@@ -34,9 +35,12 @@ def where_systems_differ(
     graded: Labels | QuestionsOrQrels,
     runs: Mapping[str, RunMapping | Run],
     metrics: str | Metric | Iterable[str | Metric],
-) -> dict[Any, str]:
-    """Return two strata: the eighth of the queries on which the systems differ most by these grades, and the others.
+) -> tuple[dict[Any, str], dict[str, float]]:
+    """Return two strata, the queries on which the systems differ most by these grades and the others, and their shares.
 
+    With the root mean square difference S of each of W queries, the first stratum is as large as makes the sum of W S
+    least, and the part of the labels in each is in proportion to W S (Neyman's allocation with Dalenius's boundary).
+    The others get at least 40 %: the model may be wrong.
     Systems differ by the highest value of one of them less the lowest of another, in the metric in which that is most.
     A query without grades, or for which a metric is undefined, counts as not different.
 
@@ -57,6 +61,17 @@ def where_systems_differ(
             f"by these grades the systems differ on none of the {len(queries)} queries in "
             f"{', '.join(map(str, relevant_from(chosen, truth.relevant_from)))}; draw without them: sample(n)"
         )
-    first = np.argsort(-apart, kind="stable")[: max(EACH, len(queries) // PART)]
-    most = {queries[at] for at in first.tolist()}
-    return {query: MOST if query in most else OTHERS for query in queries}
+    size, share = first_stratum(np.sort(apart)[::-1])
+    most = {queries[at] for at in np.argsort(-apart, kind="stable")[:size].tolist()}
+    return {query: MOST if query in most else OTHERS for query in queries}, {MOST: share, OTHERS: 1 - share}
+
+
+def first_stratum(apart: FloatArray) -> tuple[int, float]:
+    """Return the size of the first stratum and its part of the labels, from differences in falling order."""
+    count = len(apart)
+    sizes = np.arange(max(EACH, count // FEWEST), max(EACH, count // MOST_OF) + 1)
+    squares = np.cumsum(apart**2)
+    first = np.sqrt(sizes * squares[sizes - 1])
+    others = np.sqrt((count - sizes) * np.maximum(squares[-1] - squares[sizes - 1], 0.0))
+    best = int(np.argmin(first + others))
+    return int(sizes[best]), min(LARGEST, float(first[best] / (first[best] + others[best])))

@@ -205,16 +205,16 @@ class Estimate(Printed):
         found = self.agreement
         if found is None:
             return ["unknown: people or the model graded something other than documents by id"]
-        kappa, binary, weighted = found.kappa.value, found.relevance_kappa.value, found.weighted_kappa
-        ends = numbers.interval(weighted.interval)
+        weighted = found.weighted_kappa
         both = f"{numbers.count(found.n, 'document')} of {numbers.queries(len(found.by_query))}"
         shift = f"{abs(found.shift):.2f} {'higher' if found.shift > 0 else 'lower'} on average"
-        squared = f"weighted by squares {numbers.value(weighted.value)} {ends}"
-        kappas = f"kappa {numbers.value(kappa)}, {squared}, {found.relevant} {numbers.value(binary)}"
+        ends = numbers.interval(weighted.interval)
         said = [
-            f"{people} with {model}: {kappas}",
+            f"{people} with {model}: weighted kappa {numbers.value(weighted.value)} {ends}",
             f"{both}, {100 * found.same.value:.0f} % with the same grade; {model} grades {shift}",
         ]
+        if found.relevant_from is not None:
+            said.append(f"relevant: from grade {found.relevant_from:g}")
         if found.near_chance:
             said.append(f"{model} is of no use here: its agreement with {people} is hardly better than chance")
         return said
@@ -277,7 +277,7 @@ class Estimate(Printed):
             if isinf(more):
                 said.append(f"{what}: not with these {each.corrected.queries:,} queries, even if people graded all")
             else:
-                said.append(f"{what}: grades for {numbers.queries(int(more))} more")
+                said.append(f"{what}: grades for {numbers.queries(int(more))} more, which suffice in 4 of 5 cases")
             break  # one is enough for planning; .labels_needed(width) answers for the others
         return said
 

@@ -27,7 +27,7 @@ from retrieval_metrics.presentation import numbers
 from retrieval_metrics.questions.sample import Sample
 from retrieval_metrics.scoring import ideal
 from retrieval_metrics.scoring.rules import STANDARD
-from retrieval_metrics.statistics import corrected_mean
+from retrieval_metrics.statistics import corrected_mean, spending_levels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -56,6 +56,7 @@ def evaluate_with_labels(
     match: str | Key | Matching = "id",
     ties: str | None = None,
     level: float = 0.95,
+    looks: Sequence[int] | None = None,
 ) -> Estimate:
     """Estimate means and differences of systems from a model's grades and a few people's.
 
@@ -82,6 +83,9 @@ def evaluate_with_labels(
         match: What an id of the judgments is compared with, as in `evaluate`.
         ties: How equal scores are ordered, as in `evaluate`.
         level: Confidence level of the intervals.
+        looks: If you look at the estimate several times while people grade more: how many queries they have graded at
+            each look, such as `[15, 25, 40]`; the last is the largest number planned. Each look then has a level of its
+            own, so that all together keep `level` (`retrieval_metrics.statistics.spending_levels`).
 
     Returns:
         Means with intervals, differences, the means from people and from the model alone, their agreement, and how many
@@ -89,7 +93,8 @@ def evaluate_with_labels(
 
     Raises:
         TypeError: If `sample` is neither a sample nor probabilities; hand-picked queries say nothing about the others.
-        ValueError: If people did not grade a sampled query, graded a document differently (`Labels.resolved`), graded
+        ValueError: If looks do not rise or do not contain the size of the sample, people did not grade a sampled query,
+            graded a document differently (`Labels.resolved`), graded
             fewer than 5 queries for which a metric is defined, or have no graded document in common with the model.
 
     Warns:
@@ -116,6 +121,7 @@ def evaluate_with_labels(
     proportion(level, "level")
     drawn, scale = _drawn(sample, model), common_scale(each for each in (people, model) if isinstance(each, Labels))
     threshold = None if scale is None else scale.relevant_from
+    spent = _spent(looks, len(drawn), level)
     chosen = relevant_from(as_metrics(metrics), threshold)
     named = named_runs(runs, drawn.of, "sampled from")
     truths = _truths(people, model, drawn)
@@ -131,7 +137,7 @@ def evaluate_with_labels(
     }
     pairs = len(known) * (len(known) - 1) // 2
     differences = tuple(
-        _difference(metric, (system, baseline), known, design)(level=level, comparisons=pairs * len(chosen))
+        _difference(metric, (system, baseline), known, design)(level=spent.level, comparisons=pairs * len(chosen))
         for metric in chosen
         for system, baseline in permutations(known, 2)
     )
@@ -140,11 +146,29 @@ def evaluate_with_labels(
         estimated=estimated,
         differences=differences,
         sample=drawn,
-        level=level,
-        agreement=_agreement(truths, names, level, threshold),
+        level=spent.level,
+        agreement=_agreement(truths, names, spent.level, threshold),
         names=names,
-        notes=tuple(_notes(named, chosen, truths, drawn, match)),
+        notes=(*spent.notes, *_notes(named, chosen, truths, drawn, match)),
     )
+
+
+class _Spent(NamedTuple):
+    """The level of this look at the labels, and what is said of it."""
+
+    level: float
+    notes: tuple[str, ...]
+
+
+def _spent(looks: Sequence[int] | None, size: int, level: float) -> _Spent:
+    if looks is None:
+        return _Spent(level, ())
+    levels = spending_levels(looks, level)
+    if size not in looks:
+        raise ValueError(f"looks must contain the size of the sample, {size}, got {list(looks)}")
+    at = list(looks).index(size)
+    kept = f"look {at + 1} of {len(levels)}: at {100 * levels[at]:.3g} %, so that all together keep {100 * level:.3g} %"
+    return _Spent(levels[at], (kept,))
 
 
 class _Truths(NamedTuple):

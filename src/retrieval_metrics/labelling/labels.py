@@ -82,16 +82,19 @@ class Labels(Printed):
         self.scale = scale
 
     @classmethod
-    def of(cls, qrels: Any, by: str, *, kind: Grader = "person") -> Labels:
+    def of(cls, qrels: Any, by: str, *, kind: Grader = "person", relevant_from: float | None = None) -> Labels:
         """Return judgments as the grades of one person or model.
 
         Args:
             qrels: Judgments of documents by id, as in `evaluate`.
             by: The name of the grader.
             kind: `person` or `model`.
+            relevant_from: The lowest of the grades 0 to 3 with which a document is relevant. None: not said, which is
+                right if the judgments are used alone; to merge them with labels that say so, say it.
 
         Raises:
-            ValueError: If they are groups, quotes, texts or spans, because a label grades a document.
+            ValueError: If they are groups, quotes, texts or spans, because a label grades a document; or if grades are
+                not 0 to 3 though `relevant_from` is given.
         """
         truth = as_qrels(qrels)
         if truth.has_pieces or not truth.is_flat:
@@ -104,7 +107,7 @@ class Labels(Printed):
                 Label(query=query, document=document, grade=grade, by=by, kind=kind)
                 for document, grade in judged.items()
             ]
-        return cls(found)
+        return cls(found, scale=None if relevant_from is None else Scale.of(relevant_from))
 
     @cached_property
     def graders(self) -> tuple[str, ...]:
@@ -197,7 +200,8 @@ class Labels(Printed):
 
         Raises:
             TypeError: If one is not a `Labels`.
-            ValueError: If a grader gave a document different grades in two of them, or their rubrics differ.
+            ValueError: If a grader gave a document different grades in two of them, their rubrics differ, or some say
+                from which grade a document is relevant and others do not.
         """
         for other in others:
             if not isinstance(other, Labels):
@@ -205,10 +209,17 @@ class Labels(Printed):
                     f"labels can be merged only with Labels, got {type(other).__name__}; use Labels.of(qrels, by=...)"
                 )
         every = [self, *others]
+        scale = common_scale(every)
+        if scale is not None and (bare := [each for each in every if each.labels and each.scale is None]):
+            raise ValueError(
+                f"the labels of {bare[0].name} do not say from which grade a document is relevant; the others say from "
+                f"{scale.relevant_from:g}. If that holds for these, too: Labels.of(qrels, by=..., "
+                f"relevant_from={scale.relevant_from:g})"
+            )
         return Labels(
             [label for each in every for label in each.labels],
             dict.fromkeys(note for each in every for note in each.notes),
-            common_scale(every),
+            scale,
         )
 
     def of_queries(self, queries: Iterable[Any]) -> Labels:
@@ -311,8 +322,7 @@ class Labels(Printed):
             except ValueError:  # they graded nothing in common
                 continue
             said.append(
-                f"{one} and {other}: kappa {numbers.value(found.kappa.value)}, "
-                f"weighted {numbers.value(found.weighted_kappa.value)} "
+                f"{one} and {other}: weighted kappa {numbers.value(found.weighted_kappa.value)} "
                 f"{numbers.interval(found.weighted_kappa.interval)}, {numbers.count(found.n, 'document')}"
             )
         if self.conflicts:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from retrieval_metrics.checks import integer, positive_integer, require
 from retrieval_metrics.labelling.assigning import shared_out
-from retrieval_metrics.labelling.drawing import SHARES, where_systems_differ
+from retrieval_metrics.labelling.drawing import where_systems_differ
 from retrieval_metrics.labelling.grading import Grading, grades_of
 from retrieval_metrics.labelling.label import RELEVANT_FROM
 from retrieval_metrics.labelling.labelling_page import path_of, write_page
@@ -117,9 +117,11 @@ class Pool(Printed):
     ) -> Sample:
         """Draw a sample of queries for people to grade, each with its whole pool; see `EvaluationSet.sample`.
 
-        With the grades of a model, half of the sample is drawn from the eighth of the queries on which they say that
-        the systems differ most: there people learn most about the difference, and there a model that favours a system
-        is found out. The estimate weights every query by its probability.
+        Without grades the draw is plain: every query has the same probability. With the grades of a model, more is
+        drawn from the queries on which they say that the systems differ most: there people learn most about the
+        difference, and there a model that favours a system is found out. How many these are, and how much of the sample
+        they get, follows from the differences (Neyman 1934, Dalenius 1950). The estimate weights every query by its
+        probability.
 
         Args:
             n: How many queries.
@@ -139,7 +141,7 @@ class Pool(Printed):
         if graded is not None or runs is not None:
             if graded is None or runs is None or strata is not None:
                 raise ValueError("graded and runs go together, and without strata: they make the strata")
-            strata, shares = where_systems_differ(list(self.queries), graded, runs, metrics), SHARES
+            strata, shares = where_systems_differ(list(self.queries), graded, runs, metrics)
         drawn = draw(list(self.queries), n, strata, seed, shares)
         return Sample(drawn.queries, drawn.of, drawn.probabilities, drawn.strata, self.sources, drawn.seed)
 

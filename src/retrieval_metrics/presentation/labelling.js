@@ -41,7 +41,15 @@
     const time = Math.max(Date.now(), (answer(at)?.time ?? 0) + 1); // a clock can be set back
     const record = { rubric: data.rubric_key, by: state.name, item: items[at].key, grade, quotes, time };
     state.answers.set(record.item, record);
-    store.add([record]);
+    keep([record]);
+  };
+  // What is counted as graded is stored: until then it waits, and the browser asks before the page is left.
+  const waiting = new Map();
+  const keep = async (records) => {
+    for (const one of records) waiting.set(one.item, one);
+    await store.add(records);
+    for (const one of records) if (waiting.get(one.item) === one) waiting.delete(one.item);
+    tally();
   };
   const gradeWords = (grade) => (grade === null ? "cannot tell" : `grade ${grade}`);
 
@@ -124,7 +132,7 @@
       if (!state.name) await begin(found.by);
       const later = found.records.filter((one) => !(state.answers.get(one.item)?.time > one.time));
       for (const one of later) state.answers.set(one.item, one);
-      await store.add(later);
+      await keep(later);
       const kept = found.records.length - later.length;
       state.at = isOpen(state.at) ? state.at : next(state.at);
       say(`${counted(later.length, "grade was", "grades were")} imported from ${file.name}.${kept ? ` ${counted(kept, "was changed here later and stays", "were changed here later and stay")}.` : ""}`
@@ -199,13 +207,17 @@
     return element;
   };
 
+  const tally = () => {
+    const stored = count((at) => !isOpen(at) && !waiting.has(items[at].key)), skipped = count(isSkipped);
+    progress.value = stored;
+    done.textContent = `${stored} of ${items.length}${skipped ? `, ${skipped} skipped` : ""}`;
+  };
   let drawn = null; // what was drawn last, so that the page stays where it is while one passage is graded
   const draw = () => {
-    const height = scrollY, skipped = count(isSkipped);
+    const height = scrollY;
     const here = items[state.at].question, question = data.questions[here], given = answer(state.at)?.grade;
     whose.textContent = `Graded by ${state.name}`;
-    progress.value = graded();
-    done.textContent = `${graded()} of ${items.length}${skipped ? `, ${skipped} skipped` : ""}`;
+    tally();
     asked.textContent = question.text;
     const number = items.slice(0, state.at).filter((item) => item.question === here).length + 1;
     place.textContent = `question ${here + 1} of ${data.questions.length}, passage ${number} of ${question.passages.length}`;
@@ -246,7 +258,7 @@
     if (!store.keeps) say(""); else if (getSelection().isCollapsed) draw();
   };
   addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
-  addEventListener("beforeunload", (event) => { if (store.waits() || (!store.keeps && graded())) event.preventDefault(); });
+  addEventListener("beforeunload", (event) => { if (waiting.size || (!store.keeps && graded())) event.preventDefault(); });
   const store = await openStore(data, items, refresh);
   const held = location.hash.startsWith(NAME) ? decodeURIComponent(location.hash.slice(NAME.length)) : "";
   const name = data.person ?? held;

@@ -21,7 +21,7 @@ const openStore = async (data, items, changed) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = request.onblocked = () => reject(request.error);
   });
-  let base = null, channel = null, waiting = 0;
+  let base = null, channel = null;
   try {
     const request = indexedDB.open(`${data.format} labels`, 1);
     request.onupgradeneeded = () => {
@@ -47,7 +47,6 @@ const openStore = async (data, items, changed) => {
   };
   const store = {
     keeps: base !== null,
-    waits: () => waiting > 0,
     // Who graded something of this page under this rubric, and how much.
     graders: async () => {
       const found = new Map();
@@ -58,9 +57,8 @@ const openStore = async (data, items, changed) => {
     read: async (by) => latest(await held(by)),
     add: async (records) => {
       if (!base) return;
-      waiting += 1;
       try {
-        const transaction = base.transaction(ANSWERS, "readwrite", { durability: "strict" });
+        const transaction = base.transaction(ANSWERS, "readwrite");
         for (const record of records) transaction.objectStore(ANSWERS).put(record);
         transaction.commit();
         await new Promise((resolve, reject) => {
@@ -69,7 +67,6 @@ const openStore = async (data, items, changed) => {
         });
         channel?.postMessage(0);
       } catch { store.keeps = false; changed(); }
-      finally { waiting -= 1; }
     },
   };
   return store;

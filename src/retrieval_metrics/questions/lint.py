@@ -15,10 +15,11 @@ from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.questions.linting import difficulty, questions_alone, repeated_questions, searching, whole_set
 from retrieval_metrics.questions.linting.judgments import JudgmentChecks, short_quotes, without_relevant
+from retrieval_metrics.questions.linting.languages import COMMON_WORDS, unknown_language
 from retrieval_metrics.questions.linting.passages import Passages
 from retrieval_metrics.questions.linting.result import Lint
 from retrieval_metrics.questions.linting.subject import Subject
-from retrieval_metrics.questions.linting.unjudged_documents import Unjudged
+from retrieval_metrics.questions.linting.unjudged_documents import FEWEST_RUNS_TO_AGREE, Unjudged, at_top
 from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.scoring.score import score
 
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.questions import Questions, QuestionsT
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.questions.linting.findings import LintFinding
+
+
+MOST_UNANSWERED, MANY = 0.25, 10
+"""If BM25 finds nothing for more than this share of the questions, and for so many, that says something about BM25."""
 
 
 def lint(
@@ -65,6 +70,7 @@ class _Bench:
         self._subject = subject
         self._runs = runs
         self._too_small = False
+        self._other_words: tuple[int, int] | None = None
 
     def steps(self, metric: Metric, difference: float) -> list[Callable[[], Iterable[LintFinding]]]:
         """Return the checks, each as a function."""
@@ -81,6 +87,8 @@ class _Bench:
             lambda: whole_set.few_sources(subject, self._sources()),
             lambda: whole_set.too_few_questions(subject, self._values(metric), str(metric), difference),
         ]
+        if not subject.qrels.has_pieces:
+            steps.append(lambda: at_top(subject, self._runs))
         if passages is not None:
             steps += [JudgmentChecks(subject, passages).findings, Unjudged(subject, passages).findings]
         return steps
@@ -89,6 +97,13 @@ class _Bench:
         """Return what could not be checked."""
         passages = self._subject.passages
         said = []
+        foreign = sum(unknown_language(tokens) for tokens in self._subject.words.values())
+        if foreign:
+            known = f"{', '.join(list(COMMON_WORDS)[:-1])} and {list(COMMON_WORDS)[-1]}"
+            said.append(
+                f"whether {foreign:,} of {len(self._subject.queries):,} questions make sense without their passage, "
+                f"because their language seems to be none of {known}"
+            )
         if passages is None:
             said.append("whether ids, quotes and spans are in the corpus, and what else answers, which needs corpus=")
         elif not passages.items:
@@ -102,6 +117,17 @@ class _Bench:
                 )
             elif self._too_small:
                 said.append(f"how hard the questions are, which needs at least {searching.FEWEST_PASSAGES} passages")
+        if self._other_words is not None:
+            said.append(
+                f"which questions have no answer, because BM25 ranks what is relevant no better than chance for "
+                f"{self._other_words[0]:,} of {self._other_words[1]:,}: they use other words, so pass runs= of a "
+                "retriever that matches meanings"
+            )
+        if self._subject.qrels.has_pieces or len(self._runs) < FEWEST_RUNS_TO_AGREE:
+            needs = "judgments by id and " if self._subject.qrels.has_pieces else ""
+            said.append(
+                f"whether documents that retrievers agree on are relevant too, which needs {needs}at least two runs="
+            )
         return said
 
     def _difficulty(self) -> Iterator[LintFinding]:
@@ -114,7 +140,16 @@ class _Bench:
             search = searching.Search(self._subject, passages)
             self._too_small = not search.is_telling
             if search.is_telling:
-                yield from search.findings()
+                yield from self._believed(list(search.findings()))
+
+    def _believed(self, found: list[LintFinding]) -> list[LintFinding]:
+        """Return what BM25 finds, but not which questions have no answer if these are too many to be believed."""
+        unanswered = sum(finding.name == "unanswered" for finding in found)
+        judged = sum(bool(relevant) for relevant in self._subject.relevant.values())
+        if unanswered < MANY or unanswered <= MOST_UNANSWERED * judged:
+            return found
+        self._other_words = unanswered, judged
+        return [finding for finding in found if finding.name != "unanswered"]
 
     def _values(self, metric: Metric) -> dict[str, Any]:
         return {name: score(judged, metric, STANDARD).values for name, judged in self._judged.items()}

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from retrieval_metrics.statistics.power import Detectable, QueriesNeeded, detectable_difference, queries_needed
     from retrieval_metrics.statistics.sign_flip import SignFlip, sign_flip_test
+    from retrieval_metrics.statistics.spending import spending_levels
     from retrieval_metrics.statistics.sums import ExactSums, Sums
 
 __all__ = [
@@ -67,6 +68,7 @@ __all__ = [
     "rare_change",
     "share_alike",
     "sign_flip_test",
+    "spending_levels",
     "students_critical",
     "within_margins",
 ]
@@ -108,6 +110,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "queries_needed": "power",
             "SignFlip": "sign_flip",
             "sign_flip_test": "sign_flip",
+            "spending_levels": "spending",
             "ExactSums": "sums",
             "Sums": "sums",
         },

@@ -2,11 +2,19 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_classic.chains import create_retrieval_chain
+from langchain_classic.chains import create_history_aware_retriever, create_retrieval_chain
 from langchain_classic.chains.combine_documents import create_stuff_documents_chain
+from langchain_classic.retrievers import (
+    ContextualCompressionRetriever,
+    EnsembleRetriever,
+    MergerRetriever,
+    MultiQueryRetriever,
+)
+from langchain_classic.retrievers.document_compressors import DocumentCompressorPipeline
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
@@ -96,11 +104,41 @@ GIVING: dict[str, tuple[Any, dict[str, str]]] = {
     "create_retrieval_chain": (CHAIN, {"query_key": "input", "documents_key": "context"}),
     "graph": (graph(), {"query_key": "question", "documents_key": "context"}),
     "function of a mapping": (lambda given: find(given["query"]), {"query_key": "query"}),
+    "a step after": (Finder() | RunnableLambda(lambda documents: documents[:2]), {}),
+    "MultiQueryRetriever": (
+        MultiQueryRetriever.from_llm(Finder(), FakeListChatModel(responses=["question a\nquestion b"])),
+        {},
+    ),
+    "EnsembleRetriever": (EnsembleRetriever(retrievers=[Finder(), Finder()], weights=[0.5, 0.5]), {}),
+    "MergerRetriever": (MergerRetriever(retrievers=[Finder()]), {}),
+    "ContextualCompressionRetriever": (
+        ContextualCompressionRetriever(
+            base_compressor=DocumentCompressorPipeline(transformers=[]), base_retriever=Finder()
+        ),
+        {},
+    ),
+    "create_history_aware_retriever": (
+        create_history_aware_retriever(MODEL, Finder(), PROMPT),
+        {"query_key": "input"},
+    ),
 }
 EVALUATE: dict[str, Callable[..., Any]] = {
     "sync": evaluate_retriever,
     "async": lambda *given, **options: asyncio.run(aevaluate_retriever(*given, **options)),
 }
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "recipes" / "langchain-chains.md"
+
+
+def test_the_page_has_a_row_for_each_with_its_arguments() -> None:
+    rows = [line.split(" | ") for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    shown = {row[0].removeprefix("| "): row[2].removesuffix(" |").strip() for row in rows[2:]}
+    said = {
+        name: ", ".join(f'{key}="{value}"' for key, value in options.items()) for name, (_, options) in GIVING.items()
+    }
+    assert shown == {name: f"`{given}`" if given else "none" for name, given in said.items()}
+    assert len(shown) >= 20
 
 
 @pytest.mark.parametrize("how", EVALUATE)

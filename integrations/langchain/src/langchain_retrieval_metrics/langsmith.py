@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from langchain_core.documents import Document
-
 from langchain_retrieval_metrics.asking import Refused, how_to_ask
-from langchain_retrieval_metrics.documents import items_of, part
-from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, RetrievedRun, evaluate
-from retrieval_metrics.adapting import Scorer, judgments_of, run_until_complete, scored_name
+from langchain_retrieval_metrics.documents import part
+from langchain_retrieval_metrics.langsmith_reading import QUERY, ExampleReading, UnreadableOutput
+from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievedRun, evaluate
+from retrieval_metrics.adapting import Scorer, run_until_complete
 from retrieval_metrics.adapting.printing import numbers
-from retrieval_metrics.types import Judgeable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
     from langchain_core.runnables import Runnable
 
-    from retrieval_metrics import Evaluation, Metric, Retrieved
+    from retrieval_metrics import Evaluation, Metric
     from retrieval_metrics.types import MatchBy, QueryScore
 
     Target = Callable[[dict[str, Any]], dict[str, Any]]
@@ -29,9 +26,7 @@ if TYPE_CHECKING:
 
 Outputs: TypeAlias = dict[str, Any]
 
-_QUERY = "query"
 _LEVEL = 0.95
-_USUAL = {"match": "id", "documents_key": "documents", "relevant_key": "relevant"}
 
 
 class Evaluator(Protocol):
@@ -49,6 +44,7 @@ def langsmith_evaluators(
     match: MatchBy = "id",
     documents_key: str = "documents",
     relevant_key: str = "relevant",
+    documents: Any = None,
     prefix: str | None = None,
 ) -> list[Evaluator]:
     """Return evaluators for `langsmith.evaluate(target, data, evaluators=...)` and its asynchronous twin.
@@ -65,6 +61,7 @@ def langsmith_evaluators(
             It is `"context"` for chains that return `{"answer": ..., "context": ...}`.
         relevant_key: The key of the judgments in the example's reference output: ids, grades, or groups; quotes, texts
             and spans as `EvaluationSet.to_langsmith` writes them.
+        documents: The documents that chunks were cut from, as in `evaluate_retriever`, if spans are judged.
         prefix: What stands before the name of each metric. LangSmith pools feedback with equal keys, so by default a
             key holds every argument that is not the default, as in `mrr-documents_key-context`.
 
@@ -78,11 +75,12 @@ def langsmith_evaluators(
         RetrievalWarning: (the evaluator, under LangSmith) If an output cannot be judged.
 
     Example:
+        >>> from langchain_core.documents import Document
         >>> (evaluator,) = langsmith_evaluators(["mrr", "recall@1"])
         >>> evaluator({"documents": [Document("a", id="d3"), Document("b", id="d7")]}, {"relevant": ["d7"]})
         {'results': [{'key': 'mrr', 'score': 0.5}, {'key': 'recall@1', 'score': 0.0}]}
     """
-    scorer, reading = Scorer(metrics, match=match), _Reading(match, documents_key, relevant_key)
+    scorer, reading = Scorer(metrics, match=match), ExampleReading(match, documents_key, relevant_key, documents)
     keys = {metric: reading.key(str(metric), prefix) for metric in scorer.metrics}
 
     def retrieval_metrics(
@@ -92,7 +90,7 @@ def langsmith_evaluators(
         inputs: Outputs | None = None,  # noqa: ARG001  (evaluators of openevals are called with it)
     ) -> Outputs:
         try:
-            qrels = Qrels({_QUERY: reading.truth(reference_outputs)})
+            qrels = Qrels({QUERY: reading.truth(reference_outputs)})
         except (TypeError, ValueError) as error:
             if run is None:
                 raise
@@ -100,10 +98,12 @@ def langsmith_evaluators(
             comment = f"the example is not judged: {error}"
             return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
         found, failure = reading.found(outputs, qrels, run)
-        if isinstance(failure, _Unreadable):
+        if isinstance(failure, UnreadableOutput):
             return {"results": [{"key": key, "score": None, "comment": failure} for key in keys.values()]}
-        scores = scorer.queries(qrels, {_QUERY: found})
-        return {"results": [_result(keys[metric], values[_QUERY], failure) for metric, values in scores.items()]}
+        matched = reading.matching(qrels)
+        as_given = matched is match
+        scores = (scorer if as_given else Scorer(scorer.metrics, match=matched)).queries(qrels, {QUERY: found})
+        return {"results": [_result(keys[metric], values[QUERY], failure) for metric, values in scores.items()]}
 
     return [retrieval_metrics]
 
@@ -114,6 +114,7 @@ def langsmith_summary_evaluators(
     match: MatchBy = "id",
     documents_key: str = "documents",
     relevant_key: str = "relevant",
+    documents: Any = None,
     prefix: str | None = None,
 ) -> list[SummaryEvaluator]:
     """Return evaluators for `langsmith.evaluate(..., summary_evaluators=...)`: each mean with its interval and its n.
@@ -128,6 +129,7 @@ def langsmith_summary_evaluators(
         match: What identifies a document, as in `langsmith_evaluators`.
         documents_key: The key of the documents in the output, as in `langsmith_evaluators`.
         relevant_key: The key of the judgments in the reference output, as in `langsmith_evaluators`.
+        documents: As in `langsmith_evaluators`.
         prefix: What stands before the name of each metric, as in `langsmith_evaluators`.
 
     Raises:
@@ -137,7 +139,7 @@ def langsmith_summary_evaluators(
     Warns:
         RetrievalWarning: (the evaluator) As in the core's `evaluate`.
     """
-    scorer, reading = Scorer(metrics, match=match), _Reading(match, documents_key, relevant_key)
+    scorer, reading = Scorer(metrics, match=match), ExampleReading(match, documents_key, relevant_key, documents)
     keys = {metric: reading.key(str(metric), prefix) for metric in scorer.metrics}
 
     def retrieval_metrics(runs: Sequence[Any], examples: Sequence[Any]) -> Outputs:
@@ -147,6 +149,13 @@ def langsmith_summary_evaluators(
             return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
         qrels = Qrels(truths)
         found = {at: reading.found(runs[at].outputs, qrels, runs[at]) for at in truths}
+        unreadable = {at: str(failure) for at, (_, failure) in found.items() if isinstance(failure, UnreadableOutput)}
+        found = {at: one for at, one in found.items() if at not in unreadable}
+        if not found:
+            comment = f"no output can be judged: {next(iter(unreadable.values()))}"
+            return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
+        truths = {at: truths[at] for at in found}
+        qrels = Qrels(truths) if unreadable else qrels
         errors: dict[Any, Exception] = {at: RuntimeError(failure) for at, (_, failure) in found.items() if failure}
         retrieved = RetrievedRun({at: items for at, (items, _) in found.items()}, errors)
         names = {at: str(examples[at].id) for at in truths}
@@ -155,10 +164,13 @@ def langsmith_summary_evaluators(
         if len(errors) == len(found):
             comment = f"every example failed, so nothing is scored: {next(iter(errors.values()))}"
             return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
-        evaluation = evaluate(qrels, retrieved, scorer.metrics, match=match, clusters=clusters)
+        evaluation = evaluate(qrels, retrieved, scorer.metrics, match=reading.matching(qrels), clusters=clusters)
         said = ["" if distinct == len(names) else f" runs of {numbers.count(distinct, 'example')}"]
         if errors:
             said.append(f"{len(errors)} failed and count as 0")
+        if unreadable:
+            why = next(iter(unreadable.values()))
+            said.append(f"{numbers.count(len(unreadable), 'output')} left out, which cannot be judged: {why}")
         if unjudged:
             said.append(f"{numbers.count(len(unjudged), 'example')} left out, without judgments: {unjudged[0]}")
         return {
@@ -189,6 +201,7 @@ def langsmith_target(
         documents_key: The key of the documents in the output; for a chain, their key in its answer.
 
     Example:
+        >>> from langchain_core.documents import Document
         >>> from langchain_core.runnables import RunnableLambda
         >>> target = langsmith_target(RunnableLambda(lambda query: [Document("yield gives", id="yield#1")]))
         >>> target({"query": "what does yield do?"})
@@ -213,68 +226,6 @@ def langsmith_target(
 
 async def _awaited(answer: Awaitable[Any]) -> Any:
     return await answer
-
-
-class _Unreadable(str):
-    """Why an output cannot be judged, which says nothing about the retriever; a failed target retrieved nothing."""
-
-    __slots__ = ()
-
-
-class _Reading:
-    """Reads documents and judgments from outputs and reference outputs."""
-
-    def __init__(self, match: MatchBy, documents_key: str, relevant_key: str) -> None:
-        self.match = match
-        self._documents_key = documents_key
-        self._relevant_key = relevant_key
-
-    def key(self, metric: str, prefix: str | None) -> str:
-        """Return the key of a metric: with all that is not the default, or with what the user puts before it."""
-        chosen = {"match": self.match, "documents_key": self._documents_key, "relevant_key": self._relevant_key}
-        return scored_name(metric, chosen, _USUAL, prefix=prefix)
-
-    def truth(self, reference_outputs: Mapping[str, Any] | None) -> Any:
-        """Return the judgments."""
-        where = "the reference output of the example"
-        return judgments_of(part(reference_outputs, self._relevant_key, where), where)
-
-    def truths(self, examples: Sequence[Any]) -> tuple[dict[int, Any], list[str]]:
-        """Return the judgments by the place of the example, and what is wrong with those that have none."""
-        truths, unjudged = {}, []
-        for at, example in enumerate(examples):
-            try:
-                truth = self.truth(example.outputs)
-                Qrels({at: truth})
-            except (TypeError, ValueError) as error:
-                unjudged.append(str(error))
-            else:
-                truths[at] = truth
-        return truths, unjudged
-
-    def found(self, outputs: Outputs | None, qrels: Qrels, run: Any) -> tuple[list[Retrieved], str | None]:
-        """Return what was retrieved, and the reason if the target failed or its output cannot be judged."""
-        if run is not None and run.error:
-            return [], f"the target failed: {run.error}"
-        try:
-            documents = part(outputs, self._documents_key, "the output of the target")
-            items = items_of([_as_document(one) for one in documents])
-            Judgeable(qrels, self.match).check(items, _QUERY if run is None else run.id)
-        except (TypeError, ValueError) as error:
-            if run is None:
-                raise
-            # An exception would only be logged, and the reason would not stand beside the question.
-            failure = _Unreadable(f"the output cannot be judged: {type(error).__name__}: {error}")
-            warnings.warn(failure, RetrievalWarning, stacklevel=3)
-            return [], failure
-        return items, None
-
-
-def _as_document(found: Any) -> Document:
-    """Return a document from a Document, its JSON, or its id, because outputs may have been stored."""
-    if isinstance(found, Mapping):
-        return Document.model_validate({key: value for key, value in found.items() if value is not None})
-    return Document("", id=found) if isinstance(found, (str, int)) else found
 
 
 def _result(key: str, score: QueryScore, failure: str | None) -> dict[str, Any]:

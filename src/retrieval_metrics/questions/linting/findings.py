@@ -35,6 +35,7 @@ MEANING: Mapping[str, tuple[Severity, str]] = {
     "echo": ("warning", "the question repeats the words of its answer"),
     "unanswered": ("warning", "nothing relevant is found"),
     "unanswerable": ("note", "nothing is judged, so nothing is meant to answer the question"),
+    "unjudged_at_top": ("note", "a document that every run ranks among the first three is not judged"),
     "cut_span": ("note", "a span begins or ends within a word"),
     "easy": ("note", "something relevant comes first whatever retrieves"),
     "few_sources": ("note", "the questions come from few documents"),

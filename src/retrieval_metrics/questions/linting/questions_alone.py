@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.questions.linting.findings import LintFinding
+from retrieval_metrics.questions.linting.languages import POINTER
 from retrieval_metrics.questions.linting.wording import shortened
 
 if TYPE_CHECKING:
@@ -80,13 +81,13 @@ def leaked(subject: Subject) -> Iterator[LintFinding]:
 
 
 def dependent(subject: Subject) -> Iterator[LintFinding]:
-    """Yield the questions that refer to something unseen: "this section", "according to the text", "the above"."""
+    """Yield the questions that refer to something unseen: "this section", "laut dem Text", "selon l'auteur"."""
     for query in subject.queries:
         text = subject.texts[query]
         found = _POINTER.search(text)
         if found is not None and _SENTENCE.search(text[: found.start()]) and found[0].lower().startswith("this "):
             found = None  # it refers to an earlier part of the question
-        found = found or (None if _SENTENCE.search(text) else _DANGLING.search(text))
+        found = found or POINTER.search(text) or (None if _SENTENCE.search(text) else _DANGLING.search(text))
         if found is not None:
             words = " ".join(found[0].split())
             yield LintFinding(

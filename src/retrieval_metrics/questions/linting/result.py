@@ -137,7 +137,7 @@ class Lint(Printed, Generic[QuestionsT]):
             notes.append(
                 f"{_counted(repairs, 'repair')} {'is' if repairs == 1 else 'are'} safe: .repaired() makes them"
             )
-        notes += [f"not checked: {sentence}" for sentence in self.unchecked]
+        notes += [f"unchecked: {sentence}" for sentence in self.unchecked]
         title = f"{_counted(len(self.questions), 'question')}, {_counted(len(self.findings), 'finding')}"
         return [Table(["finding", "severity", "n", "meaning"] if rows else [], rows, notes, title, (0, 1, 3))]
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.pieces import Quote, Span
+from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.judging.ranking_order import ranked
 from retrieval_metrics.questions.linting.findings import Change, LintFinding
 from retrieval_metrics.questions.linting.wording import shortened
 
@@ -24,6 +28,36 @@ REWORDED = 0.65
 FEWEST_RUNS = 4
 """Shorter passages resemble each other by chance."""
 SHORTEST_SPAN = 40  # characters
+
+
+TOP = 3
+"""A document that every run ranks this high is probably relevant."""
+FEWEST_RUNS_TO_AGREE = 2
+
+
+def at_top(subject: Subject, runs: Mapping[str, Any]) -> Iterator[LintFinding]:
+    """Yield the unjudged documents that every run ranks among the first three, one finding for each question."""
+    found_by = {query: [_first(run[query]) for run in runs.values() if query in run] for query in subject.queries}
+    if not any(one in subject.graded[query] for query, tops in found_by.items() for top in tops for one in top):
+        return  # the judgments are of other ids, or the runs of other questions
+    for query, tops in found_by.items():
+        if len(tops) < FEWEST_RUNS_TO_AGREE or len(tops) < len(runs):
+            continue
+        found = [one for one in tops[0] if one not in subject.graded[query] and all(one in top for top in tops[1:])]
+        if found:
+            yield LintFinding(
+                "unjudged_at_top",
+                query,
+                f"{' and '.join(runs)} all rank {found[0]!r} among the first {TOP} for "
+                f"{shortened(subject.texts[query])}, but it is not judged, so it counts as not relevant",
+                {"document": found[0], "documents": found, "runs": list(runs)},
+            )
+
+
+def _first(ranking: Any) -> list[Any]:
+    best_first = ranked(ranking, "docid") if isinstance(ranking, Mapping) else ranking
+    names = (one.id if isinstance(one, Retrieved) else one for one in best_first)
+    return list(islice(dict.fromkeys(names), TOP))
 
 
 class Unjudged:

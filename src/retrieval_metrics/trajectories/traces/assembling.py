@@ -204,7 +204,10 @@ class Trace:
             return None if said is None else list(given_items(said, f"documents= of {span.where}"))
         same = span.output if isinstance(span.output, str) and span.documents is None else span.id
         if same not in self._items:
-            self._items[same] = span.found()
+            try:
+                self._items[same] = span.found()
+            except RecursionError:
+                raise TraceError(f"the output of {span.where} is nested too deeply to be read") from None
         return self._items[same]
 
     def _context(self, items: Sequence[Retrieved]) -> list[Any] | None:

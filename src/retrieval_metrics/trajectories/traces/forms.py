@@ -50,6 +50,8 @@ _OUTPUT = (
     "langfuse.observation.output", "mlflow.spanOutputs", "haystack.agent.step.tool.output", "haystack.tool.result",
     "haystack.agent.step.llm.output", "haystack.component.output", "haystack.agent.output",
 )  # fmt: skip
+_START = ("start", "start_time", "start_time_unix_nano", "started_at", "startTime")
+_END = ("end", "end_time", "end_time_unix_nano", "ended_at", "endTime")
 _OTLP_ERROR = 2
 _DOCUMENT = re.compile(r"retrieval\.documents\.(\d+)\.document\.(\w+)")
 
@@ -125,8 +127,11 @@ def _span(unit: Mapping[str, Any], attributes: Mapping[str, Any], trace: str | N
     span.extra = {"attributes": attributes, "unit": unit}
     if kind == OTHER and parent is not None:
         return span
-    span.start = seconds(_first(unit, ("start", "start_time", "start_time_unix_nano", "started_at", "startTime")))
-    span.end = seconds(_first(unit, ("end", "end_time", "end_time_unix_nano", "ended_at", "endTime"))) or span.start
+    try:
+        span.start, span.end = (seconds(_first(unit, keys)) for keys in (_START, _END))
+    except (TypeError, ValueError) as error:
+        raise TraceError(f"the time of {span.where} cannot be read: {error}") from None
+    span.end = span.end or span.start
     if "type" in attributes and "input" in attributes:  # of the OpenAI Agents SDK
         span.input, span.output = attributes["input"], attributes.get("output")
     else:

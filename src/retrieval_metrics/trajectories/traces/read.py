@@ -167,7 +167,7 @@ def _question_id(span: TraceSpan, query: str | Callable[[Mapping[str, Any]], Any
         at = parsed(getattr(span, first))
     for key in rest.split(".") if rest else ():
         at = at.get(key) if isinstance(at, Mapping) else None
-    return at if isinstance(at, (str, int)) else None
+    return at if isinstance(at, (str, int)) and not isinstance(at, bool) else None
 
 
 def _metadata(unit: Mapping[str, Any], attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -220,8 +220,9 @@ def _units_of_file(reader: Reader) -> Iterator[Any]:
         frame = require("polars", "reading a Parquet file").read_parquet(io.BytesIO(reader.content()))
         yield from map(_without_gaps, frame.to_dicts())
         return
+    start = start.lstrip()
     line, newline, _ = start.partition(b"\n")
-    if start.lstrip().startswith(b"[") or (newline and not _is_object(line)):
+    if start.startswith(b"[") or (newline and not _is_object(line)):
         try:
             content = json.loads(reader.whole_text())
         except ValueError as error:
@@ -254,8 +255,11 @@ def _check_found(traces: _Traces, rules: ReadingRules) -> None:
     tools = sorted({name for kind, name in kinds if kind == TOOL})
     if lacking := [name for name in rules.tools if name not in tools]:
         raise TraceError(f"no tool is called {lacking[0]!r}; the tools are {', '.join(map(repr, tools)) or 'none'}")
-    unknown = tools or all(kind != MODEL for kind, _ in kinds)  # a model without tools has answered without searching
-    if not rules.tools and unknown and not any(kind == RETRIEVER for kind, _ in kinds):
+    if rules.tools or any(kind == RETRIEVER for kind, _ in kinds):
+        return
+    models = [span for spans in traces.values() for span in spans.values() if span.kind == MODEL]
+    # A model that asked for nothing has answered without searching.
+    if tools or not models or any(span.asked() for span in models):
         said = f"tools that ran are {', '.join(map(repr, tools))}; tools={tools[:1]!r} says that one searches"
         raise TraceError(
             f"no span of {len(traces)} traces is a search of a retriever, so nothing is known of what was found; "

@@ -185,7 +185,13 @@ def item_of(said: Any) -> Retrieved | None:
     node = said.get("node") if isinstance(said.get("node"), dict) else said
     text = next((node[key] for key in _TEXT if isinstance(node.get(key), str)), None)
     id_ = next((node[key] for key in ("id", "id_", "node_id", "document_id") if node.get(key) is not None), None)
-    if (id_ is None and text is None) or said.get("role") or "tool_call_id" in said or "tool_calls" in said:
+    if (
+        (id_ is None and text is None)
+        or isinstance(id_, (list, dict))
+        or said.get("role")
+        or "tool_call_id" in said
+        or "tool_calls" in said
+    ):
         return None
     metadata = parsed(node.get("metadata") or node.get("meta")) or {}
     metadata = metadata if isinstance(metadata, dict) else {}

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.bridge.pydantic import ConfigDict, Field, SerializeAsAny, field_validator
+from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny, field_validator
 from llama_index.core.callbacks import CBEventType, EventPayload
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]  # the host re-exports it without saying so
 from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRankStartEvent
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
+from llama_index.core.vector_stores import SimpleVectorStore
 
 from retrieval_metrics import mmr
 from retrieval_metrics.adapting import scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from retrieval_metrics.types import FloatArray
 
-    Vector = Sequence[float]
-
+Vector: TypeAlias = Sequence[float]
 
 dispatcher = get_dispatcher(__name__)
+logger = logging.getLogger(__name__)
+
+MOST_KEPT = 20_000
+"""How many computed vectors are kept; the oldest go first."""
 
 
 class MMRPostprocessor(BaseNodePostprocessor):
@@ -45,7 +48,11 @@ class MMRPostprocessor(BaseNodePostprocessor):
         relevance: `"query"` takes the cosine of query and node; `"score"` takes the scores of the nodes, such as those
             of another reranker, scaled to [0, 1].
         embed_model: Embeds nodes without a vector, in one batch, and the query if its vector is not in the query
-            bundle. None takes the one in `Settings`, only if it is needed.
+            bundle. None takes the one in `Settings`, only if it is needed. Stores return nodes without their vectors,
+            so without `vectors` every candidate is embedded once; the vectors are kept by node id, and the log says
+            once what is embedded.
+        vectors: Where the vectors of the index are: a `SimpleVectorStore`, such as `index.vector_store`, or a function
+            from node ids to their vectors, None for an unknown one. Nothing is embedded then.
 
     Raises:
         ValueError: (as pydantic's ValidationError) If an argument is unknown or out of range.
@@ -68,6 +75,21 @@ class MMRPostprocessor(BaseNodePostprocessor):
         default=None, description="Embeds nodes and queries without a vector; None takes the one in Settings"
     )
 
+    vectors: Any = Field(default=None, description="Where the vectors of the index are", exclude=True)
+
+    _kept: dict[tuple[int, str], tuple[str, Vector]] = PrivateAttr(default_factory=dict)
+    _said: bool = PrivateAttr(default=False)
+
+    @field_validator("vectors")
+    @classmethod
+    def _can_be_looked_up(cls, vectors: Any) -> Any:
+        if vectors is None or callable(vectors) or isinstance(vectors, SimpleVectorStore):
+            return vectors
+        raise ValueError(
+            f"vectors must be a SimpleVectorStore or a function of node ids, got {type(vectors).__name__}; for another "
+            "store, write a function: lambda ids: [vector of each id, or None]"
+        )
+
     @field_validator("embed_model", mode="before")
     @classmethod
     def _is_loaded(cls, model: Any) -> Any:
@@ -84,22 +106,72 @@ class MMRPostprocessor(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if len(nodes) <= 1:
             return list(nodes)
-        texts, queries = _without_vector(nodes), self._queries_without_vector(query_bundle)
-        made = self._model.get_text_embedding_batch(texts) if texts else []
+        known, queries = self._known(nodes), self._queries_without_vector(query_bundle)
+        texts = self._to_embed(nodes, known)
+        made = self._model.get_text_embedding_batch([*texts.values()]) if texts else []
         query = self._model.get_agg_embedding_from_queries(queries) if queries else None
-        return self._chosen(nodes, made, query_bundle, query)
+        return self._chosen(nodes, self._with_made(nodes, known, texts, made), query_bundle, query)
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         if len(nodes) <= 1:
             return list(nodes)
-        texts, queries = _without_vector(nodes), self._queries_without_vector(query_bundle)
+        known, queries = self._known(nodes), self._queries_without_vector(query_bundle)
+        texts = self._to_embed(nodes, known)
         made, query = await asyncio.gather(
-            self._model.aget_text_embedding_batch(texts) if texts else _nothing([]),
+            self._model.aget_text_embedding_batch([*texts.values()]) if texts else _nothing([]),
             self._model.aget_agg_embedding_from_queries(queries) if queries else _nothing(None),
         )
-        return self._chosen(nodes, made, query_bundle, query)
+        return self._chosen(nodes, self._with_made(nodes, known, texts, made), query_bundle, query)
+
+    def _known(self, nodes: Sequence[NodeWithScore]) -> list[Vector | None]:
+        """Return the vector of every node: its own, that of the index, or the one that was computed for its text."""
+        known: list[Any] = [scored.node.embedding for scored in nodes]
+        if self.vectors is not None and (missing := [at for at, vector in enumerate(known) if vector is None]):
+            ids = [nodes[at].node.node_id for at in missing]
+            if isinstance(self.vectors, SimpleVectorStore):
+                found: Any = [self.vectors.data.embedding_dict.get(one) for one in ids]
+            else:
+                found = self.vectors(ids)
+            for at, vector in zip(missing, found, strict=True):
+                known[at] = vector
+        if self._kept:
+            for at, scored in enumerate(nodes):
+                kept = self._kept.get((id(self._model), scored.node.node_id)) if known[at] is None else None
+                if kept is not None and kept[0] == _text_of(scored):
+                    known[at] = kept[1]
+        return known
+
+    def _to_embed(self, nodes: Sequence[NodeWithScore], known: Sequence[Vector | None]) -> dict[int, str]:
+        """Return the texts that have no vector, by the place of their node; the log says so once."""
+        texts = {at: _text_of(scored) for at, scored in enumerate(nodes) if known[at] is None}
+        if texts and not self._said:
+            self._said = True
+            logger.warning(
+                "MMR embeds %d of %d candidates, because the retriever returned them without vectors: %d texts for "
+                "this query, and each further node once. To embed none, pass vectors=index.vector_store (a "
+                "SimpleVectorStore), or a function of node ids",
+                len(texts),
+                len(nodes),
+                len(texts),
+            )
+        return texts
+
+    def _with_made(
+        self,
+        nodes: Sequence[NodeWithScore],
+        known: Sequence[Vector | None],
+        texts: Mapping[int, str],
+        made: Sequence[Vector],
+    ) -> list[Vector]:
+        """Return the vector of every node, and keep the computed ones."""
+        computed = dict(zip(texts, made, strict=True))
+        for at, vector in computed.items():
+            self._kept[id(self._model), nodes[at].node.node_id] = texts[at], vector
+        while len(self._kept) > MOST_KEPT:
+            del self._kept[next(iter(self._kept))]
+        return _of_one_length(nodes, [computed.get(at) if own is None else own for at, own in enumerate(known)])
 
     @property
     def _model(self) -> BaseEmbedding:
@@ -117,11 +189,10 @@ class MMRPostprocessor(BaseNodePostprocessor):
     def _chosen(
         self,
         nodes: list[NodeWithScore],
-        made: Sequence[Vector],
+        vectors: Sequence[Vector],
         query_bundle: QueryBundle | None,
         query: Vector | None,
     ) -> list[NodeWithScore]:
-        vectors = _vectors(nodes, made)
         top_n = len(nodes) if self.top_n is None else self.top_n
         start = ReRankStartEvent(query=query_bundle, nodes=nodes, top_n=top_n, model_name=self.class_name())
         dispatcher.event(start)
@@ -183,16 +254,12 @@ async def _nothing(value: Any) -> Any:
     return value
 
 
-def _without_vector(nodes: Sequence[NodeWithScore]) -> list[str]:
-    return [
-        scored.node.get_content(metadata_mode=MetadataMode.EMBED) for scored in nodes if scored.node.embedding is None
-    ]
+def _text_of(scored: NodeWithScore) -> str:
+    return str(scored.node.get_content(metadata_mode=MetadataMode.EMBED))
 
 
-def _vectors(nodes: Sequence[NodeWithScore], made: Sequence[Vector]) -> list[Vector]:
-    """Return the vector of every node: its own, or the next of the computed ones."""
-    waiting = iter(made)
-    vectors = [next(waiting) if scored.node.embedding is None else scored.node.embedding for scored in nodes]
+def _of_one_length(nodes: Sequence[NodeWithScore], vectors: Sequence[Any]) -> list[Vector]:
+    """Return the vectors if one model can have made them all."""
     for scored, vector in zip(nodes, vectors, strict=True):
         if len(vector) != len(vectors[0]):
             raise ValueError(
@@ -200,7 +267,7 @@ def _vectors(nodes: Sequence[NodeWithScore], made: Sequence[Vector]) -> list[Vec
                 f"{nodes[0].node.node_id!r} one of {len(vectors[0])}: they come from different embedding models; pass "
                 "the model of the index as embed_model"
             )
-    return vectors
+    return list(vectors)
 
 
 def _scores(nodes: Sequence[NodeWithScore]) -> FloatArray:

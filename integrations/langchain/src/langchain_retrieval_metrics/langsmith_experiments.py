@@ -1,0 +1,105 @@
+"""Datasets of LangSmith by name, and two experiments over one dataset compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from langchain_retrieval_metrics.langsmith_reading import QUERY, ExampleReading
+from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Qrels
+from retrieval_metrics.adapting import Scorer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from uuid import UUID
+
+    from langsmith import Client
+
+    from retrieval_metrics import Metric
+    from retrieval_metrics.types import MatchBy
+
+    ComparativeEvaluator = Callable[[Sequence[Any], Any], dict[str, Any]]
+
+
+def langsmith_dataset(
+    dataset: str | UUID, *, client: Client | None = None, splits: Sequence[str] | None = None, as_of: Any = None
+) -> EvaluationSet:
+    """Return the examples of a dataset in LangSmith as questions with their judgments.
+
+    Args:
+        dataset: The name of the dataset, or its id.
+        client: The client that asks; None makes one from the environment.
+        splits: Only these splits of the dataset.
+        as_of: A version of the dataset, by its tag or date, as in `Client.list_examples`.
+
+    Returns:
+        The questions, with the ids and sources of the examples. An example without judgments is left out and counted.
+
+    Raises:
+        ValueError: If the dataset has no examples, or none of them is judged.
+    """
+    from langsmith import Client  # noqa: PLC0415  (only this function needs it)
+
+    asked = Client() if client is None else client
+    by: dict[str, Any] = {"dataset_name": dataset} if isinstance(dataset, str) else {"dataset_id": dataset}
+    given: dict[str, Any] = {"splits": splits, "as_of": as_of}
+    examples = list(asked.list_examples(**by, **{key: value for key, value in given.items() if value is not None}))
+    if not examples:
+        raise ValueError(f"the dataset {str(dataset)!r} has no examples")
+    return EvaluationSet.of(examples)
+
+
+def langsmith_comparative_evaluators(
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    match: MatchBy = "id",
+    documents_key: str = "documents",
+    relevant_key: str = "relevant",
+    documents: Any = None,
+    prefix: str | None = None,
+) -> list[ComparativeEvaluator]:
+    """Return evaluators for `langsmith.evaluate((experiment, other), evaluators=...)`, one for each metric.
+
+    Each gives every run of an example the value of the metric, so that LangSmith shows side by side which experiment
+    retrieved better. A run that failed has 0, one whose output cannot be judged has no score. LangSmith does not say
+    whether a difference is more than chance: for that, compare the retrievers with `rm.compare_retrievers`.
+
+    Args:
+        metrics: Names, as in `langsmith_evaluators`.
+        match: What identifies a document, as in `langsmith_evaluators`.
+        documents_key: The key of the documents in the outputs, as in `langsmith_evaluators`.
+        relevant_key: The key of the judgments in the reference output, as in `langsmith_evaluators`.
+        documents: As in `langsmith_evaluators`.
+        prefix: What stands before the name of each metric, as in `langsmith_evaluators`.
+
+    Raises:
+        TypeError: If the prefix is not a text.
+        ValueError: If a metric or `match` is unknown.
+
+    Warns:
+        RetrievalWarning: (the evaluators) If an output cannot be judged.
+    """
+    reading = ExampleReading(match, documents_key, relevant_key, documents)
+    return [
+        _comparative(metric, reading, reading.key(str(metric), prefix))
+        for metric in Scorer(metrics, match=match).metrics
+    ]
+
+
+def _comparative(metric: Metric, reading: ExampleReading, key: str) -> ComparativeEvaluator:
+    def retrieval_metric(runs: Sequence[Any], example: Any) -> dict[str, Any]:
+        try:
+            qrels = Qrels({QUERY: reading.truth(example.outputs)})
+        except (TypeError, ValueError) as error:
+            return {"key": key, "scores": {}, "comment": f"the example is not judged: {error}"}
+        scores: dict[Any, float | None] = {}
+        comments: dict[Any, str] = {}
+        for run in runs:
+            found, failure = reading.found(run.outputs, qrels, run)
+            if failure is not None:
+                comments[run.id] = failure
+            if failure is None or run.error:
+                score = Scorer(metric, match=reading.matching(qrels)).queries(qrels, {QUERY: found})[metric][QUERY]
+                scores[run.id] = score.value if score.is_defined else None
+        return {"key": key, "scores": scores, "comment": comments or None}
+
+    return retrieval_metric

@@ -1,0 +1,91 @@
+"""Read documents and judgments from the outputs and reference outputs of LangSmith."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.documents import Document
+
+from langchain_retrieval_metrics.documents import items_of, part
+from retrieval_metrics import Qrels, RetrievalWarning, Span
+from retrieval_metrics.adapting import judgments_of, scored_name, with_documents
+from retrieval_metrics.types import Judgeable
+
+if TYPE_CHECKING:
+    from retrieval_metrics import Retrieved
+    from retrieval_metrics.types import MatchBy
+
+    Outputs = dict[str, Any]
+
+QUERY = "query"
+USUAL = {"match": "id", "documents_key": "documents", "relevant_key": "relevant"}
+
+
+class UnreadableOutput(str):
+    """Why an output cannot be judged, which says nothing about the retriever; a failed target retrieved nothing."""
+
+    __slots__ = ()
+
+
+class ExampleReading:
+    """Reads documents and judgments from outputs and reference outputs."""
+
+    def __init__(self, match: MatchBy, documents_key: str, relevant_key: str, documents: Any = None) -> None:
+        self.match = match
+        self._documents = documents
+        self._documents_key = documents_key
+        self._relevant_key = relevant_key
+
+    def key(self, metric: str, prefix: str | None) -> str:
+        """Return the key of a metric: with all that is not the default, or with what the user puts before it."""
+        chosen = {"match": self.match, "documents_key": self._documents_key, "relevant_key": self._relevant_key}
+        return scored_name(metric, chosen, USUAL, prefix=prefix)
+
+    def matching(self, qrels: Qrels) -> Any:
+        """Return how documents are matched: by the texts of the sources where spans are judged."""
+        spans = qrels.has_pieces and any(isinstance(piece, Span) for piece in qrels.documents)
+        return with_documents(self.match, self._documents if spans else None, qrels)
+
+    def truth(self, reference_outputs: Mapping[str, Any] | None) -> Any:
+        """Return the judgments."""
+        where = "the reference output of the example"
+        return judgments_of(part(reference_outputs, self._relevant_key, where), where)
+
+    def truths(self, examples: Sequence[Any]) -> tuple[dict[int, Any], list[str]]:
+        """Return the judgments by the place of the example, and what is wrong with those that have none."""
+        truths, unjudged = {}, []
+        for at, example in enumerate(examples):
+            try:
+                truth = self.truth(example.outputs)
+                Qrels({at: truth})
+            except (TypeError, ValueError) as error:
+                unjudged.append(str(error))
+            else:
+                truths[at] = truth
+        return truths, unjudged
+
+    def found(self, outputs: Outputs | None, qrels: Qrels, run: Any) -> tuple[list[Retrieved], str | None]:
+        """Return what was retrieved, and the reason if the target failed or its output cannot be judged."""
+        if run is not None and run.error:
+            return [], f"the target failed: {run.error}"
+        try:
+            documents = part(outputs, self._documents_key, "the output of the target")
+            items = items_of([_as_document(one) for one in documents])
+            Judgeable(qrels, self.matching(qrels)).check(items, QUERY if run is None else run.id)
+        except (TypeError, ValueError) as error:
+            if run is None:
+                raise
+            # An exception would only be logged, and the reason would not stand beside the question.
+            failure = UnreadableOutput(f"the output cannot be judged: {type(error).__name__}: {error}")
+            warnings.warn(failure, RetrievalWarning, stacklevel=3)
+            return [], failure
+        return items, None
+
+
+def _as_document(found: Any) -> Document:
+    """Return a document from a Document, its JSON, or its id, because outputs may have been stored."""
+    if isinstance(found, Mapping):
+        return Document.model_validate({key: value for key, value in found.items() if value is not None})
+    return Document("", id=found) if isinstance(found, (str, int)) else found

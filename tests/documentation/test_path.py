@@ -1,0 +1,40 @@
+"""From the front page to a gated build: few pages, few words, and each leads to the next."""
+
+import re
+
+from running_pages import CHAPTERS, FENCE, ROOT
+
+PAGES, WORDS = 8, 6_000
+FRONT = ROOT / "README.md"
+GATED = "7-gate.md"
+"""With this page a reader has a build that fails when retrieval gets worse."""
+
+
+def words(text: str) -> int:
+    """Count the words of a page that are read: its prose, not its code."""
+    return len(re.findall(r"\w[\w'@.-]*", FENCE.sub("", text)))
+
+
+def test_from_the_front_page_to_a_gated_build_are_few_pages_and_words() -> None:
+    path = [FRONT, *(page for page in CHAPTERS if page.name <= GATED)]
+    assert path[-1].name == GATED
+    assert len(path) <= PAGES
+    assert sum(words(page.read_text(encoding="utf-8")) for page in path) <= WORDS
+    # With all code and all output read as words too.
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in path) <= WORDS
+
+
+def test_each_page_of_the_tutorial_ends_with_what_you_have_and_leads_to_the_next() -> None:
+    assert "(docs/tutorial/1-questions.md)" in FRONT.read_text(encoding="utf-8")
+    for page, following in zip(CHAPTERS, [*CHAPTERS[1:], None], strict=True):
+        text = page.read_text(encoding="utf-8")
+        assert text.startswith(f"# {page.name[0]}. ")
+        assert text.count("\n## What you have now\n") == 1
+        assert following is None or f"\nNext: [{following.name[0]}. " in text
+        assert following is None or f"]({following.name})" in text
+
+
+if __name__ == "__main__":
+    for each in [FRONT, *CHAPTERS]:
+        text = each.read_text(encoding="utf-8")
+        print(f"{words(text):6,} {len(text.split()):6,}  {each.relative_to(ROOT)}")  # noqa: T201  (what it is run for)

@@ -1,0 +1,105 @@
+"""Where MMR takes the vectors of nodes from: the node, the store of the index, or one computation for each node."""
+
+import logging
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from llama_index.core import VectorStoreIndex
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.schema import NodeWithScore, TextNode
+
+from embedding_service import TOPICS, vector_of
+from llama_index.evaluation.retrieval_metrics import MMRPostprocessor, RetrieverEvaluator
+
+ROWS = [(f"what do {one} and {other} do?", [one]) for one, other in pairwise(TOPICS)]
+
+
+class Counts(BaseEmbedding):
+    """Embeds by topics, and counts the texts as a paid service would."""
+
+    _texts: int = PrivateAttr(default=0)
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        self._texts += 1
+        return vector_of(text)
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return vector_of(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return vector_of(query)
+
+
+@pytest.fixture
+def model() -> Counts:
+    return Counts()
+
+
+@pytest.fixture
+def index(model: Counts) -> VectorStoreIndex:
+    nodes = [TextNode(id_=topic, text=f"about {topic}") for topic in TOPICS]
+    made = VectorStoreIndex(nodes, embed_model=model)
+    model._texts = 0  # noqa: SLF001  (its own count)
+    return made
+
+
+def retrieved(index: VectorStoreIndex, mmr: MMRPostprocessor) -> dict[str, list[str]]:
+    evaluator = RetrieverEvaluator.from_metric_names(
+        ["mrr"], retriever=index.as_retriever(similarity_top_k=5), node_postprocessors=[mmr]
+    )
+    return {one.query: one.retrieved_ids for one in evaluator.evaluate_dataset(ROWS)}
+
+
+def test_a_node_is_embedded_once_and_the_cost_is_said_once(
+    index: VectorStoreIndex, model: Counts, caplog: pytest.LogCaptureFixture
+) -> None:
+    mmr = MMRPostprocessor(top_n=3, embed_model=model)
+    with caplog.at_level(logging.WARNING):
+        first = retrieved(index, mmr)
+        spent = model._texts  # noqa: SLF001  (its own count)
+        assert retrieved(index, mmr) == first
+    assert model._texts == spent  # noqa: SLF001  (its own count)
+    said = [one.getMessage() for one in caplog.records if one.name.endswith("mmr_postprocessor")]
+    assert len(said) == 1
+    assert "MMR embeds 5 of 5 candidates" in said[0]
+    assert "pass vectors=index.vector_store" in said[0]
+
+
+@pytest.mark.parametrize(
+    "vectors",
+    [
+        lambda index: index.vector_store,
+        lambda index: lambda ids: [index.vector_store.get(one) for one in ids],
+    ],
+    ids=["the store", "a function"],
+)
+def test_vectors_of_the_index_cost_nothing_and_change_nothing(
+    index: VectorStoreIndex, model: Counts, vectors: Callable[[Any], Any]
+) -> None:
+    expected = retrieved(index, MMRPostprocessor(top_n=3, embed_model=model))
+    model._texts = 0  # noqa: SLF001  (its own count)
+    assert retrieved(index, MMRPostprocessor(top_n=3, embed_model=model, vectors=vectors(index))) == expected
+    assert model._texts == 0  # noqa: SLF001  (its own count)
+
+
+def test_what_the_index_does_not_know_is_embedded(index: VectorStoreIndex, model: Counts) -> None:
+    mmr = MMRPostprocessor(embed_model=model, vectors=index.vector_store)
+    nodes = [NodeWithScore(node=TextNode(id_=name, text=f"about {name}")) for name in ("with", "new")]
+    assert [one.node.node_id for one in mmr.postprocess_nodes(nodes, query_str="with")] == ["with", "new"]
+    assert model._texts == 1  # noqa: SLF001  (its own count)
+
+
+def test_a_node_whose_text_changed_is_embedded_again(model: Counts) -> None:
+    mmr = MMRPostprocessor(embed_model=model)
+    for text in ("about with", "about try", "about try"):
+        nodes = [NodeWithScore(node=TextNode(id_=name, text=text)) for name in ("a", "b")]
+        mmr.postprocess_nodes(nodes, query_str="with")
+    assert model._texts == 4  # noqa: SLF001  (its own count)
+
+
+def test_another_store_is_refused_with_the_way_out() -> None:
+    with pytest.raises(ValueError, match=r"got dict; for another store, write a function: lambda ids:"):
+        MMRPostprocessor(vectors={"a": [1.0]})
