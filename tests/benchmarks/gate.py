@@ -6,106 +6,161 @@
 # pytest-retrieval-metrics = { path = "../../integrations/pytest", editable = true }
 # retrieval-metrics = { path = "../..", editable = true }
 # ///
-"""Does the regression gate keep its promises? False alarms without a change, failures at the drop it claims to detect.
+"""Does the regression gate keep its promises? False alarms, power, and whether what is collected changes a verdict.
 
-    uv run tests/benchmarks/gate.py --builds 2000
+    uv run tests/benchmarks/gate.py --builds 1000
+    uv run tests/benchmarks/gate.py --project
 
-A simulated retriever finds the one relevant document of a query at a random rank. A build without a change ranks a
-share of the queries anew, from the same distribution. A build with a drop of D ranks them anew as well, and then fails
-a random choice of queries altogether, as many as make the true mean fall by D. The D of each build is what the gate
-claimed in a build without a change, on other queries of the same kind.
+A simulated retriever finds the one relevant document of a query at a random rank; a check has three metrics of that
+rank. A build without a change ranks 20 % of the queries anew. A build with a drop of D ranks them anew as well, and
+then fails a random choice of queries altogether, so that the true mean of mrr@10 falls by D.
+
+With --project, pytest itself runs twelve builds of a project of four files, all together and file by file; in every
+fourth build the retriever loses queries of one file. It prints whether any verdict differs.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
+import json
+import os
+import subprocess
+import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_retrieval_metrics.sensitivity import detectable_drop
-from retrieval_metrics.results.difference import Difference
-from retrieval_metrics.statistics import paired_difference
+from retrieval_metrics.statistics import PairedDifferences, paired_differences
 
 Values = NDArray[np.float64]
-RESAMPLES = 2_000  # random sign choices per simulated test
+RESAMPLES = 999  # random sign choices per simulated test
 DEEPEST = 10
+SHARE = 0.2
+"""The share of queries that a build ranks anew."""
 UPDATES = 5
 """Builds of which the best becomes the baseline, in the column `ratcheted`."""
 FOUND = {"strong": 0.45, "weak": 0.12}
 """Chance that the relevant document stands at the next rank."""
+DROPS = (0.03, 0.05, 0.1)
+ALPHA = 0.05
 
 
-def reciprocal_ranks(random: np.random.Generator, n: int, found: float) -> Values:
-    """The reciprocal rank of each query, 0 beyond the tenth."""
-    ranks = random.geometric(found, n)
-    return np.where(ranks > DEEPEST, 0.0, 1 / ranks)
+def measured(ranks: NDArray[np.int64]) -> Values:
+    """Return mrr@10, recall@5 and ndcg@10 of each query, shape (queries, 3)."""
+    within = ranks <= DEEPEST
+    return np.column_stack([within / ranks, (ranks <= DEEPEST // 2) * 1.0, within / np.log2(ranks + 1)])
 
 
-def reranked(random: np.random.Generator, values: Values, share: float, found: float) -> Values:
-    anew = random.random(len(values)) < share
-    return np.where(anew, reciprocal_ranks(random, len(values), found), values)
+def reranked(random: np.random.Generator, ranks: NDArray[np.int64], found: float) -> NDArray[np.int64]:
+    anew = random.random(len(ranks)) < SHARE
+    return np.where(anew, random.geometric(found, len(ranks)), ranks)
 
 
-def compared(now: Values, before: Values, seed: int) -> Difference:
-    """What the gate looks at, of a check of one metric."""
-    paired = paired_difference(now, before, resamples=RESAMPLES, seed=seed)
-    return Difference(
-        metric="mrr@10",
-        system="now",
-        baseline="baseline",
-        queries=range(len(now)),
-        values=now - before,
-        paired=paired,
-        comparisons=1,
-        p_corrected=paired.p_randomisation,
-        test_level=1 - paired.level,
-        span=1.0,
+def fails(now: NDArray[np.int64], before: NDArray[np.int64], checks: int, seed: int) -> bool:
+    """Whether a check of a project with so many fails, as in `gates.compared`: one-sided, all metrics together."""
+    level = 1 - 2 * ALPHA / checks
+    tested: PairedDifferences = paired_differences(
+        measured(now) - measured(before), spans=[1.0] * 3, level=level, resamples=RESAMPLES * checks, seed=seed
     )
+    return any(p <= 1 - level + 1e-12 and one.mean < 0 for p, one in zip(tested.corrected, tested.each, strict=True))
 
 
-def fails(difference: Difference) -> bool:
-    return difference.significant and difference.mean < 0
-
-
-def simulate(n: int, share: float, found: float, builds: int, random: np.random.Generator) -> str:
+def simulate(n: int, found: float, checks: int, builds: int) -> str:
+    random = np.random.default_rng(n)
     mean = sum((1 - found) ** (rank - 1) * found / rank for rank in range(1, DEEPEST + 1))
-    alarms, ratcheted, claims, found_drops = [], [], [], []
+    alarms, ratcheted, found_drops = [], [], []
     for seed in range(builds):
-        before = reciprocal_ranks(random, n, found)
-        difference = compared(reranked(random, before, share, found), before, seed)
-        alarms.append(fails(difference))
-        builds_seen = [reranked(random, before, share, found) for _ in range(UPDATES)]
-        best = max(builds_seen, key=np.mean)
-        ratcheted.append(fails(compared(reranked(random, before, share, found), best, seed)))
-        claim = detectable_drop(difference, float(before.max()))
-        if math.isinf(claim):
-            continue  # nothing is claimed
-        claims.append(claim)
-        fresh = reciprocal_ranks(random, n, found)
-        lost = random.random(n) < claim / mean
-        now = np.where(lost, 0.0, reranked(random, fresh, share, found))
-        found_drops.append(fails(compared(now, fresh, seed)))
-    rates = f"{100 * np.mean(alarms):7.1f}{100 * np.mean(ratcheted):12.1f}"
-    return f"{rates}{np.mean(claims):8.3f}{100 * np.mean(found_drops):8.1f}"
+        before = random.geometric(found, n)
+        alarms.append(fails(reranked(random, before, found), before, checks, seed))
+        seen = [reranked(random, before, found) for _ in range(UPDATES)]
+        best = max(seen, key=lambda ranks: measured(ranks)[:, 0].mean())
+        ratcheted.append(fails(reranked(random, before, found), best, checks, seed))
+        lost = random.random(n)
+        now = reranked(random, before, found)
+        worse = [np.where(lost < drop / mean, DEEPEST + 1, now) for drop in DROPS]
+        found_drops.append([fails(each, before, checks, seed) for each in worse])
+    rates = f"{100 * np.mean(alarms):9.1f}{100 * np.mean(ratcheted):12.1f}"
+    return rates + "".join(f"{100 * rate:9.1f}" for rate in np.mean(found_drops, axis=0))
+
+
+TEST = """
+import json, os, random
+
+N = 60
+HERE = {name!r}
+QRELS = {{f"q{{at}}": ["d"] for at in range(N)}}
+
+
+def search(query):
+    at, build = int(query[1:]), int(os.environ["BUILD"])
+    anew = random.Random(f"{{HERE}} {{at}} {{build}}").random() < 0.2
+    chance = random.Random(f"{{HERE}} {{at}} {{build if anew else 0}} ranks")
+    rank = min(int(chance.expovariate(0.6)), 9)
+    if HERE == os.environ["DROPPED"] and at % 3 == 0:
+        return ["x"]
+    return [f"x{{before}}" for before in range(rank)] + ["d"]
+
+
+def test_it(retrieval_check):
+    retrieval_check(QRELS, search, {{"mrr@10": None, "ndcg@10": None, "recall@5": None}}, baseline=True)
+"""
+FILES = [f"test_{name}" for name in ("first", "second", "third", "fourth")]
+
+
+def verdicts(root: Path, build: int, *options: str) -> dict[str, list[str]]:
+    """Run a build, and return the outcome of each metric of each test."""
+    dropped = FILES[build // 4 % 4] if build % 4 == 3 else ""
+    report = root / "report.json"
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", f"--retrieval-report={report}", *options],
+        cwd=root,
+        env=os.environ | {"BUILD": str(build), "DROPPED": dropped, "PYTHONHASHSEED": "0"},
+        check=False,
+        capture_output=True,
+    )
+    checks = json.loads(report.read_text(encoding="utf-8"))["checks"]
+    return {one["test"]: [f"{row['metric']} {row['outcome']} {row['p']}" for row in one["metrics"]] for one in checks}
+
+
+def project() -> None:
+    """Run twelve builds of four files, together and one by one."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        (root / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+        for name in FILES:
+            (root / f"{name}.py").write_text(TEST.format(name=name), encoding="utf-8")
+        verdicts(root, 0, "--retrieval-update")
+        other, failed = 0, []
+        for build in range(1, 13):
+            together = verdicts(root, build)
+            alone: dict[str, list[str]] = {}
+            for name in FILES:
+                alone |= verdicts(root, build, f"{name}.py")
+            other += sum(together[test] != alone[test] for test in together)
+            failed += [(build, test) for test, rows in together.items() if any(" worse " in row for row in rows)]
+        print(f"12 builds x {len(FILES)} files: {other} verdicts differ between all files and one; failed: {failed}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--builds", type=int, default=2_000, help="simulated builds per line")
-    builds = parser.parse_args().builds
+    parser.add_argument("--builds", type=int, default=1_000, help="simulated builds per line")
+    parser.add_argument("--project", action="store_true", help="run pytest on a project of four files instead")
+    given = parser.parse_args()
+    if given.project:
+        project()
+        return
     started = time.perf_counter()
-    random = np.random.default_rng(0)
-    print("retriever  queries  changed  alarm %  ratcheted %   claim  fails %")
+    print("retriever  files  queries  alarm %  ratcheted %" + "".join(f"{f'-{drop:g}':>9}" for drop in DROPS))
     for name, found in FOUND.items():
-        for n in (25, 50, 200):
-            for share in (0.1, 0.5):
-                line = simulate(n, share, found, builds, random)
-                print(f"{name:9}{n:9}{100 * share:7.0f} %  {line}", flush=True)
-    error = 100 * math.sqrt(0.05 * 0.95 / builds)
-    print(f"{builds} builds per line, one standard error at 5 % is {error:.1f}; {time.perf_counter() - started:.0f} s")
+        for checks in (1, 4):
+            for n in (30, 100, 300):
+                print(f"{name:9}{checks:7}{n:9}{simulate(n, found, checks, given.builds)}", flush=True)
+    error = 100 * (0.05 * 0.95 / given.builds) ** 0.5
+    seconds = time.perf_counter() - started
+    print(f"{given.builds} builds per line, one standard error at 5 % is {error:.1f}; {seconds:.0f} s")
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from retrieval_metrics.results.flattered import flattered
 from retrieval_metrics.statistics import (
     Sums,
     Units,
@@ -389,6 +390,26 @@ def simultaneous(draws: int) -> None:
         line(f"5 systems, {kind}", n, [f"{rates[0]:9.1f}{np.mean(widths):7.2f}{rates[1]:9.1f}"])
 
 
+def flattery(draws: int) -> None:
+    """The mean of the best of several systems, and what it is said to be worth, minus its true mean."""
+    for kind, systems, n, ahead in itertools.product(("independent", "clones"), (5, 12), (40, 200), (0.0, 0.1)):
+        random = np.random.default_rng(systems * n)
+        names = [f"s{at}" for at in range(systems)]
+        mean = 0.6 if kind == "independent" else 0.5
+        own, worth = [], []
+        for _ in range(draws):
+            values = equal_systems(random, n, systems, kind)
+            values[:, -1] += ahead
+            best = flattered("ndcg", names, values.T, 1, None)
+            assert best is not None
+            true = mean + ahead * (best.system == names[-1])
+            own.append(best.mean - true)
+            worth.append(best.worth - true)
+        error = np.std(worth) / np.sqrt(draws)
+        cells = [f"{np.mean(own):+9.4f}{np.mean(worth):+9.4f}{error:9.4f}"]
+        line(f"{systems} systems, {kind}, {f'one +{ahead:g}' if ahead else 'equal'}", n, cells)
+
+
 SIZES_OF_CLUSTERS = {
     "40 documents x 5": lambda _: np.full(40, 5),
     "40 documents x 1 to 9": lambda random: random.integers(1, 10, 40),
@@ -464,6 +485,11 @@ PARTS: dict[str, tuple[Callable[[int], None], str, str]] = {
         simultaneous,
         "All intervals of a comparison hold the truth (%); width beside t's",
         "     ours  width        t",
+    ),
+    "flattery": (
+        flattery,
+        "The best of several systems: its own mean minus the true one, and what it is said to be worth minus the same",
+        "      own    worth       se",
     ),
     "clusters": (
         clusters,

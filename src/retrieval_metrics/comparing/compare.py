@@ -47,6 +47,7 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = 0,
     documents: Any = None,
+    show_progress: bool = False,
 ) -> Comparison:
     """Score several systems on the same queries and test in which metrics they differ.
 
@@ -84,6 +85,7 @@ def compare(
         resamples: Number of random choices of signs if the test cannot be exact.
         seed: Seed of the random choices; the same seed gives the same p values.
         documents: The documents that chunks were cut from, as in `evaluate`.
+        show_progress: Show a progress bar of the test on stderr; needs rich.
 
     Returns:
         Means, differences and a verdict in words; print it, plot it, turn it into a DataFrame or a report.
@@ -92,10 +94,11 @@ def compare(
         TypeError: If `runs` is not a mapping of names to runs, or as in `evaluate`.
         ValueError: If there are fewer than two runs, the baseline is not among them, `level` is not between 0 and 1, or
             as in `evaluate`.
+        ImportError: If `show_progress` is set and rich is not installed.
 
     Warns:
         RetrievalWarning: As in `evaluate`, with the name of the system; and if the judged shares of systems differ by
-            more than ten percentage points.
+            more than ten percentage points. Before a test that takes more than a minute, with an estimate.
 
     Example:
         >>> qrels = {f"q{i}": ["d"] for i in range(8)}
@@ -132,6 +135,7 @@ def compare(
             unjudged=unjudged,
             unseen=unseen,
             metrics=None if metrics is DEFAULT_METRICS else as_metrics(metrics, computed=False),
+            show_progress=show_progress,
         )
     truths: Any = qrels
     if not isinstance(runs, Mapping):
@@ -161,6 +165,7 @@ def compare(
         margin=margin,
         unjudged="bounds" if bounds else None,
         unseen=unseen,
+        show_progress=show_progress,
     )
     for said in comparison.said_of_ignorance:
         warnings.warn(said, RetrievalWarning, stacklevel=2)

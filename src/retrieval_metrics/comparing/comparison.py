@@ -82,6 +82,7 @@ class Comparison(Compared, Printed):
         unseen: int | Mapping[QueryId, int] | None = None,
         metrics: tuple[Metric, ...] | None = None,
         looks: int = 1,
+        show_progress: bool = False,
     ) -> Comparison:
         """Compare existing evaluations; see `compare`. Here `unjudged` is None or "bounds".
 
@@ -115,6 +116,7 @@ class Comparison(Compared, Printed):
             margin=margin,
             clusters=clusters,
             budgets=budgets,
+            show_progress=show_progress,
         )
         if looks > 1:
             differences = tuple(
@@ -309,8 +311,8 @@ class Comparison(Compared, Printed):
         (ranking,) = (replace(self.ranking, seconds={}) if timed else self.ranking).tables  # not the seconds twice
         more = f"print(comparison.conclusions) says what each of the {numbers.count(len(self.pairs), 'pair')} shows"
         caveats = self.conclusions.caveats
-        said = Table((), (), [*caveats, *self.ranking.sentences, more, *small_print(self, pairs=False)])
-        return [ranking, *timed, *notes_tables(self), said]
+        said = [*self.ranking.sentences, *self.conclusions.flattery, more, *small_print(self, pairs=False)]
+        return [ranking, *timed, *notes_tables(self), Table((), (), [*caveats, *said])]
 
     def _repr_html_(self) -> str:
         from retrieval_metrics.reporting.notebooks import comparison_html  # noqa: PLC0415  (only needed in a notebook)

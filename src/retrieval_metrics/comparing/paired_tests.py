@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.comparing.watching import watched
 from retrieval_metrics.inputs.question_clusters import Clusters
 from retrieval_metrics.results.difference import Difference
 from retrieval_metrics.results.summary import bounds_of
@@ -42,6 +43,7 @@ def tested(
     margin: float | None,
     clusters: Clusters | None,
     budgets: Sequence[BudgetUse],
+    show_progress: bool,
 ) -> tuple[Difference, ...]:
     """Return the differences of all pairs in all metrics, tested together."""
     hypotheses = [(metric, *pair) for metric in metrics for pair in pairs_of(list(scores), baseline)]
@@ -55,15 +57,17 @@ def tested(
     )
     labels = None if clusters is None else clusters.of(queries).labels
     of_each = [spans[metric] for metric, _, _ in hypotheses]
-    found = paired_differences(
-        differences,
-        spans=of_each,
-        level=level,
-        resamples=resamples,
-        seed=seed,
-        clusters=labels,
-        contrasts=_contrasts(aligned, metrics, differences, hypotheses),
-    )
+    with watched(len(hypotheses), len(queries), resamples, show_progress=show_progress) as advance:
+        found = paired_differences(
+            differences,
+            spans=of_each,
+            level=level,
+            resamples=resamples,
+            seed=seed,
+            clusters=labels,
+            contrasts=_contrasts(aligned, metrics, differences, hypotheses),
+            advance=advance,
+        )
     defined = ~np.isnan(differences)
     samples = [
         Units.of(column[mask], None if labels is None else labels[mask])

@@ -44,7 +44,7 @@ def comparison_html(comparison: Compared) -> str:
     sentences = comparison.conclusions.sentences
     ranking = ranking_of(comparison)
     if len(sentences) > SENTENCES:
-        sentences = [*comparison.conclusions.caveats, *ranking.sentences]
+        sentences = [*comparison.conclusions.caveats, *ranking.sentences, *comparison.conclusions.flattery]
     shown = [means_table(comparison), *_pairs(comparison)]
     parts = [
         f"<ul>{''.join(f'<li>{escape(sentence.strip())}</li>' for sentence in sentences)}</ul>",

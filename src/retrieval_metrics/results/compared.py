@@ -12,6 +12,7 @@ from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.cautions import cautions, said_of_ignorance
 from retrieval_metrics.results.chosen import fitting
 from retrieval_metrics.results.conclusions import conclude
+from retrieval_metrics.results.flattered import Flattered, flattered
 from retrieval_metrics.results.room import unequal_room
 from retrieval_metrics.results.summary import clustered_sums, interval_of
 from retrieval_metrics.statistics.sums import Sums
@@ -91,7 +92,19 @@ class Compared:
             margin=self.margin,
             bounds=self.unjudged,
             caveats=cautions(self.budgets, self.room, self.said_of_ignorance),
+            flattered=tuple(self.flattered.values()),
         )
+
+    @cached_property
+    def flattered(self) -> ByMetric[Flattered]:
+        """How much the best system of each metric is flattered by being chosen, from five systems on; else empty."""
+        found = []
+        for metric in self.metrics:
+            if metric.definition.says_how_good:
+                rows, values = self._shared[str(metric)]
+                sign = metric.definition.sign
+                found.append(flattered(str(metric), self.systems, values.T, sign, self._labels(rows)))
+        return ByMetric({one.metric: one for one in found if one is not None})
 
     @cached_property
     def table(self) -> ByMetric[dict[str, float]]:

@@ -9,6 +9,7 @@ from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.chosen import fitting
 from retrieval_metrics.results.conclusion import Conclusion, OtherGrades
+from retrieval_metrics.results.flattered import said_of_flattery
 from retrieval_metrics.statistics.paired import is_found
 
 if TYPE_CHECKING:
@@ -17,11 +18,15 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.conclusion import ConclusionKind
     from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.flattered import Flattered
     from retrieval_metrics.results.ignorance import UnjudgedBounds
 
 
-class Conclusions(tuple[Conclusion, ...], Printed):
+class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds what is said of all pairs together)
     """One conclusion for each pair of systems and metric, pair by pair; printed as sentences.
+
+    Attributes:
+        flattered: How much the best system of each metric is flattered by being chosen, from five systems on.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -32,7 +37,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):
         [('mrr', 'better'), ('recall@2', 'the same')]
     """
 
-    __slots__ = ()
+    flattered: tuple[Flattered, ...] = ()
 
     def of(self, metric: str | Metric, system: str | None = None, baseline: str | None = None) -> Conclusion:
         """Return one of the conclusions.
@@ -59,7 +64,12 @@ class Conclusions(tuple[Conclusion, ...], Printed):
     @property
     def sentences(self) -> list[str]:
         """The conclusions in words, one sentence each, between the caveats and what so few queries cannot show."""
-        return [*self.caveats, *(each.sentence for each in self), *self.unseen]
+        return [*self.caveats, *(each.sentence for each in self), *self.flattery, *self.unseen]
+
+    @property
+    def flattery(self) -> list[str]:
+        """What the best of many systems are worth on new questions, in a sentence; nothing if there are few."""
+        return said_of_flattery(self.flattered)
 
     @property
     def unseen(self) -> list[str]:
@@ -83,6 +93,7 @@ def conclude(
     margin: float | None,
     bounds: UnjudgedBounds | None,
     caveats: Sequence[str],
+    flattered: tuple[Flattered, ...] = (),
 ) -> Conclusions:
     """Return the conclusions that the differences of a comparison allow, pair by pair."""
     found = []
@@ -101,7 +112,9 @@ def conclude(
                     caveats=(*caveats,),
                 )
             )
-    return Conclusions(found)
+    conclusions = Conclusions(found)
+    conclusions.flattered = flattered
+    return conclusions
 
 
 def _kind(one: Difference, grades: OtherGrades | None) -> ConclusionKind:

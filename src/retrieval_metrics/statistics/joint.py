@@ -11,7 +11,7 @@ from retrieval_metrics.statistics import arrays
 from retrieval_metrics.statistics.sign_flip import LARGEST_ENUMERATION, all_sums, heads, of_size_one, rounding_of_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -61,6 +61,7 @@ def joint_sign_flips(
     resamples: int = 10_000,
     seed: int = 0,
     contrasts: Contrasts | None = None,
+    advance: Callable[[int], None] | None = None,
 ) -> JointTest:
     """Test several hypotheses on the same queries together, by exchanging signs of whole queries.
 
@@ -93,6 +94,7 @@ def joint_sign_flips(
         resamples: Number of random choices where they cannot be listed.
         seed: Seed of the random choices; the same seed gives the same p values.
         contrasts: The same differences as those of fewer columns, which makes the test faster.
+        advance: Told how many random choices are done, beginning with 0; not called where the choices are listed.
 
     Raises:
         ValueError: If a difference is NaN or infinite, the array is not two-dimensional, or another argument is out of
@@ -131,7 +133,8 @@ def joint_sign_flips(
         found.corrected[moving] = found.p_values[moving]
         return found._replace(simultaneous=float(found.critical[moving[0]]))
     given = Contrasts(array, np.arange(hypotheses), np.full(hypotheses, -1)) if contrasts is None else contrasts
-    first = _step_down(_Choices.of(given, array, moving, resamples, seed), moving, alpha, found)
+    choices = _Choices.of(given, array, moving, resamples, seed)
+    first = _step_down(choices, moving, alpha, found, advance if choices.counts is None else None)
     return found._replace(simultaneous=first)
 
 
@@ -256,18 +259,30 @@ def _kinds(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int
     return first, counts
 
 
-def _step_down(choices: _Choices, moving: NDArray[np.int64], alpha: float, found: JointTest) -> float:
+def _step_down(
+    choices: _Choices,
+    moving: NDArray[np.int64],
+    alpha: float,
+    found: JointTest,
+    advance: Callable[[int], None] | None,
+) -> float:
     """Put p values and critical values of the hypotheses that move into the result; return that of the first step."""
     hypotheses, start = len(moving), choices.observed_weight
     reach = choices.observed - NEAR
     alone, stepped = np.full(hypotheses, start), np.full(hypotheses, start)
     largest, weights = [choices.observed[:1]], [np.array([start])]
+    done = 0
+    if advance is not None:
+        advance(done)
     for sums, weight in choices.blocks():
         alone += weight @ (sums >= reach)
         of_steps = _largest_left(sums)
         stepped += weight @ (of_steps >= reach)
         largest.append(of_steps[:, 0].copy())
         weights.append(weight)
+        done += len(sums)
+        if advance is not None:
+            advance(done)
     places = moving[choices.order]
     sampled = ~found.exact[places]
     found.p_values[places[sampled]] = np.minimum(alone, 1.0)[sampled]

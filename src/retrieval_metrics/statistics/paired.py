@@ -15,7 +15,7 @@ from retrieval_metrics.statistics.interval_of_difference import difference_inter
 from retrieval_metrics.statistics.joint import Contrasts, joint_sign_flips
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -154,6 +154,7 @@ def paired_differences(
     seed: int = 0,
     clusters: ArrayLike | None = None,
     contrasts: Contrasts | None = None,
+    advance: Callable[[int], None] | None = None,
 ) -> PairedDifferences:
     """Describe several differences on the same queries, and test them together.
 
@@ -166,6 +167,7 @@ def paired_differences(
         seed: Seed of the random choices.
         clusters: The cluster of each query, shape (n,); None: queries are independent.
         contrasts: The same differences as those of fewer columns, 0 instead of NaN, which makes the test faster.
+        advance: Told how many random choices of signs are done; see `joint_sign_flips`.
 
     Raises:
         ValueError: If a difference is infinite or an argument is out of range.
@@ -189,6 +191,7 @@ def paired_differences(
         resamples=resamples,
         seed=seed,
         contrasts=contrasts,
+        advance=advance,
     )
     each = []
     for at, (mask, span) in enumerate(zip(defined.T, spans, strict=True)):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.tuning.choice import TuningRule
 
 
-def chosen(evaluations: Mapping[str, Evaluation], rule: TuningRule) -> Tuning:
+def chosen(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, show_progress: bool = False) -> Tuning:
     """Choose among evaluated settings.
 
     Raises:
@@ -28,7 +28,14 @@ def chosen(evaluations: Mapping[str, Evaluation], rule: TuningRule) -> Tuning:
     """
     first = evaluations[rule.default]
     chosen_by = next(each for each in first.metrics if str(each) == rule.metrics[0])
-    compared = Comparison.of(evaluations, baseline=rule.default, metrics=(chosen_by,), level=rule.level, seed=rule.seed)
+    compared = Comparison.of(
+        evaluations,
+        baseline=rule.default,
+        metrics=(chosen_by,),
+        level=rule.level,
+        seed=rule.seed,
+        show_progress=show_progress,
+    )
     allowed = [name for name in evaluations if _keeps(compared.evaluations[name], rule)]
     if not allowed:
         raise ValueError(

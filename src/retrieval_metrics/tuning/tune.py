@@ -105,7 +105,7 @@ def tune(
         resamples=resamples,
         seed=seed,
     )
-    return chosen(evaluations, rule)
+    return chosen(evaluations, rule, show_progress=show_progress)
 
 
 class _Candidate:

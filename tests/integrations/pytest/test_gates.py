@@ -41,8 +41,8 @@ def test_a_small_drop_is_not_told_from_chance_and_says_what_would_be(builds: Bui
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
         [
-            "*ndcg@10  0.914*0.125     0.26  cannot tell",
-            "test_search.py::test_words: ndcg@10 cannot tell: 1.000 -> 0.914 (p 0.125), 4 of 40 queries",
+            "*ndcg@10  0.914*0.0625     0.2*  cannot tell",
+            "test_search.py::test_words: ndcg@10 cannot tell: 1.000 -> 0.914 (p 0.0625), 4 of 40 queries",
             "  q0: 1.000 -> 0.138",
             "  q3: 1.000 -> 0.138",
         ]
@@ -118,8 +118,8 @@ def test_a_drop_within_the_tolerance_is_accepted(builds: Builds) -> None:
 
 def test_alpha_decides_and_only_the_checks_with_a_baseline_share_it(builds: Builds) -> None:
     builds.baseline()
-    builds.run(lost=7).assert_outcomes(failed=1)  # 7 of 7 lost: p 2 / 2^7, and both metrics say the same
-    builds.run("--retrieval-alpha=0.01", lost=7).assert_outcomes(passed=1)
+    builds.run(lost=7).assert_outcomes(failed=1)  # 7 of 7 lost: p 1 / 2^7, and both metrics say the same
+    builds.run("--retrieval-alpha=0.005", lost=7).assert_outcomes(passed=1)
     floors = "\n".join(
         f"    def test_floor_{at}(retrieval_check):\n        retrieval_check(QRELS, found, {{'mrr': None}})\n"
         for at in range(6)
@@ -129,7 +129,7 @@ def test_alpha_decides_and_only_the_checks_with_a_baseline_share_it(builds: Buil
     others = floors.replace("None}", "None}, baseline=True")
     builds.write(f"{SUITE}\n{others}")
     builds.run("--retrieval-update").assert_outcomes(passed=7)
-    builds.run(lost=7).assert_outcomes(passed=7)  # 2 / 2^7 is above .05 / 7
+    builds.run(lost=7).assert_outcomes(passed=7)  # 1 / 2^7 is above .05 / 7
     result = builds.run("-k", "words", lost=7)  # choosing tests does not move the verdict
     result.assert_outcomes(passed=1, deselected=6)
 
@@ -137,11 +137,45 @@ def test_alpha_decides_and_only_the_checks_with_a_baseline_share_it(builds: Buil
 def test_the_verdict_is_the_same_for_a_file_and_for_all_of_them(builds: Builds) -> None:
     builds.pytester.makepyfile(**dict.fromkeys(("test_b", "test_c", "test_d"), SUITE))
     builds.run("--retrieval-update").assert_outcomes(passed=4)
-    builds.run("test_search.py", lost=7).assert_outcomes(passed=1)  # p 2 / 2^7 is above .05 / 4
-    builds.run(lost=7).assert_outcomes(passed=4)
-    builds.run("test_search.py", lost=8).assert_outcomes(failed=1)  # 2 / 2^8 is below
-    builds.run("test_b.py", "test_search.py", lost=8).assert_outcomes(failed=2)
-    builds.run(lost=8).assert_outcomes(failed=4)
+    builds.run("test_search.py", lost=6).assert_outcomes(passed=1)  # p 1 / 2^6 is above .05 / 4
+    builds.run(lost=6).assert_outcomes(passed=4)
+    builds.run("test_search.py", lost=7).assert_outcomes(failed=1)  # 1 / 2^7 is below
+    builds.run("test_b.py", "test_search.py", lost=7).assert_outcomes(failed=2)
+    builds.run(lost=7).assert_outcomes(failed=4)
+
+
+def test_only_drops_fail_so_five_losses_and_no_gain_do(builds: Builds) -> None:
+    builds.baseline()
+    result = builds.run(lost=5)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["ndcg@10 worse: 1.000 -> * (p 0.0312), 5 of 40 queries"])  # 1 / 2^5
+    builds.run("--retrieval-update", "--retrieval-accept-worse", lost=5)
+    builds.run().stdout.fnmatch_lines(["*ndcg@10  1.000 *0.969*passed"])  # 1 - 1 / 2^5: a gain is no alarm
+
+
+def test_the_error_is_stated_by_build_and_by_month(builds: Builds) -> None:
+    builds.baseline()
+    builds.run().stdout.fnmatch_lines(
+        ["*worse if p is at most 0.05: false alarms in at most 5 % of builds, 79 % of months of 30 builds*"]
+    )
+    builds.run("--retrieval-builds=30").stdout.fnmatch_lines(
+        ["*worse if p is at most 0.001667: false alarms in at most 0.17 % of builds, 4.9 % of months of 30 builds*"]
+    )
+
+
+def test_drift_is_warned_of_only_where_a_baseline_rose_by_chance(builds: Builds) -> None:
+    drift = "*drifts upwards*"
+    for lost, drifts in ((3, True), (12, False)):
+        builds.run("--retrieval-update", "--retrieval-accept-worse", lost=lost)
+        builds.run("--retrieval-update", "--retrieval-accept-worse", lost=lost + 1).stdout.no_fnmatch_line(drift)
+        risen = builds.run("--retrieval-update", lost=0).stdout
+        if drifts:
+            risen.fnmatch_lines([drift])
+        else:
+            risen.no_fnmatch_line(drift)
+    builds.write(SUITE.replace("baseline=True", "baseline=True, deterministic=True"))
+    builds.run("--retrieval-update", "--retrieval-accept-worse", lost=2)
+    builds.run("--retrieval-update").stdout.no_fnmatch_line(drift)
 
 
 def test_baselines_without_a_test_do_not_count(builds: Builds) -> None:
@@ -288,7 +322,7 @@ def test_a_retriever_that_varies_is_asked_several_times_and_pooled(builds: Build
 
 def test_builds_can_share_alpha(builds: Builds) -> None:
     builds.baseline()
-    builds.run(lost=8).assert_outcomes(failed=1)  # p = 2 / 2^8
+    builds.run(lost=8).assert_outcomes(failed=1)  # p = 1 / 2^8
     builds.run("--retrieval-builds=30", lost=8).assert_outcomes(passed=1)
     builds.run("--retrieval-builds=30", lost=12).assert_outcomes(failed=1)
     builds.run("--retrieval-builds=0").stderr.fnmatch_lines(["*--retrieval-builds must be a whole number, 1 or more*"])

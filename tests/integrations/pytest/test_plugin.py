@@ -17,7 +17,7 @@ pytest_plugins = ["pytester"]
     ("option", "said"),
     [
         ("--retrieval-floor=median", "--retrieval-floor must be one of mean, low; got 'median'"),
-        ("--retrieval-alpha=5", "--retrieval-alpha must be a number between 0 and 1, such as 0.05; got '5'"),
+        ("--retrieval-alpha=5", "--retrieval-alpha must be a number between 0 and 0.5, such as 0.05; got '5'"),
         ("--retrieval-tolerance=some", "--retrieval-tolerance must be a number, 0 or more; got 'some'"),
         ("--retrieval-show=-1", "--retrieval-show must be a whole number, 0 or more; got '-1'"),
         (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_retrieval_metrics.failure import fitting, losers, named, texts_of, winners
-from pytest_retrieval_metrics.gates import NOW, Verdict
+from pytest_retrieval_metrics.gates import NOW, Verdict, p_of_drop
 from retrieval_metrics.adapting.printing import numbers
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def changes(where: str, comparison: Comparison, show: int) -> list[str]:
     for each in comparison.differences:
         means = numbers.change(before.means[each.metric], now.means[each.metric])
         lines.append(
-            f"  {each.metric} {means} (p {numbers.p_value(each.p_corrected)}): {len(losers(each))} lost, "
+            f"  {each.metric} {means} (p {numbers.p_value(p_of_drop(each))}): {len(losers(each))} lost, "
             f"{len(winners(each))} won of {numbers.queries(each.n)}"
         )
     moved = next((each for each in comparison.differences if not each.identical), None)

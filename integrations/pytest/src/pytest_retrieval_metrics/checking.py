@@ -11,6 +11,7 @@ import pytest
 
 from pytest_retrieval_metrics.approval import approved, changes, stays
 from pytest_retrieval_metrics.baseline import Baseline, lean, write
+from pytest_retrieval_metrics.best import forget_best, keep_best, worse_than_best
 from pytest_retrieval_metrics.carrying import put
 from pytest_retrieval_metrics.failure import explained
 from pytest_retrieval_metrics.floors import floors_of, queries_of, query_floors_of
@@ -280,6 +281,7 @@ class RetrievalCheck:
         measured = verdicts + of_baseline
         verdicts, may, left = measured, False, ""
         if asked.path is not None and self._settings.update:
+            measured = measured + self._than_best(asked, shown_to_people)
             verdicts, may = approved(evaluation, measured, asked.floors, self._settings)
             left = "" if may else stays(verdicts)
         notes = [*(comparison.notes if comparison else ()), *repeats.notes()]
@@ -329,10 +331,25 @@ class RetrievalCheck:
             verdicts += deterministic_gate(comparison)
         return comparison, verdicts + never_worse_gate(comparison, asked.never_worse)
 
+    def _than_best(self, asked: _Asked, evaluation: Evaluation) -> list[Verdict]:
+        """Return what an update would lose of the best approved baseline; fail if that cannot be read."""
+        __tracebackhide__ = True
+        assert asked.path is not None  # noqa: S101  (for type checkers: there is one where it is updated)
+        try:
+            return worse_than_best(evaluation, asked.path, self._test, self._settings, self._alpha)
+        except ValueError as error:
+            said = str(error).replace(str(asked.path.parent), shown(asked.path.parent, self._item.config.rootpath))
+        self._records.append(self._record(asked, f"not compared: {said}"))
+        pytest.fail(said, pytrace=False)
+
     def _store(self, asked: _Asked, evaluation: Evaluation, comparison: Comparison | None, rounds: int) -> list[str]:
         """Write the baseline, and return lines on what it replaces."""
         assert asked.path is not None  # noqa: S101  (for type checkers: there is one where it is stored)
         where = shown(asked.path, self._item.config.rootpath)
+        if asked.known is None:
+            forget_best(asked.path)
+        elif comparison is None or not all(each.identical for each in comparison.differences):
+            keep_best(evaluation, asked.known, self._test, self._alpha)
         written = write(asked.path, evaluation, {"test": self._test, "check": asked.name, "repeats": rounds})
         if asked.known is None:
             return [f"{where}: new"]
@@ -367,6 +384,8 @@ class RetrievalCheck:
             "failure": failure,
             "baseline": None if asked.path is None else str(asked.path),
             "had_baseline": asked.known is not None,
+            "deterministic": asked.deterministic,
+            "alpha_of_build": self._settings.alpha / self._settings.builds,
             "history": str(self._beside(history, asked.name, ".jsonl")) if history else None,
         }
         level, alpha = self._settings.level, self._alpha

@@ -93,11 +93,13 @@ def query_floor_gate(evaluation: Evaluation, floors: Mapping[str, float | Mappin
 def compared(evaluation: Evaluation, baseline: Baseline, alpha: float) -> Comparison:
     """Compare with the baseline, on the queries that are the same in both.
 
+    Only drops fail, so the test is one-sided at alpha: it rejects where the two-sided one at 2 alpha does, downwards.
+
     Raises:
         ValueError: If nothing can be compared; the message says why.
     """
     both = {NOW: evaluation, BASELINE: with_metrics(baseline.evaluation, evaluation.metrics)}
-    return Comparison.of(both, baseline=BASELINE, level=1 - alpha)
+    return Comparison.of(both, baseline=BASELINE, level=1 - 2 * alpha)
 
 
 def regression_gate(
@@ -127,17 +129,23 @@ def _verdict(comparison: Comparison, conclusion: Conclusion, settings: Settings)
         outcome = "worse" if conclusion.kind == "worse" else "cannot tell"
     ends = (numbers.interval(one.intervals(settings.level)[metric]) for one in (before, now))
     figures = (
-        f"{numbers.change(before.means[metric], now.means[metric])} (p {numbers.p_value(difference.p_corrected)}), "
+        f"{numbers.change(before.means[metric], now.means[metric])} (p {numbers.p_value(p_of_drop(difference))}), "
         f"{difference.paired.losses} of {numbers.queries(difference.n)}"
     )
     said = (
         f"was {next(ends)}, is {next(ends)}; difference {numbers.signed(difference.mean)} "
-        f"{numbers.interval(difference.interval, difference=True)}, alpha {difference.alpha:.4g} per build; "
+        f"{numbers.interval(difference.interval, difference=True)}, alpha {difference.alpha / 2:.4g} per build; "
         f"{difference.paired.wins} better, {difference.paired.ties} equal, {difference.paired.losses} worse"
     )
     if outcome == "cannot tell" and (able := detects(difference, drop)):
         said = f"{able}; {said}"
     return Verdict(metric=metric, outcome=outcome, figures=figures, said=said, difference=difference, drop=drop)
+
+
+def p_of_drop(difference: Difference) -> float:
+    """Return the corrected p value of the one-sided test: how likely so low a mean is if nothing got worse."""
+    half = difference.p_corrected / 2
+    return 1.0 if difference.identical else half if difference.gain < 0 else 1 - half
 
 
 def detects(difference: Difference, drop: float) -> str:

@@ -89,6 +89,8 @@ class Gathered:
         return True
 
     def _without_a_test(self, records: list[dict[str, Any]]) -> Iterator[str]:
+        from pytest_retrieval_metrics.best import forget_best  # noqa: PLC0415  (brings the core)
+
         used = {one["baseline"] for one in records if one["baseline"]}
         ended = {(str(Path(one["baseline"]).parent), one["within"])
                  for one in records if one["baseline"] and one["test"] in self._finished}  # fmt: skip
@@ -105,6 +107,7 @@ class Gathered:
             yield f"  {shown(one.path, root)}: {one.why}{hint}"
             if prune:
                 one.path.unlink()
+                forget_best(one.path)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table of all checks, and what was written."""

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_retrieval_metrics.failure import losers, texts_of, winners
-from pytest_retrieval_metrics.gates import BASELINE
+from pytest_retrieval_metrics.gates import BASELINE, p_of_drop
 from retrieval_metrics.adapting.printing import numbers, tables
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def metric_rows(
                 "n": evaluation.n[metric],
                 "floor": floors.get(metric),
                 "difference": None if difference is None else number(difference.mean),
-                "p": None if difference is None else number(difference.p_corrected),
+                "p": None if difference is None else number(p_of_drop(difference)),
                 "detects": None if tested is None else number(tested.drop),
                 "lost": 0 if difference is None else len(losers(difference)),
                 "won": 0 if difference is None else len(winners(difference)),

@@ -70,7 +70,7 @@ KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     ),
     "alpha": (
         "0.05",
-        _number(SMALLEST, 1, "a number between 0 and 1, such as 0.05"),
+        _number(SMALLEST, 0.5, "a number between 0 and 0.5, such as 0.05"),
         "accepted share of builds with a false alarm, over all tests that use retrieval_check",
     ),
     "builds": (

@@ -20,6 +20,10 @@ LINES = 12
 """The number of lines for a check that did not fail."""
 MANY = 50
 """A number of queries that lifts the limits of lines."""
+MONTH = 30
+"""How many builds a month is taken to have."""
+HALF = 0.5
+"""The p value of the test for a drop where the mean is as it was; above it, the mean has risen."""
 FRAME = ("the title", "an empty line", "the header", "the legend")
 DRIFT = (
     "A baseline that is often updated to what is good by chance drifts upwards: of the best of five builds, about 10 % "
@@ -47,8 +51,9 @@ def summary(records: Records, show: int) -> str:
 
 
 def _rose(record: dict[str, Any]) -> bool:
-    """Whether a baseline was replaced by a higher one."""
-    return any((row["difference"] or 0.0) > 0 for row in record["metrics"])
+    """Whether a baseline was replaced by one that is better, but no more so than by chance."""
+    by_chance = 1 - record["alpha"]
+    return not record["deterministic"] and any(HALF < (row["p"] or 0.0) < by_chance for row in record["metrics"])
 
 
 def ordered(records: Records) -> list[dict[str, Any]]:
@@ -112,10 +117,16 @@ def table(records: Records) -> tables.Table:
     said = [", ".join(map(numbers.level_name, levels))]
     if "p" in header:
         alphas = " or ".join(f"{alpha:.4g}" for alpha in sorted({one["alpha"] for one in records}))
-        said.append(f"worse if p is at most {alphas}")
+        said.append(f"worse if p is at most {alphas}: {_said_of_alarms(max(one['alpha_of_build'] for one in records))}")
     if "detects" in header:
         said.append("detects: the drop that fails in 80 % of builds")
     return tables.Table(header, [[row[at] for at in kept] for row in rows], ["; ".join(said)], "", words)
+
+
+def _said_of_alarms(alpha: float) -> str:
+    """Return how often the gate fails where nothing changed, over all baselines."""
+    month = 1 - (1 - alpha) ** MONTH
+    return f"false alarms in at most {100 * alpha:.2g} % of builds, {100 * month:.2g} % of months of {MONTH} builds"
 
 
 def _cell(value: float | None) -> str:
