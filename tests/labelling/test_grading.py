@@ -21,7 +21,7 @@ CORPUS: dict[Any, str] = {
 RUNS: dict[str, Any] = {
     "lexical": {query: [f"document-{5 * number + at}" for at in range(5)] for number, query in enumerate(QUERIES)}
 }
-POOL = rm.pool(RUNS, QUERIES, CORPUS)
+POOL = rm.pool(QUERIES, RUNS, CORPUS)
 TRUE: dict[Any, Any] = {
     query: {document: int(document.split("-")[1]) % 4 for document in held} for query, held in RUNS["lexical"].items()
 }
@@ -219,6 +219,6 @@ def test_options_are_checked_before_the_model_is_asked(options: dict[str, Any], 
 
 def test_texts_are_needed_and_a_model() -> None:
     with pytest.raises(ValueError, match="30 of 30 documents have no text"):
-        rm.pool(RUNS, QUERIES).grade(Model(honest))
+        rm.pool(QUERIES, RUNS).grade(Model(honest))
     with pytest.raises(TypeError, match="a model must be a function"):
         POOL.grade("gpt")
