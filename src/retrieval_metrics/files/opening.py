@@ -15,9 +15,9 @@ from typing import IO, TYPE_CHECKING, Any
 from retrieval_metrics.checks import require
 from retrieval_metrics.files.archives import ZIP, member_of, open_member
 from retrieval_metrics.files.encodings import BYTE_ORDER_MARK, refuse_marks, refuse_other_encoding
-from retrieval_metrics.files.kept import Kept, let_ctrl_c_interrupt
 from retrieval_metrics.files.limits import Limits
 from retrieval_metrics.files.quoting import refuse_carriage_returns
+from retrieval_metrics.files.rereading import Kept, let_ctrl_c_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
