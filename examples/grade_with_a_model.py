@@ -68,7 +68,7 @@ def main() -> None:
     retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}
     runs = {name: rm.retrieve(partial(each.search, k=DEPTH), texts) for name, each in retrievers.items()}
 
-    pool = rm.pool(runs, texts, {piece.id: piece.text for piece in pieces}, DEPTH)
+    pool = rm.pool(texts, runs, {piece.id: piece.text for piece in pieces}, DEPTH)
     print(pool)
     sample = pool.sample(GRADED_BY_PEOPLE)
     print(sample)

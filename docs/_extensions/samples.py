@@ -67,7 +67,7 @@ def write(folder: Path) -> None:
     compared.report(folder / "report.html", title="Two ways to search a handbook")
     ids = {name: {query: [chunk.id for chunk in found] for query, found in run.items()} for name, run in runs.items()}
     corpus = {chunk.id: chunk.text or "" for chunk in chunks()}
-    rm.pool(ids, dict(asked.queries), corpus, depth=3).labelling_page(folder / "labelling.html")
+    rm.pool(dict(asked.queries), ids, corpus, depth=3).labelling_page(folder / "labelling.html")
 
 
 def _write(app: Sphinx, error: Exception | None) -> None:

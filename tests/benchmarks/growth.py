@@ -138,7 +138,7 @@ def _generate(number: int) -> Callable[[], Any]:
 def _pool(number: int) -> Callable[[], Any]:
     questions, run = quoted(number)
     texts: Any = questions.queries
-    return lambda: rm.pool({"one": run}, texts, depth=5).grade(lambda _: "2", model_name="instant")
+    return lambda: rm.pool(texts, {"one": run}, depth=5).grade(lambda _: "2", model_name="instant")
 
 
 def _report(number: int) -> Callable[[], Any]:

@@ -12,6 +12,8 @@ import retrieval_metrics as rm
 from retrieval_metrics.types import Conclusion
 
 COMPARISONS, PARTS = 5_000, 20
+EVERY_TIME = range(4)
+"""The parts that run every time, a thousand comparisons; the others are slow tests."""
 METRICS = ["mrr@3", "hit_rate@2", "recall@5", "ndcg@3", "map", "precision@2", "r_precision"]
 
 HEADLINES = {
@@ -98,7 +100,9 @@ def chunked(rng: random.Random) -> tuple[dict[str, Any], dict[str, Any], dict[st
     return qrels, runs, {"metrics": metrics, "margin": rng.choice([None, 0.1]), "baseline": rng.choice([None, "base"])}
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize(
+    "part", [part if part in EVERY_TIME else pytest.param(part, marks=pytest.mark.slow) for part in range(PARTS)]
+)
 def test_nothing_that_is_said_contradicts_anything_else(part: int) -> None:
     kinds = set()
     for number in range(part, COMPARISONS, PARTS):

@@ -58,7 +58,7 @@ def test_without_documents_what_is_not_confirmed_is_said() -> None:
     assert "so no span was found in them, nor is anything else judged, so every metric is 0: 1 with" in str(
         said.message
     )
-    questions = {"q": [SPAN], "p": ["d1"]}
+    questions: dict[str, list[rm.Span] | list[str]] = {"q": [SPAN], "p": ["d1"]}
     with pytest.warns(rm.RetrievalWarning, match="no span was found in them: 1 with offsets") as caught:
         assert rm.evaluate(questions, {**RUN, "p": [rm.Retrieved("d1")]}, "recall").means["recall"] == 0.5
     assert len(caught) == 1

@@ -3,6 +3,7 @@
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -129,3 +130,48 @@ def test_plain_rows_are_read_as_they_are(tmp_path: Path, end: str) -> None:
         }
         path.write_text("\n".join([*lines, r'{"document": 9, "score": 1, "query": "\u0041", "tag": ""}']) + "\n")
         assert rm.read_run(path)["A"] == {9: 1.0}
+
+
+def test_predictions_of_sentence_transformers(tmp_path: Path) -> None:
+    path = tmp_path / "Information-Retrieval_evaluation_predictions_cosine.jsonl"
+    lines: list[dict[str, Any]] = [
+        {
+            "query_id": "q1",
+            "query": "why?",
+            "results": [{"corpus_id": "d2", "score": 0.5}, {"corpus_id": "d1", "score": 0.9}],
+        },
+        {"query_id": "q2", "query": "how?", "results": []},
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    run = rm.read_run(path)
+    assert dict(run) == {"q1": {"d2": 0.5, "d1": 0.9}, "q2": []}
+    assert rm.evaluate({"q1": ["d1"]}, run, "mrr").means["mrr"] == 1
+    lines[0]["results"] = [{"corpus_id": "d", "score": 1.0}, {"corpus_id": "d", "score": 0.5}]
+    path.write_text(json.dumps(lines[0]))
+    with pytest.raises(ValueError, match="query 'q1': a document appears twice"):
+        rm.read_run(path)
+
+
+def test_predictions_of_mteb(tmp_path: Path) -> None:
+    path = tmp_path / "NFCorpus_predictions.json"
+    rankings = {"q1": {"d1": 0.5, "d2": 0.75}}
+    content: dict[str, Any] = {"mteb_model_meta": {"model_name": "m"}, "default": {"test": rankings}}
+    path.write_text(json.dumps(content))
+    assert dict(rm.read_run(path)) == rankings
+    content["de"] = {"dev": {"q": {"d": 1.0}}, "test": {"q": {"e": 1.0}}}
+    path.write_text(json.dumps(content))
+    assert dict(rm.read_run(path, subset="de", split="test")) == {"q": {"e": 1.0}}
+    refused: tuple[tuple[dict[str, Any], str], ...] = (
+        ({}, "holds 2 subsets, default, de; choose one with subset="),
+        ({"subset": "de"}, "holds 2 splits, dev, test; choose one with split="),
+        ({"subset": "fr"}, "holds no subset 'fr'; it holds default, de"),
+    )
+    for options, message in refused:
+        with pytest.raises(ValueError, match=message):
+            rm.read_run(path, **options)
+    (tmp_path / "run.json").write_text(json.dumps(rankings))
+    with pytest.raises(ValueError, match="holds no predictions of MTEB"):
+        rm.read_run(tmp_path / "run.json", split="test")
+    (tmp_path / "run.trec").write_text("q Q0 d 1 1 t\n")
+    with pytest.raises(ValueError, match="which are JSON, not trec"):
+        rm.read_run(tmp_path / "run.trec", split="test")

@@ -275,7 +275,7 @@ def test_a_judge_who_errs_where_people_see_no_difference_proves_nothing() -> Non
 
 
 def test_more_of_a_sample_is_drawn_where_the_model_says_that_systems_differ() -> None:
-    pool = rm.pool(RUNS, {query: f"{query}?" for query in QUERIES}, depth=12)
+    pool = rm.pool({query: f"{query}?" for query in QUERIES}, RUNS, depth=12)
     runs = {name: RUNS[name] for name in ("weak", "best")}
     sample = pool.sample(30, graded=MODEL, runs=runs)
     values = [rm.evaluate(MODEL.qrels, run, "ndcg@10").per_query["ndcg@10"] for run in runs.values()]

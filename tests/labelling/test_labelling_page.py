@@ -27,7 +27,7 @@ RUNS: dict[str, Any] = {
         query: [f"secret-id-{(at + number + 2) % 12}" for at in range(4)] for number, query in enumerate(QUERIES)
     },
 }
-POOL = rm.pool(RUNS, QUERIES, CORPUS, depth=4)
+POOL = rm.pool(QUERIES, RUNS, CORPUS, depth=4)
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_a_list_of_the_passages_of_a_question(hand: GradingPage, browser: Browse
 
 def test_the_question_stays_in_view_of_a_long_passage(hand: GradingPage, browser: Browser, tmp_path: Path) -> None:
     path, long = tmp_path / "long.html", {"d": "A sentence of a very long passage. " * 400, "e": "short"}
-    rm.pool({"q": ["d", "e"]}, {"q": "Why?"}, long).labelling_page(path)
+    rm.pool({"q": "Why?"}, {"q": ["d", "e"]}, long).labelling_page(path)
     hand.open_first(path)
     hand.press(*([] if len(hand.text(".passage.current .text")) > 100 else [ON]))
     until(lambda: len(hand.text(".passage.current .text")) > 100, wanted=True)

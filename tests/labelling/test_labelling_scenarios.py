@@ -41,7 +41,7 @@ NO_STORE = "Object.defineProperty(window, 'indexedDB', { value: { open() { throw
 
 
 def pool(depth: int = 4, **changed: Any) -> Pool:
-    return rm.pool({"one": RUN}, QUERIES, {**CORPUS, **changed}, depth=depth)
+    return rm.pool(QUERIES, {"one": RUN}, {**CORPUS, **changed}, depth=depth)
 
 
 @pytest.fixture
@@ -206,7 +206,7 @@ def test_a_new_rubric_claims_no_old_grade_and_the_old_one_finds_them(hand: Gradi
 
 def test_ids_that_no_script_can_hold_as_numbers(hand: GradingPage, tmp_path: Path) -> None:
     query, documents = 2**53 + 1, (2**60 + 3, 2**60 + 4)
-    hand.pool = rm.pool({"one": {query: list(documents)}}, {query: "who?"}, dict(zip(documents, "AB", strict=True)))
+    hand.pool = rm.pool({query: "who?"}, {"one": {query: list(documents)}}, dict(zip(documents, "AB", strict=True)))
     hand.pool.labelling_page(tmp_path / "big.html")
     hand.open_first(tmp_path / "big.html")
     hand.grade(3, 0)
@@ -284,7 +284,7 @@ def test_what_was_changed_later_stays_when_an_older_file_is_imported(hand: Gradi
 
 def test_a_file_of_another_pool_or_person_or_rubric_is_refused_by_name(hand: GradingPage, page: Path) -> None:
     other = page.with_name("other.html")
-    rm.pool({"one": {"q": ["a", "b"]}}, {"q": "why?"}, {"a": "A", "b": "B"}).labelling_page(other)
+    rm.pool({"q": "why?"}, {"one": {"q": ["a", "b"]}}, {"a": "A", "b": "B"}).labelling_page(other)
     hand.open_first(other)
     hand.press("3")
     until(lambda: hand.text(".done span"), "1 of 2")

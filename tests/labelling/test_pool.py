@@ -28,7 +28,7 @@ def found(pool: rm.types.Pool) -> list[tuple[Any, Any, str]]:
 
 
 def test_it_is_the_union_of_the_first_minus_what_is_judged_with_the_reason() -> None:
-    pool = rm.pool(RUNS, QUESTIONS, CORPUS, depth=2)
+    pool = rm.pool(QUESTIONS, RUNS, CORPUS, depth=2)
     assert found(pool) == [
         ("q1", "b", "bm25 2"),
         ("q1", "c", "dense 1"),
@@ -38,8 +38,8 @@ def test_it_is_the_union_of_the_first_minus_what_is_judged_with_the_reason() -> 
     ]
     assert pool.judged == 1
     assert [item.text for item in pool] == [CORPUS[item.document] for item in pool]
-    assert len(rm.pool(RUNS, QUESTIONS, CORPUS, depth=2, judged=True)) == 6
-    assert len(rm.pool(RUNS, QUERIES, CORPUS, depth=2)) == 6
+    assert len(rm.pool(QUESTIONS, RUNS, CORPUS, depth=2, judged=True)) == 6
+    assert len(rm.pool(QUERIES, RUNS, CORPUS, depth=2)) == 6
     said = str(pool)
     assert said.startswith("5 documents to grade, of 2 queries")
     assert "dense alone     2" in said
@@ -50,26 +50,26 @@ def test_documents_without_an_id_are_refused_and_not_taken_for_one() -> None:
     chunks = [rm.Retrieved(None, text, "gate.md", 40 * at) for at, text in enumerate(CORPUS.values())]
     runs = {"bm25": {"q1": chunks[:3]}}
     with pytest.raises(ValueError, match=r"rank 1 of query 'q1' in 'bm25' \('The guard opens the vault\.'\) has no id"):
-        rm.pool(runs, QUERIES)
-    pool = rm.pool(runs, QUERIES, match=lambda item: f"{item.source}@{item.start}")
+        rm.pool(QUERIES, runs)
+    pool = rm.pool(QUERIES, runs, match=lambda item: f"{item.source}@{item.start}")
     assert found(pool) == [("q1", f"gate.md@{40 * at}", f"bm25 {at + 1}") for at in range(3)]
 
 
 def test_scores_and_items_are_ranked_as_they_are_evaluated() -> None:
     scored = {"q1": {"a": 1.0, "b": 3.0, "c": 3.0}}  # of equal scores the larger id is first
-    assert [item.document for item in rm.pool(scored, QUERIES, depth=2)] == ["c", "b"]
+    assert [item.document for item in rm.pool(QUERIES, scored, depth=2)] == ["c", "b"]
     items = {"q1": [rm.Retrieved("a", "its own text"), rm.Retrieved("b", "another")]}
-    assert [item.text for item in rm.pool(items, QUERIES)] == ["its own text", "another"]
-    assert [item.text for item in rm.pool(items, QUERIES, {"a": "of the corpus"})] == ["of the corpus", "another"]
+    assert [item.text for item in rm.pool(QUERIES, items)] == ["its own text", "another"]
+    assert [item.text for item in rm.pool(QUERIES, items, {"a": "of the corpus"})] == ["of the corpus", "another"]
 
 
 def test_of_judged_quotes_no_document_is_known_to_be_judged() -> None:
     questions = rm.EvaluationSet(QUERIES, {"q1": [rm.Quote("opens the vault")], "q2": []})
-    assert rm.pool(RUNS, questions, CORPUS).judged == 0
+    assert rm.pool(questions, RUNS, CORPUS).judged == 0
 
 
 def test_a_limit_takes_the_first_of_every_query_or_what_could_move_a_difference_most() -> None:
-    pool = rm.pool(RUNS, QUESTIONS, CORPUS, depth=3, metric="ndcg@3")
+    pool = rm.pool(QUESTIONS, RUNS, CORPUS, depth=3, metric="ndcg@3")
     assert {min(item.ranks.values()) for item in pool.limited(3)} == {1}
     assert {item.query for item in pool.limited(3)} == {"q1", "q2"}
     comparison = rm.compare(QUESTIONS, RUNS, "ndcg@3")
@@ -82,13 +82,13 @@ def test_a_limit_takes_the_first_of_every_query_or_what_could_move_a_difference_
     assert len(set(drawn)) > 1
     assert drawn[0] == tuple(item.document for item in pool.limited(3, "random", seed=0))
     with pytest.raises(ValueError, match="the pool has no effects"):
-        rm.pool(RUNS, QUERIES).limited(2, "effect")
+        rm.pool(QUERIES, RUNS).limited(2, "effect")
     with pytest.raises(ValueError, match="by must be"):
         pool.limited(2, "best")  # type: ignore[arg-type]
 
 
 def test_the_pool_of_a_sample_keeps_every_document_of_it() -> None:
-    pool = rm.pool(RUNS, QUERIES, CORPUS, depth=2)
+    pool = rm.pool(QUERIES, RUNS, CORPUS, depth=2)
     sample = pool.sample(1, seed=1)
     held = pool.of(sample)
     assert {item.query for item in held} == set(sample)
@@ -98,7 +98,7 @@ def test_the_pool_of_a_sample_keeps_every_document_of_it() -> None:
 
 
 def test_kinds_say_by_whom_a_passage_was_found_and_how_like_the_question_it_is() -> None:
-    kinds = rm.pool(RUNS, QUERIES, CORPUS, depth=3).kinds
+    kinds = rm.pool(QUERIES, RUNS, CORPUS, depth=3).kinds
     assert kinds["q1", "b"]["found by"] == "bm25 alone"
     assert kinds["q1", "a"]["found by"] == "bm25 and dense"
     assert kinds["q1", "a"]["best rank"] == "1 to 3"
@@ -110,11 +110,11 @@ def test_kinds_say_by_whom_a_passage_was_found_and_how_like_the_question_it_is()
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (([["a"]], QUERIES), "runs must be a run"),
-        (({"elsewhere": {"q9": ["a"]}}, QUERIES), "nothing was retrieved for any of the 2 queries"),
-        ((RUNS, ["who?"]), "questions must be an EvaluationSet"),
-        ((RUNS, QUERIES, None, 0), "depth must be a positive integer"),
-        ((RUNS, QUERIES, "text"), "a corpus must map ids to texts"),
+        ((QUERIES, [["a"]]), "runs must be a run"),
+        ((QUERIES, {"elsewhere": {"q9": ["a"]}}), "nothing was retrieved for any of the 2 queries"),
+        ((["who?"], RUNS), "questions must be an EvaluationSet"),
+        ((QUERIES, RUNS, None, 0), "depth must be a positive integer"),
+        ((QUERIES, RUNS, "text"), "a corpus must map ids to texts"),
     ],
 )
 def test_what_cannot_be_pooled_says_why(arguments: Any, error: str) -> None:
@@ -124,26 +124,26 @@ def test_what_cannot_be_pooled_says_why(arguments: Any, error: str) -> None:
 
 def test_effects_need_two_systems_and_judgments() -> None:
     with pytest.raises(ValueError, match="needs two systems"):
-        rm.pool(RUNS["bm25"], QUESTIONS, metric="mrr")
+        rm.pool(QUESTIONS, RUNS["bm25"], metric="mrr")
     with pytest.raises(ValueError, match="needs two systems"):
-        rm.pool(RUNS, QUERIES, metric="mrr")
+        rm.pool(QUERIES, RUNS, metric="mrr")
 
 
 def test_what_cannot_be_graded_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     path = tmp_path / "label.html"
     with pytest.raises(ValueError, match=r"documents have no text, for example 'a'"):
-        rm.pool(RUNS, QUERIES).labelling_page(path)
+        rm.pool(QUERIES, RUNS).labelling_page(path)
     with pytest.raises(ValueError, match="a rubric must have 4 texts"):
-        rm.pool(RUNS, QUERIES, CORPUS).labelling_page(path, rubric=["no", "yes"])
+        rm.pool(QUERIES, RUNS, CORPUS).labelling_page(path, rubric=["no", "yes"])
     judged = rm.EvaluationSet(QUERIES, {query: list(CORPUS) for query in QUERIES})
     with pytest.raises(ValueError, match="the pool is empty"):
-        rm.pool(RUNS, judged, CORPUS).labelling_page(path)
+        rm.pool(judged, RUNS, CORPUS).labelling_page(path)
     assert not path.exists()
 
 
 def test_the_page_holds_no_system_and_no_rank(tmp_path: Path) -> None:
     path = tmp_path / "label.html"
-    rm.pool(RUNS, QUERIES, CORPUS).labelling_page(path)
+    rm.pool(QUERIES, RUNS, CORPUS).labelling_page(path)
     data = json.loads(path.read_text().split('id="data">')[1].split("</script>")[0])
     known = {"format", "version", "person", "rubric", "rubric_key", "scale", "prompt", "questions"}
     assert set(data) == known
@@ -168,7 +168,7 @@ def test_assignments_share_whole_questions_out_evenly(tmp_path: Path, overlap: f
     corpus = {f"d{at}": f"text {at}" for at in range(9)}
     texts = {f"q{at}": f"what is {at}?" for at in range(30)}
     run = {query: [f"d{(at + number) % 9}" for at in range(2 + number % 4)] for number, query in enumerate(texts)}
-    pooled = rm.pool({"one": run}, texts, corpus)
+    pooled = rm.pool(texts, {"one": run}, corpus)
     options: dict[str, Any] = {"people": ["Ada", "Ben B", "Cy"], "overlap": overlap}
     paths = pooled.labelling_page(tmp_path / "label.html", **options)
     assert [path.name for path in paths] == ["label-Ada.html", "label-Ben-B.html", "label-Cy.html"]
@@ -203,12 +203,12 @@ def test_assignments_that_make_no_sense_are_refused_before_anything_is_written(
     tmp_path: Path, people: Any, overlap: float, error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
-        rm.pool(RUNS, QUERIES, CORPUS).labelling_page(tmp_path / "label.html", people=people, overlap=overlap)
+        rm.pool(QUERIES, RUNS, CORPUS).labelling_page(tmp_path / "label.html", people=people, overlap=overlap)
     assert not list(tmp_path.iterdir())
 
 
 def test_it_becomes_a_frame() -> None:
-    frame = rm.pool(RUNS, QUESTIONS, CORPUS, depth=2).to_pandas()
+    frame = rm.pool(QUESTIONS, RUNS, CORPUS, depth=2).to_pandas()
     assert list(frame.columns) == ["query", "document", "text", "best_rank", "found_by", "effect"]
     assert list(frame["found_by"]) == ["bm25", "dense", "dense", "bm25, dense", "bm25, dense"]
 
@@ -216,5 +216,5 @@ def test_it_becomes_a_frame() -> None:
 def test_exchanged_arguments_say_so() -> None:
     runs: Any = {"bm25": {"q1": ["d1"]}}
     for questions in ({"q1": "why?"}, rm.EvaluationSet({"q1": "why?"}, {"q1": ["d1"]})):
-        with pytest.raises(TypeError, match=r"exchange the first two arguments, pool\(runs, questions\)"):
-            rm.pool(questions, runs)  # type: ignore[arg-type]  # that is what is tested
+        with pytest.raises(TypeError, match=r"exchange the first two arguments, pool\(questions, runs\)"):
+            rm.pool(runs, questions)  # type: ignore[arg-type]  # that is what is tested

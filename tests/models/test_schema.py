@@ -31,7 +31,7 @@ def test_grades_have_a_schema_too() -> None:
         schemas.append(schema)
         return '{"grade": 2, "reason": "it says so"}'
 
-    labels = rm.pool({"a": {"q": ["vault"]}}, {"q": "who?"}, corpus=RULES).grade(model)
+    labels = rm.pool({"q": "who?"}, {"a": {"q": ["vault"]}}, corpus=RULES).grade(model)
     assert [label.grade for label in labels] == [2]
     assert schemas[0]["properties"]["grade"] == {"type": "integer"}
 

@@ -30,7 +30,7 @@ EXTENSIONS = {
     ".tsv": "tsv",
 }
 TREC_WIDTHS = (4, 6)
-MANY = ("documents", "ranking", "relevant", "relevant_docs", "doc_ids")
+MANY = ("documents", "ranking", "relevant", "relevant_docs", "doc_ids", "results")
 """The keys under which a line of JSONL holds all documents of its query."""
 
 

@@ -146,7 +146,9 @@ def per_query(source: Reader, allow: Collection[str] = (), columns: Columns | No
                 return None
             texts = "; to read texts, use read_queries or read_corpus" if "text" in row else ""
             raise ValueError(f"{where}: there is no list of documents ({', '.join(MANY)}){texts}")
-        query = row[_only(row, QUERY, where)]
+        # Beside the id of a query, "query" is its text, as in the predictions of sentence-transformers.
+        names = [key for key in QUERY if key in row and key != "query"] or QUERY
+        query = row[_only(row, names, where)]
         if not isinstance(query, (str, int)) or isinstance(query, bool):
             raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
                 f"{where}: the id of the query must be text or a whole number, got {query!r}"

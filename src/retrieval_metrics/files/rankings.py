@@ -18,6 +18,39 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 
+PREDICTED = {"documents": "corpus_id", "scores": "score"}
+"""The keys of a result in the predictions of sentence-transformers."""
+OF_MTEB = "mteb_model_meta"
+"""The key beside the predictions of MTEB."""
+
+
+def of_mteb(
+    content: Mapping[str, Any], source: str, subset: str | None = None, split: str | None = None
+) -> Mapping[str, Any]:
+    """Return the rankings of a file of predictions of MTEB; any other content as it is.
+
+    Raises:
+        ValueError: If there are several subsets or splits and none was chosen, or what was chosen is not there.
+    """
+    if OF_MTEB not in content:
+        if (subset, split) != (None, None):
+            raise ValueError(f"{source} holds no predictions of MTEB, so it has no subset and no split to choose")
+        return content
+    chosen = _chosen({name: part for name, part in content.items() if name != OF_MTEB}, source, "subset", subset)
+    return _chosen(chosen, source, "split", split)
+
+
+def _chosen(parts: Mapping[str, Any], source: str, what: str, name: str | None) -> Mapping[str, Any]:
+    if name is None and len(parts) != 1:
+        raise ValueError(f"{source} holds {len(parts)} {what}s, {', '.join(parts)}; choose one with {what}=")
+    if name is not None and name not in parts:
+        raise ValueError(f"{source} holds no {what} {name!r}; it holds {', '.join(parts)}")
+    found = parts[next(iter(parts)) if name is None else name]
+    if not isinstance(found, Mapping):
+        raise ValueError(f"{source}: a {what} must be an object, got {found!r}")  # noqa: TRY004  (of a file)
+    return found
+
+
 def run_of_mapping(rankings: Mapping[Any, Any], source: str, allow: Collection[str] = ("blanks",)) -> Run:
     """Return the run in a mapping of queries to documents with scores, or to documents best first.
 
@@ -68,6 +101,12 @@ def _ranking(ranking: Any, where: str) -> Any:
     if isinstance(ranking, list) and any(isinstance(entry, dict) for entry in ranking):
         if stray := [entry for entry in ranking if not isinstance(entry, dict)]:
             raise ValueError(f"{where}: {stray[0]!r} is among objects; a ranking must hold either ids or objects")
+        if all(entry.keys() == set(PREDICTED.values()) for entry in ranking):
+            ranking = {
+                "documents": [entry["corpus_id"] for entry in ranking],
+                "scores": [entry["score"] for entry in ranking],
+            }
+            return _ranking(ranking, where)
         return [item_of(entry, where) for entry in ranking]
     if isinstance(ranking, dict) and isinstance(ranking.get("documents"), list):
         documents, scores = ranking["documents"], ranking.get("scores")

@@ -9,7 +9,7 @@ from retrieval_metrics.files import formats, json_files, named_columns
 from retrieval_metrics.files.errors import errors_of
 from retrieval_metrics.files.json_tables import items_of_table, judgments_of_table
 from retrieval_metrics.files.opening import opened
-from retrieval_metrics.files.rankings import run_of_json
+from retrieval_metrics.files.rankings import of_mteb, run_of_json
 from retrieval_metrics.files.trec_files import trec_qrels, trec_run
 from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances
 from retrieval_metrics.inputs.entries import judgments_of
@@ -119,6 +119,8 @@ def read_run(
     show_progress: bool = False,
     allow: str | Collection[str] = (),
     limits: Limits | None = None,
+    subset: str | None = None,
+    split: str | None = None,
 ) -> Run | RetrievedRun:
     r"""Read a run into columns, without a dict of dicts in between.
 
@@ -130,7 +132,8 @@ def read_run(
             - CSV, TSV and Parquet, with columns found by name: ranked by `score` if there is one, else by `rank`; if
               there are only queries and documents, in the order of the rows;
             - JSON: `{"q1": {"d1": 12.5}}` or `{"q1": ["d1", "d7"]}`; JSONL: one row per line, or one query per line
-              (`{"query": "q1", "documents": ["d1", "d7"]}`); also `Retrieved` items, as `write_run` writes them.
+              (`{"query": "q1", "documents": ["d1", "d7"]}`); also `Retrieved` items, as `write_run` writes them, and
+              predictions of sentence-transformers and MTEB.
 
             Any of them can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`).
         format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if neither the extension nor the
@@ -144,6 +147,8 @@ def read_run(
         allow: What to accept that is refused otherwise: `"blanks"`, ids that begin or end with a blank; `"repeated"`,
             columns or keys with the same name, of which the first counts.
         limits: How well a file may be compressed, and how long a line may be; see `Limits`.
+        subset: The subset to read of MTEB's predictions, if there are several.
+        split: The split to read of them, if there are several.
 
     Returns:
         The run in columns; a `RetrievedRun` if the file holds `Retrieved` items rather than ids.
@@ -169,6 +174,11 @@ def read_run(
     with opened(source, limits) as file, errors_of(file.name):
         kind = formats.format_of(file, format)
         _refuse_columns(kind, columns, file.name)
+        if kind == "json":
+            rankings = of_mteb(json_files.whole(file, allowances(allow)), file.name, subset, split)
+            return _run_of_json(rankings, file.name, allowances(allow))
+        if (subset, split) != (None, None):
+            raise ValueError(f"subset= and split= choose of the predictions of MTEB, which are JSON, not {kind}")
         if kind == "trec":
             return trec_run(source, file, memory, show_progress=show_progress)
         return _run(file, kind, columns, allowances(allow))
@@ -177,19 +187,23 @@ def read_run(
 def _run(
     source: Reader, kind: str, columns: Mapping[str, str | None] | None, allow: frozenset[str]
 ) -> Run | RetrievedRun:
-    if kind in {"json", "jsonl"}:
-        rankings = json_files.whole(source, allow) if kind == "json" else json_files.per_query(source, allow, columns)
-        if rankings is None:
-            found, line = json_files.rows(source, OF_A_RUN, columns, allow)
-            return Run([run_batch(found, columns, source.name, line, allow=allow)])
-        if "blanks" not in allow:
-            for query in rankings:
-                _refuse_blanks(query, "query", source.name)
-        return run_of_json(rankings, source.name, allow)
+    if kind == "jsonl":
+        rankings = json_files.per_query(source, allow, columns)
+        if rankings is not None:
+            return _run_of_json(rankings, source.name, allow)
+        found, line = json_files.rows(source, OF_A_RUN, columns, allow)
+        return Run([run_batch(found, columns, source.name, line, allow=allow)])
     table = named_columns.read_table(source, kind)
     if (items := items_of_table(table, source)) is not None:
         return items
     return Run([run_batch(table.frame, columns, source.name, table.line, allow=allow, names=table.names)])
+
+
+def _run_of_json(rankings: Mapping[str, Any], name: str, allow: frozenset[str]) -> Run | RetrievedRun:
+    if "blanks" not in allow:
+        for query in rankings:
+            _refuse_blanks(query, "query", name)
+    return run_of_json(rankings, name, allow)
 
 
 def _refuse_columns(kind: str, columns: Mapping[str, str | None] | None, name: str) -> None:

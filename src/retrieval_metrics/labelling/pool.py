@@ -240,7 +240,7 @@ class Pool(Printed):
         Example:
             >>> import retrieval_metrics as rm
             >>> pooled = rm.pool(
-            ...     {"q1": ["d1", "d2"]}, {"q1": "who opens?"}, {"d1": "The guard opens.", "d2": "Closed."}
+            ...     {"q1": "who opens?"}, {"q1": ["d1", "d2"]}, {"d1": "The guard opens.", "d2": "Closed."}
             ... )
             >>> labels = pooled.grade(lambda prompt: '{"grade": %d}' % (3 if "guard" in prompt else 0))
             >>> labels.qrels
@@ -285,7 +285,7 @@ class Pool(Printed):
         if bare := [item for item in self.items if item.text is None]:
             raise ValueError(
                 f"{len(bare)} of {len(self.items)} documents have no text, for example {bare[0].document!r}; "
-                "pass the texts by id: rm.pool(runs, questions, corpus)"
+                "pass the texts by id: rm.pool(questions, runs, corpus)"
             )
         if unasked := [item.query for item in self.items if item.query not in self.queries]:
             raise ValueError(f"query {unasked[0]!r} has no text")

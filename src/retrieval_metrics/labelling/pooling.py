@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 def pool(
-    runs: Mapping[str, RunMapping | Run] | RunMapping | Run,
     questions: Questions | QueryTexts,
+    runs: Mapping[str, RunMapping | Run] | RunMapping | Run,
     corpus: Any = None,
     depth: int = 10,
     *,
@@ -41,8 +41,8 @@ def pool(
     (Sparck Jones and van Rijsbergen 1975).
 
     Args:
-        runs: The run of each system, by the name of the system; or a single run.
         questions: An `EvaluationSet`, or texts by query id if nothing is judged yet.
+        runs: The run of each system, by the name of the system; or a single run.
         corpus: The texts: a mapping of ids to texts, a list of `Retrieved` or documents of a framework. None takes the
             texts of the retrieved items.
         depth: How many documents of each ranking are taken.
@@ -58,14 +58,12 @@ def pool(
 
     Example:
         >>> runs = {"bm25": {"q1": ["d1", "d2"]}, "dense": {"q1": ["d2", "d3"]}}
-        >>> found = pool(runs, {"q1": "why?"}, {"d1": "one", "d2": "two", "d3": "three"})
+        >>> found = pool({"q1": "why?"}, runs, {"d1": "one", "d2": "two", "d3": "three"})
         >>> [(item.document, item.why) for item in found]
         [('d1', 'bm25 1'), ('d2', 'bm25 2, dense 1'), ('d3', 'dense 2')]
     """
-    if isinstance(runs, Questions) or (
-        isinstance(runs, Mapping) and runs and all(isinstance(text, str) for text in runs.values())
-    ):
-        raise TypeError("the questions come first here: exchange the first two arguments, pool(runs, questions)")
+    if _holds_texts(runs):
+        raise TypeError("the questions come first: exchange the first two arguments, pool(questions, runs)")
     texts = questions.queries if isinstance(questions, Questions) else questions
     if not isinstance(texts, Mapping) or not all(isinstance(text, str) for text in texts.values()):
         raise TypeError(f"questions must be an EvaluationSet or map query ids to texts, got {type(questions).__name__}")
@@ -104,6 +102,13 @@ def pool(
     )
     left_out = sum(document in known.get(query, ()) for query, held in ranks.items() for document in held)
     return Pool(items, dict(texts), tuple(named), k, left_out, sources)
+
+
+def _holds_texts(given: Any) -> bool:
+    """Return whether something holds questions, where a run is meant."""
+    return isinstance(given, Questions) or (
+        isinstance(given, Mapping) and bool(given) and all(isinstance(text, str) for text in given.values())
+    )
 
 
 def _without_id(system: str, query: Any, rank: int, item: Any) -> str:

@@ -419,6 +419,7 @@ def test_a_lie_is_told_and_asked_for_once_more() -> None:
         ({**NIGHT, "question": "Who does this passage say may open it?"}, "dependent question"),
         ({**NIGHT, "question": "Who?"}, "short question"),
         ({**NIGHT, "question": "Is the vault opened at night by the duty officer?"}, "echo"),
+        ({**NIGHT, "question": "How long is a guest card valid?"}, "copied example"),
         ({"question": "Who?"}, "wrong fields"),
         ("I would rather not.", "not JSON"),
     ],

@@ -229,7 +229,7 @@ def _below(axes: Axes) -> Transform:
 
 MOVED = 3
 """Queries that are named at either end."""
-LINE, SHORT = 42, 14
+LINE, SHORT = 42, 12
 """Letters of the line that names them, and of each name: at least two fit."""
 
 

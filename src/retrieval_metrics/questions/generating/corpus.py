@@ -79,8 +79,9 @@ class Corpus:
         self._whole = whole
         self._texts = Passages(Retrieved(at, text.text) for at, text in enumerate(whole))
         self.pieces = pieces = [
-            replace(text, text=text.text[start:end], start=text.start + start, heading=_heading(text.text, start))
+            replace(text, text=text.text[start:end], start=text.start + start, heading=_last_before(headings, start))
             for text in whole
+            for headings in [[(line.start(), line[1].strip()) for line in _HEADING.finditer(text.text)]]
             for start, end in cut(text.text, length)
             if len(words(text.text[start:end])) >= FEWEST_WORDS
         ]
@@ -192,14 +193,10 @@ def _whole(item: Retrieved, *, alone: bool) -> Stretch:
     return Stretch(text, source, start, document, item.id, given if isinstance(given, str) and given else document)
 
 
-def _heading(text: str, start: int) -> str | None:
+def _last_before(headings: list[tuple[int, str]], start: int) -> str | None:
     """Return the last heading in Markdown up to a place of a text."""
-    found = None
-    for line in _HEADING.finditer(text):
-        if line.start() > start:
-            break
-        found = line[1].strip()
-    return found
+    at = bisect_right(headings, start, key=lambda heading: heading[0])
+    return headings[at - 1][1] if at else None
 
 
 def cut(text: str, length: int) -> list[tuple[int, int]]:

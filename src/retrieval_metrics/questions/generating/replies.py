@@ -19,6 +19,7 @@ from retrieval_metrics.questions.generating.kinds import (
     OTHER_WORDS,
     UNANSWERABLE,
 )
+from retrieval_metrics.questions.generating.prompts import EXAMPLES
 from retrieval_metrics.questions.linting import difficulty, questions_alone
 from retrieval_metrics.questions.linting.subject import Subject
 from retrieval_metrics.questions.linting.wording import content_words, shortened
@@ -83,6 +84,8 @@ class Reading:
         answer = " ".join(said.get("answer", "").split()) or None
         history = self._history(said, places, evidence) if kind == CONVERSATIONAL else ()
         overlap = self._overlap(question, places)
+        if question in EXAMPLES and not overlap:
+            raise BadReplyError("copied example", "that is the question of the example; ask about the passage")
         asked = "\n".join([*(message["content"] for message in history if message["role"] == "user"), question])
         for error in self._wrong_with(kind, asked, evidence, overlap):
             raise error
