@@ -49,7 +49,7 @@ class TrecEvalLine(NamedTuple):
 
 
 def of_only_trec_eval(name: str) -> bool:
-    """Return whether a name is a nickname or a measure of trec_eval, with parameters or not, and none of our metrics."""
+    """Return whether a name is a nickname or a measure of trec_eval that is none of our metrics."""
     if name in supported_nicknames:
         return True
     try:
