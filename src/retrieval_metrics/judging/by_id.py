@@ -185,11 +185,11 @@ class _Finder:
         return Items.ordered(self.qrels, document, rank, tied, tied_from)
 
 
-def _ascending(scores: list[Any], total: Any) -> Sequence[float]:
+def _ascending(scores: list[Any], total: Any) -> Any:
     """Sort scores, of which `total` is the sum.
 
     Python sorts what is in order already in one pass. numpy sorts floats several times as fast otherwise, which pays
-    for converting them.
+    for converting them. What comes back is a list or an array; bisect takes both.
     """
     beginning = scores[:FEW]
     if len(scores) < MANY or not isinstance(total, float | int) or beginning == sorted(beginning, reverse=True):
@@ -197,8 +197,7 @@ def _ascending(scores: list[Any], total: Any) -> Sequence[float]:
         return scores
     numbers = np.fromiter(scores, np.float64, len(scores))
     numbers.sort()
-    ordered: Any = numbers  # bisect needs no more than items that compare
-    return ordered
+    return numbers
 
 
 def common_queries(run: RunMapping, qrels: Qrels) -> int:
