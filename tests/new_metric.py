@@ -90,7 +90,7 @@ def _interface(name: str, module: str, folder: Path) -> Path:
     path = folder / "metrics.md"
     text = path.read_text()
     # Not every metric can be computed from the grades of one ranking.
-    if f".{module}\n" in text + (folder / "one-ranking.md").read_text():
+    if any(f".{module}\n" in page.read_text() for page in folder.glob("*.md")):
         last = re.findall(r"^\.\. autofunction:: retrieval_metrics\.metrics\.\w+\n", text, flags=re.MULTILINE)[-1]
         text = text.replace(last, f"{last}\n.. autofunction:: retrieval_metrics.metrics.{name}\n")
     return _written(path, text)
