@@ -197,6 +197,17 @@ def r_precision(truth: Truth, ranking: list[str], rel: float | None = None) -> f
     return sum(grade is not None for _, grade in rows(truth, ranking, None, rel)[:wanted]) / wanted
 
 
+def iprec(truth: Truth, ranking: list[str], rel: float | None = None, recall: float | None = None) -> float:
+    wanted, found, points = needed(truth, rel), 0, []
+    for place, (_, grade) in enumerate(rows(truth, ranking, None, rel), start=1):
+        if grade is not None:
+            found += 1
+            points.append((found, found / place))
+    recalls = [at / 10 for at in range(11)] if recall is None else [recall]
+    best = [max([p for n, p in points if n >= int(each * wanted + 0.9)], default=0.0) for each in recalls]
+    return sum(best) / len(best)
+
+
 def rbp(truth: Truth, ranking: list[str], k: int | None = None, p: float = 0.8, max_grade: float = 1.0) -> float:
     graded = enumerate(rows(truth, ranking, k))
     return (1 - p) * sum(p**place * worth(grade, "linear") / max_grade for place, (_, grade) in graded)
@@ -234,6 +245,18 @@ def bpref(truth: Truth, ranking: list[str], rel: float | None = None) -> float:
     return total / wanted
 
 
+def infap(truth: Truth, ranking: list[str], rel: float | None = None) -> float:
+    grades = {document: grade_of(truth, document) for group in truth for document in group}
+    nonrelevant = {document for document, grade in grades.items() if grade is not None and not relevant(grade, rel)}
+    total, good, epsilon = 0.0, 0, 1e-5
+    for place, (rank, grade) in enumerate(rows(truth, ranking, None, rel), start=1):
+        if grade is not None:
+            seen = good + len(nonrelevant & set(ranking[: rank - 1]))
+            total += (1 + seen * (good + epsilon) / (seen + 2 * epsilon)) / place
+            good += 1
+    return total / needed(truth, rel)
+
+
 def judged(truth: Truth, ranking: list[str], k: int | None = None) -> float:
     first = ranking[:k]
     known = set(itertools.chain.from_iterable(truth))
@@ -252,9 +275,11 @@ METRICS: dict[str, Callable[..., float]] = {
     "dcg": dcg,
     "alpha_ndcg": alpha_ndcg,
     "r_precision": r_precision,
+    "iprec": iprec,
     "rbp": rbp,
     "err": err,
     "bpref": bpref,
+    "infap": infap,
     "judged": judged,
 }
 

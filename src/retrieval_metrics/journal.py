@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FORMAT = "retrieval-metrics"
 VERSION = 2
 """Of files and journals; files of version 1 may end without a digest."""
-COMPRESSED = (".bz2", ".gz", ".xz", ".zst")
+COMPRESSED = (".bz2", ".gz", ".xz", ".zip", ".zst")
 CHUNK = 1 << 16
 CONFLICT = re.compile(rb"^(?:<{7} .*|={7}|>{7} .*|\|{7} .*)\r?$", re.MULTILINE)
 """The lines with which git marks what it could not merge."""

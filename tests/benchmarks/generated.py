@@ -26,7 +26,8 @@ SHAPES = (
     Shape("50 x 10", 50, 10, (1, 3)),
     Shape("1,000 x 100, best first", 1_000, 100, (1, 5)),
     Shape("1,000 x 100, shuffled", 1_000, 100, (1, 5), best_first=False),
-    Shape("6,980 x 1,000", 6_980, 1_000, (1, 2)),
+    Shape("6,980 x 1,000, best first", 6_980, 1_000, (1, 2)),
+    Shape("6,980 x 1,000, shuffled", 6_980, 1_000, (1, 2), best_first=False),
 )
 
 

@@ -72,6 +72,7 @@ def metrics(draw: st.DrawFn) -> rm.Metric:
         "of": st.sampled_from(["groups", "documents"]),
         "per": st.sampled_from(["query", "group"]),
         "max_grade": st.integers(1, 9),
+        "recall": st.floats(0, 1),
     }
     chosen = (
         draw(st.lists(st.sampled_from(sorted(definition.parameters)), unique=True)) if definition.parameters else []

@@ -1,6 +1,8 @@
 """Where the judged documents stand: scores, ties, lists, repeats, and what is refused."""
 
 import random
+from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -46,6 +48,20 @@ def test_ties_are_found_in_long_rankings_too() -> None:
     judged = judge_by_id(rm.Qrels({"q": list(run)}), {"q": run}, "docid")
     assert [judged.qrels.documents[at] for at in judged.items.document.tolist()] == order
     assert judged.items.tied.tolist() == [sum(score == run[d] for score in run.values()) for d in order]
+
+
+@pytest.mark.parametrize("begins_in_order", [True, False])
+@pytest.mark.parametrize("number", [float, np.float64, np.float32, Fraction, int])
+def test_a_long_ranking_in_any_order_of_any_kind_of_number_has_the_ranks_of_sorting(
+    number: Callable[[int], float], *, begins_in_order: bool
+) -> None:
+    rng = random.Random(5)
+    whole = rng.sample(range(-(2**23), 2**23), 300)
+    whole[:20] = sorted(whole[:20], reverse=begins_in_order)
+    run = {f"d{at}": number(score) for at, score in enumerate(whole)}
+    run |= {"e1": number(7), "e2": number(7), "whole": 2**60, "next to it": 2**60 + 1, "beside": float(2**60)}
+    order = sorted(run, key=lambda document: (float(run[document]), document), reverse=True)
+    assert ranks(list(run), run) == {document: rank for rank, document in enumerate(order, start=1)}
 
 
 def test_scores_of_numpy_and_whole_numbers_are_numbers() -> None:

@@ -198,9 +198,28 @@ class TestWhatIsRefusedOrCounted:
     def test_orphans_and_repeats_are_counted(self) -> None:
         one = search("1", 1, "a", found("x"), parent="lost")
         t = rm.read_traces([ROOT, one, one])
-        assert (
-            repr(t) == "<Trajectories: 1 query, 1 calls, 0 failed; 1 spans whose parent is missing; 1 repeated spans>"
-        )
+        assert repr(t) == "<Trajectories: 1 query, 1 call, 0 failed; 1 spans whose parent is missing; 1 repeated spans>"
+
+    def test_a_span_that_says_two_things_is_refused_in_any_order(self) -> None:
+        one, other = (search("1", 1, "a", found(name)) for name in ("x", "y"))
+        begun = {**one, "output": None}
+        for spans in ([one, other], [other, one], [begun, one, other]):
+            with pytest.raises(ValueError, match=r"span '1' .* was recorded twice, with different outputs"):
+                read(*spans)
+        assert ids(read(begun, one).calls[0]) == ids(read(one, begun).calls[0]) == ["x"]
+
+    def test_what_is_no_function(self) -> None:
+        wrong: Any
+        for name, wrong in (("citations", r"\[(\w+)\]"), ("documents", ["x"]), ("query", 3)):
+            with pytest.raises(TypeError, match=f"{name}= must be"):
+                rm.read_traces([ROOT], **{name: wrong})
+
+    def test_a_tool_of_another_name(self) -> None:
+        one = search("1", 1, "a", found("x"))
+        with pytest.raises(ValueError, match="no tool is called 'seek'; no tool ran, so leave tools= out"):
+            read(one, tools="seek")
+        with pytest.raises(ValueError, match="no tool is called 'seek'; the tools are 'tool'"):
+            read(one, span("2", "tool"), tools="seek")
 
     def test_a_line_that_was_cut(self, tmp_path: Path) -> None:
         path = tmp_path / "spans.jsonl"
@@ -455,7 +474,8 @@ class TestBrokenTraces:
             ({"output": [{"id": "d1"}, {"foo": 1}]}, "span 's' .* does not say which documents it found"),
             ({"output": [{"id": ["d1"]}]}, "span 's' .* does not say which documents it found"),
             ({"start": "yesterday"}, "the time of span 's' .* cannot be read: Invalid isoformat string"),
-            ({"kind": "7"}, "no span of 1 traces is a search of a retriever"),
+            ({"kind": "retreiver"}, "span 's' has the kind 'retreiver'; a plain span is 'retriever', 'reranker',"),
+            ({"kind": "other"}, "no span of 1 traces is a search of a retriever"),
             ({"span": None}, "a span needs an id and a trace"),
         ],
     )

@@ -68,7 +68,7 @@ def add_files_to(parser: argparse.ArgumentParser, *, runs: str | None) -> None:
     parser.add_argument(
         "qrels", metavar="QRELS", help="judgments: TREC, BEIR, CSV, TSV, JSON, JSONL or Parquet; - is standard input"
     )
-    one = "a run, in any of these formats, also .gz and .zst"
+    one = "a run, in any of these formats, also .gz, .zst, .bz2, .xz and .zip"
     if runs is None:
         parser.add_argument("run", metavar="RUN", help=one)
     else:

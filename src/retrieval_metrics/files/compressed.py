@@ -37,6 +37,14 @@ def saving_compressed(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
 
             with lzma.LZMAFile(file, "w") as text:
                 yield text
+        elif suffix == ".zip":
+            import zipfile
+
+            # `ZipInfo` has a fixed time, so that equal data give equal files here too.
+            member = zipfile.ZipInfo(Path(path).stem)
+            member.compress_type = zipfile.ZIP_DEFLATED
+            with zipfile.ZipFile(file, "w") as archive, archive.open(member, "w", force_zip64=True) as text:
+                yield text
         elif zstd is not None:
             with zstd.ZstdFile(file, "w", options={zstd.CompressionParameter.checksum_flag: 1}) as text:
                 yield text

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.opening import Reader
 
 FORMATS = ("trec", "csv", "tsv", "json", "jsonl", "parquet")
-COMPRESSIONS = (".bz2", ".gz", ".xz", ".zst")
+COMPRESSIONS = (".bz2", ".gz", ".xz", ".zip", ".zst")
 EXTENSIONS = {
     ".csv": "csv",
     ".json": "json",
@@ -48,7 +48,7 @@ def format_of(source: Reader, given: str | None) -> str:
     """
     if given is not None:
         return known_format(given)
-    by_name = format_by_name(source.name)
+    by_name = format_by_name(source.file_name)
     # TREC files with tabs are sometimes named .tsv.
     return by_name if by_name is not None and by_name != "tsv" else _by_content(source)
 

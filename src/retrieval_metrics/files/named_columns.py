@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.checks import require
 from retrieval_metrics.files.encodings import at_line, refuse_other_encoding
+from retrieval_metrics.files.quoting import refuse_carriage_returns, refuse_quotes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,6 +69,10 @@ class _Lines:
         refuse_other_encoding(text, source.name)
         if not text.strip():
             raise ValueError(f"{source.name} is empty")
+        if QUOTES[kind]:
+            refuse_quotes(text, SEPARATORS[kind], source.name)
+        # polars drops a carriage return before a separator, which ends the line for the csv module.
+        refuse_carriage_returns(text, source.name, quoted=QUOTES[kind] is not None)
         self._text, self._source, self._kind = text, source, kind
         self.header = next(self._lines())[1]
 
@@ -79,9 +84,6 @@ class _Lines:
         """
         import polars as pl
 
-        if self._text.count(b"\r") != self._text.count(b"\r\n"):
-            # polars drops a carriage return before a separator, which ends the line for the csv module.
-            self._refuse_uneven_line()
         try:
             frame = pl.read_csv(
                 self._text, separator=SEPARATORS[self._kind], quote_char=QUOTES[self._kind], infer_schema=False
@@ -108,17 +110,19 @@ class _Lines:
         return at_line(self._source.name, number, SEPARATORS[self._kind].join(line))
 
     def _lines(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the values of every line that is not empty, including the header, with the number of the line."""
+        """Yield the values of every line that is not empty, including the header, with the number of its first line."""
         lines = csv.reader(
             StringIO(self._text.decode(), newline=""),
             delimiter=SEPARATORS[self._kind],
             quoting=csv.QUOTE_MINIMAL if QUOTES[self._kind] else csv.QUOTE_NONE,
         )
         usual = csv.field_size_limit(max(csv.field_size_limit(), len(self._text)))
+        number = 1
         try:
             for line in lines:
                 if line:
-                    yield lines.line_num, line
+                    yield number, line
+                number = lines.line_num + 1
         except csv.Error as error:
             raise ValueError(f"{self._source.name}, line {lines.line_num}: {error}") from error
         finally:

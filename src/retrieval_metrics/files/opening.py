@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 import stat
 import sys
+import zipfile
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import require
+from retrieval_metrics.files.archives import ZIP, member_of, open_member
 from retrieval_metrics.files.encodings import BYTE_ORDER_MARK, refuse_marks, refuse_other_encoding
 from retrieval_metrics.files.limits import Limits
+from retrieval_metrics.files.quoting import refuse_carriage_returns
+from retrieval_metrics.files.rereading import Kept, let_ctrl_c_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,14 +27,12 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-BZIP2, XZ, ZIP = b"BZh", b"\xfd7zXZ\x00", b"PK\x03\x04"
+BZIP2, XZ = b"BZh", b"\xfd7zXZ\x00"
 ZSTD_PACKAGE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 PIECE = 4 << 20
 """Bytes of text read at once: small enough for the processor's cache, large enough to make other costs negligible."""
 BEGINNING = 1 << 16
 """Bytes of text from which the format is recognised."""
-KEPT_IN_MEMORY = 64 << 20
-"""Bytes of a pipe that are kept in memory to be read again; more are kept in an unnamed temporary file."""
 
 
 @contextmanager
@@ -50,21 +50,15 @@ def opened(source: Source, limits: Limits | None = None) -> Iterator[Reader]:
     """
     name = name_of(source)
     if isinstance(source, (str, os.PathLike)) and source != STANDARD_INPUT:
-        _let_ctrl_c_interrupt()  # opening a named pipe waits for its writer
+        let_ctrl_c_interrupt()  # opening a named pipe waits for its writer
         with Path(source).open("rb") as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            yield Reader(name, file if regular else _Kept(file.raw), limits or Limits(), is_regular=regular)
+            yield Reader(name, file if regular else Kept(file.raw), limits or Limits(), is_regular=regular)
         return
     if source == STANDARD_INPUT and sys.stdin is None:
         raise ValueError("standard input is closed, so nothing can be read from '-'")
     held: Any = sys.stdin if source == STANDARD_INPUT else source
-    yield Reader(name, _Kept(_binary(held)), limits or Limits(), is_regular=False)
-
-
-def _let_ctrl_c_interrupt() -> None:
-    """Undo what polars does to Ctrl-C, which would not interrupt waiting for a pipe."""
-    if hasattr(signal, "siginterrupt"):  # not on Windows
-        signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003  (that is its signature)
+    yield Reader(name, Kept(_binary(held)), limits or Limits(), is_regular=False)
 
 
 def name_of(source: Any) -> str:
@@ -99,6 +93,16 @@ class Reader:
         self.is_regular = is_regular
         self.unended = False
         self._file = file
+
+    @property
+    def file_name(self) -> str:
+        """The name whose extension shows the format: in a zip archive, that of its file."""
+        return self.name if not self._zipped() else member_of(self._file, self.name).filename
+
+    def _zipped(self) -> bool:
+        self._file.seek(0)
+        start: bytes = self._file.read(len(ZIP))
+        return start == ZIP
 
     def fingerprint(self) -> tuple[int, ...]:
         """Return values that change when a regular file is rewritten or replaced."""
@@ -160,6 +164,7 @@ class Reader:
             while piece := text.read(PIECE):
                 if not before:
                     refuse_marks(piece[:BEGINNING], self.name)  # before searching for the end of a very long line
+                    self._refuse_other_line_ends(piece)
                 size = len(piece)
                 rest = text.readline(self.limits.line + 1)
                 piece = (piece if before else piece.removeprefix(BYTE_ORDER_MARK)) + rest
@@ -182,6 +187,11 @@ class Reader:
                     advance(self._file.tell())
         if not before:
             raise ValueError(f"{self.name} is empty")
+
+    def _refuse_other_line_ends(self, start: bytes) -> None:
+        words = start.strip()
+        if b"\r" in words and b"\n" not in words and not words.startswith((b"{", b"[")):  # for JSON, it is a blank
+            refuse_carriage_returns(words, self.name, quoted=True)
 
     def _lines_before(self, size: int) -> int:
         """Return how many lines the first bytes of the text have; they are counted only for an error."""
@@ -228,7 +238,7 @@ class Reader:
 
             text, errors = lzma.LZMAFile(raw), (EOFError, lzma.LZMAError)  # noqa: SIM115  (closed with the source)
         elif start.startswith(ZIP):
-            raise ValueError(f"{self.name} is a zip archive, which may hold several files; unpack it: unzip FILE")
+            text, errors = open_member(raw, self.name), (EOFError, zlib.error, zipfile.BadZipFile)
         try:
             yield _Watched(text, self) if errors else text
         except errors as error:
@@ -272,44 +282,3 @@ class _Watched:
         self._size += len(part)
         self._reader.refuse_growth(self._size)
         return part
-
-
-class _Kept(io.RawIOBase):
-    """Makes a stream that can be read once readable again, by keeping what was read."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-        self._kept = SpooledTemporaryFile(max_size=KEPT_IN_MEMORY)  # noqa: SIM115  (closed with this stream)
-        self._at = self._size = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        if whence == io.SEEK_SET:
-            self._at = offset
-        return self._at
-
-    def tell(self) -> int:
-        return self._at
-
-    def readinto(self, buffer: Any, /) -> int:
-        if self._at < self._size:
-            self._kept.seek(self._at)
-            part = self._kept.read(min(len(buffer), self._size - self._at))
-        else:
-            _let_ctrl_c_interrupt()
-            part = self._stream.read(len(buffer)) or b""
-            self._kept.seek(self._size)
-            self._kept.write(part)
-            self._size += len(part)
-        buffer[: len(part)] = part
-        self._at += len(part)
-        return len(part)
-
-    def close(self) -> None:
-        self._kept.close()
-        super().close()

@@ -47,7 +47,7 @@ def read_qrels(
               one query per line (`{"query": "q1", "documents": ["d1", "d7"]}`); also groups, and pieces such as quotes,
               as `write_qrels` writes them.
 
-            Any of them can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`).
+            Any of them can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`, or a `.zip` with one file).
         format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if neither the extension nor the
             content shows it.
         columns: The names of the columns `query`, `document`, `grade` and `group`, if they differ from the usual ones;
@@ -135,7 +135,7 @@ def read_run(
               (`{"query": "q1", "documents": ["d1", "d7"]}`); also `Retrieved` items, as `write_run` writes them, and
               predictions of sentence-transformers and MTEB.
 
-            Any of them can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`).
+            Any of them can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`, or a `.zip` with one file).
         format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if neither the extension nor the
             content shows it.
         columns: The names of the columns `query`, `document`, `score` and `rank`, if they differ from the usual ones;

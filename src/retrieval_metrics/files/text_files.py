@@ -27,7 +27,7 @@ def read_queries(path: Source, *, limits: Limits | None = None) -> dict[str, str
         path: A path, `"-"` for standard input, or an open file: JSONL (such as BEIR's `queries.jsonl`:
             `{"_id": "q1", "text": "..."}`), JSON (`{"q1": "..."}`), CSV or Parquet with a column of ids and one of
             texts, or TSV with such a header or none, as in MS MARCO's `queries.tsv`, where the id comes before the tab.
-            It can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`).
+            It can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`, or a `.zip` with one file).
         limits: How well a file may be compressed, and how long a line may be; see `Limits`.
 
     Returns:
@@ -87,7 +87,7 @@ def read_corpus(path: Source, *, limits: Limits | None = None) -> dict[str, str]
 
 
 def _kind(source: Reader) -> str:
-    known = format_by_name(source.name)
+    known = format_by_name(source.file_name)
     if known in {"csv", "json", "jsonl", "parquet"}:
         return known
     if source.beginning().lstrip().startswith(b"{"):

@@ -19,6 +19,7 @@ import numpy as np
 from retrieval_metrics.checks import id_kind, same_kind
 from retrieval_metrics.inputs.frame_columns import reads_a_file, refuse_frame
 from retrieval_metrics.inputs.ranking import as_list, refuse_bad_score
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.judged_rows import Items, Repeats
 from retrieval_metrics.judging.judged_run import JudgedRun
 
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 
 EXACT = 2.0**53
 """Integers beyond this limit tie if their nearest floats do, as in columns and files."""
+MANY = 64
+"""The number of scores from which numpy sorts them faster than Python."""
+FEW = 8
+"""The number of first scores that tell whether a run is stored best first."""
 
 
 def judge_by_id(qrels: Qrels, run: RunMapping, ties: str, lengths: Lengths | None = None) -> JudgedRun:
@@ -97,21 +102,22 @@ class _Finder:
         scores = list(ranking.values()) if hits else ranking.values()
         try:
             # One pass in C over every score: the sum is finite only if all of them are.
-            sound = isfinite(sum(scores))
+            total = sum(scores)
+            sound = isfinite(total)
         except (TypeError, OverflowError):
             sound = False
         if not sound:
             refuse_bad_score(ranking, self.qrels.queries[index])
         if not isinstance(scores, list):
             return
-        scores.sort()  # one pass if the run is stored best first; in place, because a copy would double the cost
-        if scores[-1] > EXACT or scores[0] < -EXACT:
-            scores = list(map(float, scores))
+        ordered = _ascending(scores, total)
+        if ordered[-1] > EXACT or ordered[0] < -EXACT:
+            ordered = list(map(float, ordered))
             hits = [(at, float(score)) for at, score in hits]
-        n, tied = len(scores), {}
+        n, tied = len(ordered), {}
         for at, score in hits:
-            right = bisect_right(scores, score)
-            if right > 1 and scores[right - 2] == score:
+            right = bisect_right(ordered, score)
+            if right > 1 and ordered[right - 2] == score:
                 tied[len(self.found)] = float(score)
             self.found.append(at)
             self.above.append(n - right)
@@ -179,6 +185,21 @@ class _Finder:
         return Items.ordered(self.qrels, document, rank, tied, tied_from)
 
 
+def _ascending(scores: list[Any], total: Any) -> Any:
+    """Sort scores, of which `total` is the sum.
+
+    Python sorts what is in order already in one pass. numpy sorts floats several times as fast otherwise, which pays
+    for converting them. What comes back is a list or an array; bisect takes both.
+    """
+    beginning = scores[:FEW]
+    if len(scores) < MANY or not isinstance(total, float | int) or beginning == sorted(beginning, reverse=True):
+        scores.sort()  # in place, because a copy would double the cost
+        return scores
+    numbers = np.fromiter(scores, np.float64, len(scores))
+    numbers.sort()
+    return numbers
+
+
 def common_queries(run: RunMapping, qrels: Qrels) -> int:
     """Count the judged queries of the run, and raise if the run cannot belong to these judgments.
 
@@ -191,6 +212,10 @@ def common_queries(run: RunMapping, qrels: Qrels) -> int:
         raise TypeError(
             f"a run must map each query id to its ranking, got {type(run).__name__}{reads_a_file(run, 'read_run')}"
         )
+    if hasattr(run, "interleaved"):  # Trajectories, which this folder does not know
+        raise TypeError("trajectories are no run yet; evaluate a view of them, such as trajectories.union()")
+    if isinstance(run, RetrievedRun):
+        run.require_judged_rows(frozenset(qrels.queries))
     if not run:
         raise ValueError("the run is empty; write a query without retrieved documents as {query: []}")
     run_kind = id_kind(set(map(type, run)), "query ids in the run")

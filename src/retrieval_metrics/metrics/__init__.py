@@ -23,6 +23,10 @@ from retrieval_metrics.metrics.full_recall import DEFINITION as FULL_RECALL
 from retrieval_metrics.metrics.full_recall import full_recall
 from retrieval_metrics.metrics.hit_rate import DEFINITION as HIT_RATE
 from retrieval_metrics.metrics.hit_rate import hit_rate
+from retrieval_metrics.metrics.infap import DEFINITION as INFAP
+from retrieval_metrics.metrics.infap import infap
+from retrieval_metrics.metrics.iprec import DEFINITION as IPREC
+from retrieval_metrics.metrics.iprec import iprec
 from retrieval_metrics.metrics.judged import DEFINITION as JUDGED
 from retrieval_metrics.metrics.judged import judged
 from retrieval_metrics.metrics.ndcg import DEFINITION as NDCG
@@ -46,6 +50,8 @@ __all__ = [
     "f1",
     "full_recall",
     "hit_rate",
+    "infap",
+    "iprec",
     "judged",
     "ndcg",
     "precision",
@@ -67,9 +73,11 @@ for _definition in (
     DCG,
     ALPHA_NDCG,
     R_PRECISION,
+    IPREC,
     RBP,
     ERR,
     BPREF,
+    INFAP,
     JUDGED,
     COVERAGE,
     DENSITY,

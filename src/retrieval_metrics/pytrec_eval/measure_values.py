@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.definition.metric import Metric
-from retrieval_metrics.pytrec_eval.asked import TENTHS, keys
+from retrieval_metrics.metrics.iprec import DEFINITION as IPREC
+from retrieval_metrics.pytrec_eval.asked import keys
 from retrieval_metrics.scoring.rules import TREC_EVAL
 from retrieval_metrics.scoring.score import score
 
@@ -79,6 +80,10 @@ class MeasureValues:
         rel = {} if measure in GRADED or self.level == 1 else {"rel": float(self.level)}
         return np.nan_to_num(score(self.judged, Metric.of(OURS[measure], cut, **rel), TREC_EVAL).values)
 
+    def interpolated(self, recall: float | None) -> FloatArray:
+        """Return the interpolated precision at a recall, or the average of the eleven, shape (queries,)."""
+        return np.where(self.relevant > 0, IPREC.score(self.judged, rel=float(self.level), recall=recall), 0.0)
+
     @cached_property
     def retrieved(self) -> FloatArray:
         """The number of documents retrieved."""
@@ -125,21 +130,6 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
 def _documents(share: float, relevant: FloatArray) -> IntArray:
     """Return a share of the relevant documents as trec_eval rounds it."""
     return (share * relevant + 0.9).astype(np.int64)
-
-
-def iprec_at_recall(values: MeasureValues, recall: float) -> FloatArray:
-    """Return the largest precision at this recall or more; 0 where it is not reached."""
-    hits = values.judged.hits(values.level)
-    reached = hits.ordinal >= _documents(recall, values.relevant)[hits.query]
-    found = np.zeros(values.judged.n_queries)
-    np.maximum.at(found, hits.query[reached], (hits.ordinal / hits.rank)[reached])
-    return found
-
-
-def eleven_points(values: MeasureValues) -> FloatArray:
-    """Return the mean of the interpolated precision at the recalls 0, .1, ... and 1."""
-    mean: FloatArray = np.mean([iprec_at_recall(values, recall) for recall in TENTHS], axis=0)
-    return mean
 
 
 def r_precision_of_multiple(values: MeasureValues, multiple: float) -> FloatArray:
@@ -253,7 +243,7 @@ def _ndcg(hits: list[tuple[int, int]], ideal: list[int], cut: int | None) -> flo
 
 
 WITH_PARAMETER: dict[str, Callable[[MeasureValues, float], FloatArray]] = {
-    "iprec_at_recall": iprec_at_recall,
+    "iprec_at_recall": lambda values, recall: values.interpolated(recall),
     "Rprec_mult": r_precision_of_multiple,
     "relative_P": lambda values, cut: _share(values.found_in(int(cut)), np.minimum(values.relevant, cut)),
     "set_F": f_of_sets,
@@ -264,7 +254,7 @@ WHOLE: dict[str, Callable[[MeasureValues], FloatArray]] = {
     "num_rel": lambda values: values.relevant,
     "num_rel_ret": lambda values: values.found,
     "infAP": inferred_ap,
-    "11pt_avg": eleven_points,
+    "11pt_avg": lambda values: values.interpolated(None),
     "utility": lambda values: values.found - (values.retrieved - values.found),
     "set_P": lambda values: _share(values.found, values.retrieved),
     "set_relative_P": lambda values: _share(values.found, np.minimum(values.relevant, values.retrieved)),

@@ -1,0 +1,69 @@
+"""Inferred average precision: average precision where only a sample of the pool is judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.definition.definition import REL, Definition
+from retrieval_metrics.judging.judged_rows import count_above, is_relevant
+from retrieval_metrics.scoring.one_ranking import score_one
+
+if TYPE_CHECKING:
+    from retrieval_metrics.aliases import FloatArray, Gains
+    from retrieval_metrics.judging.judged_run import JudgedRun
+
+EPSILON = 1e-5
+"""What trec_eval adds to the numbers of documents, so that nothing is divided by 0."""
+
+
+def infap(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:
+    """Return average precision with the precision at each relevant document estimated from the judged ones above it.
+
+        infAP = 1/R * sum over relevant retrieved d of
+                (1/i + (r + n) / i * (r + e) / (r + n + 2 e))
+
+    where i is the rank of d, r and n count the relevant and the not relevant judged documents above it, and e is
+    .00001: of the documents above d only the judged ones are known, and those are as often relevant as r to n says.
+    Where everything is judged it is average precision, but for e. Range [0, 1]. An empty list scores 0; R = 0 is
+    undefined (NaN). There is no cut-off. A negative grade is judged not relevant here; trec_eval takes it for pooled
+    and not judged, as `retrieval_metrics.pytrec_eval` does. Source: Yilmaz and Aslam (2006).
+
+    Args:
+        gains: Grades in rank order; 0 is judged not relevant, None not judged.
+        n_relevant: R, retrieved or not.
+        n_nonrelevant: How many documents are judged not relevant, retrieved or not.
+
+    Raises:
+        TypeError: If `gains` is not a list of numbers, or one of the numbers is not an integer.
+        ValueError: If a gain is not finite, or the list holds more than the numbers given.
+
+    Example:
+        >>> round(infap([1, None, 0, 1], n_relevant=2, n_nonrelevant=1), 3)  # (1 + (1/4 + 2/4 * 1/2)) / 2
+        0.75
+    """
+    return score_one(DEFINITION, gains, n_relevant=n_relevant, n_nonrelevant=n_nonrelevant)
+
+
+def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> FloatArray:  # noqa: ARG001  (never given a k)
+    """Return inferred average precision of every query, shape (queries,)."""
+    hits, items, relevant = judged.hits(rel), judged.items, judged.n_relevant(rel)
+    others = ~is_relevant(items.grade, rel)
+    nonrelevant = count_above(hits.query, hits.rank, items.query[others], items.rank[others])
+    good = hits.ordinal - 1
+    seen = good + nonrelevant
+    term = (1 + seen * (good + EPSILON) / (seen + 2 * EPSILON)) / hits.row
+    return judged.per_query(hits.query, term) / np.maximum(relevant, 1)
+
+
+DEFINITION = Definition(
+    name="infap",
+    score=score,
+    summary="average precision estimated from the judged documents above each relevant one",
+    in_words="how early the relevant results come, estimated where only some are judged",
+    aliases=("inf_ap",),
+    parameters={"rel": REL},
+    takes_cutoff=False,
+    reaches_one=False,
+)

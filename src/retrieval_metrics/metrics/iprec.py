@@ -1,0 +1,83 @@
+"""Interpolated precision: the best precision at a recall or beyond."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.definition.definition import REL, Definition, Parameter
+from retrieval_metrics.scoring.one_ranking import score_one
+
+if TYPE_CHECKING:
+    from retrieval_metrics.aliases import FloatArray, Gains
+    from retrieval_metrics.definition.definition import ParameterValue
+    from retrieval_metrics.judging.judged_run import JudgedRun
+
+ELEVEN = tuple(at / 10 for at in range(11))
+"""The recalls of the eleven-point average."""
+ROUNDED = 0.9
+"""A recall of r needs r R relevant documents; trec_eval adds this before it rounds down."""
+
+
+def iprec(gains: Gains, *, n_relevant: int, recall: float | None = None) -> float:
+    """Return the interpolated precision at a recall, or the average of the eleven at the recalls 0, .1, ... and 1.
+
+        iprec(r) = max over the ranks i with at least r R relevant documents of (relevant among the first i) / i
+
+    where R is the number of relevant documents; r R is rounded as trec_eval does it, floor(r R + .9). A recall that the
+    list does not reach has precision 0. Range [0, 1]. An empty list scores 0; R = 0 is undefined (NaN). There is no
+    cut-off. Source: Manning, Raghavan and Schütze (2008), chapter 8.
+
+    Args:
+        gains: Grades in rank order; 0 is not relevant, None not judged.
+        n_relevant: R, the number of relevant documents, retrieved or not.
+        recall: r, from 0 to 1; None takes the average of the eleven.
+
+    Raises:
+        TypeError: If `gains` is not a list of numbers, or `n_relevant` is not an integer.
+        ValueError: If a gain is not finite, the list holds more than `n_relevant`, or `recall` is out of range.
+
+    Example:
+        >>> iprec([1, 0, 1], n_relevant=2, recall=0.5)  # the first alone: 1/1
+        1.0
+        >>> round(iprec([1, 0, 1], n_relevant=2), 4)  # 1 at the recalls up to .5, then 2/3: (6 + 5 * 2/3) / 11
+        0.8485
+    """
+    return score_one(DEFINITION, gains, n_relevant=n_relevant, recall=recall)
+
+
+def score(judged: JudgedRun, *, k: None = None, rel: float | None = None, recall: float | None = None) -> FloatArray:  # noqa: ARG001  (never given a k)
+    """Return the interpolated precision of every query, shape (queries,)."""
+    if recall is None:
+        mean: FloatArray = np.mean([score(judged, rel=rel, recall=each) for each in ELEVEN], axis=0)
+        return mean
+    hits, relevant = judged.hits(rel), judged.n_relevant(rel)
+    reached = hits.ordinal >= np.floor(recall * relevant + ROUNDED)[hits.query]
+    found = np.zeros(judged.n_queries)
+    np.maximum.at(found, hits.query[reached], (hits.ordinal / hits.row)[reached])
+    return found
+
+
+def _share(value: Any) -> ParameterValue:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not (isfinite(number) and 0 <= number <= 1):
+        raise ValueError("must be a number from 0 to 1")
+    return int(number) if number.is_integer() else number
+
+
+DEFINITION = Definition(
+    name="iprec",
+    score=score,
+    summary="largest precision at this recall or beyond; without a recall the average of eleven",
+    in_words="how pure the results stay while more of what is relevant is found",
+    parameters={
+        "recall": Parameter(_share, None, "the recall; without it, the mean at 0, .1, ... and 1", examples=(0.5, 0, 1)),
+        "rel": REL,
+    },
+    takes_cutoff=False,
+)
