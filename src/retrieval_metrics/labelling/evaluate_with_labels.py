@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import permutations
 from math import isinf
@@ -30,7 +30,7 @@ from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.statistics import corrected_mean, spending_levels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.definition.metric import Metric
@@ -163,7 +163,7 @@ class _Spent(NamedTuple):
 def _spent(looks: Sequence[int] | None, size: int, of: int, level: float) -> _Spent:
     if looks is None:
         return _Spent(level, ())
-    if not isinstance(looks, Sequence) or isinstance(looks, str):
+    if not isinstance(looks, Iterable) or isinstance(looks, str):
         raise TypeError(f"looks must be the numbers of queries at which you look, such as [15, 25, 40], got {looks!r}")
     levels = spending_levels(looks, level)
     if size not in looks:
