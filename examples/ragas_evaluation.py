@@ -114,14 +114,14 @@ def main() -> None:
     quotes = by_quotes()
     texts = [metric(DEPTH, by="texts", qrels=quotes) for metric in (HitRate, Recall, MRR, NDCG)]
     print("\nBM25 by quotes instead of ids:")
-    print(to_evaluation(evaluate(rows["BM25"], texts, show_progress=False)))
+    print(to_evaluation(evaluate(rows["BM25"], texts, show_progress=False), qrels=quotes))
 
     print("\nAn experiment in which every fifth row fails:")
     numbered = [{"number": number, **row} for number, row in enumerate(rows["BM25"].to_list())]
     dataset: Dataset[Any] = Dataset("questions", "inmemory", data=numbered)
     metrics: list[RetrievalMetric] = [MRR(DEPTH, qrels=asked), NDCG(DEPTH, qrels=asked)]
     result = asyncio.run(quietly(answer.arun(dataset, metrics=metrics)))
-    print(f"mean of the remaining rows, as ragas shows it: {result.to_pandas()['mrr_at_10'].mean():.3f}")
+    print(f"mean of the remaining rows, as ragas shows it: {result.to_pandas()[metrics[0].name].mean():.3f}")
     with warnings.catch_warnings(action="ignore", category=rm.RetrievalWarning):  # the printed result says the same
         print(to_evaluation(result, dataset))
 

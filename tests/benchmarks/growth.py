@@ -33,8 +33,8 @@ import retrieval_metrics as rm  # noqa: E402
 from retrieval_metrics.presentation import tables  # noqa: E402
 
 METRICS = ["mrr@10", "map", "ndcg@10"]
-LINEAR, SEARCHING, QUADRATIC = 1.3, 1.6, 2.3
-"""What may be measured: caches grow too small on the way, and who searches reads more of a larger index each time."""
+LINEAR, BOUNDED, QUADRATIC = 1.3, 1.5, 2.3
+"""What may be measured: caches grow too small on the way, and some work is bounded only for larger inputs."""
 
 
 class Case(NamedTuple):
@@ -82,7 +82,11 @@ def quoted(number: int) -> tuple[rm.EvaluationSet, dict[str, Any]]:
     qrels = {f"q{at}": [rm.Quote(" ".join(text.split()[5:15]))] for at, text in enumerate(texts.values())}
     items = [rm.Retrieved(name, text) for name, text in texts.items()]
     run = {query: [items[(at + step) % number] for step in range(5)] for at, query in enumerate(qrels)}
-    return rm.EvaluationSet({query: f"what is said about {query}?" for query in qrels}, qrels), run
+    asked = {
+        query: f"what is said about {' '.join(text.split()[5:9])}?"
+        for query, text in zip(qrels, texts.values(), strict=True)
+    }
+    return rm.EvaluationSet(asked, qrels), run
 
 
 def _evaluate(qrels: Any, run: Any, metrics: Any = METRICS) -> Callable[[], Any]:
@@ -163,6 +167,56 @@ def _fuse(number: int) -> Callable[[], Any]:
     return lambda: rm.fuse(runs)
 
 
+def _tune_settings(number: int) -> Callable[[], Any]:
+    qrels, runs = systems(number)
+    return lambda: rm.tune(runs, qrels, "ndcg@10", default="s0")
+
+
+def _tune_questions(number: int) -> Callable[[], Any]:
+    qrels, runs = systems(5, number)
+    return lambda: rm.tune(runs, qrels, "ndcg@10", default="s0")
+
+
+def _labels(number: int) -> Callable[[], Any]:
+    qrels, runs = systems(2, number)
+    model = {query: dict.fromkeys(ranking, 1) | qrels[query] for query, ranking in runs["s0"].items()}
+    sample = rm.EvaluationSet.of({query: [] for query in qrels}).sample(number // 4)
+    people = {query: model[query] for query in sample}
+    return lambda: rm.evaluate_with_labels(runs, METRICS, people=people, model=model, sample=sample)
+
+
+def _relabel(number: int) -> Callable[[], Any]:
+    old, new = (
+        [rm.Retrieved(f"{size}-{at}", None, "s", at, at + size) for at in range(0, 100 * number, size)]
+        for size in (100, 75)
+    )
+    qrels: dict[str, Any] = {f"q{at}": [chunk.id] for at, chunk in enumerate(old)}
+    return lambda: rm.relabel(qrels, old, new)
+
+
+def _audit(number: int) -> Callable[[], Any]:
+    qrels, run = collection(number, 20)
+    return lambda: rm.audit(qrels, run, METRICS)
+
+
+def _trajectories(number: int) -> Callable[[], Any]:
+    qrels, run = collection(number, 20)
+    made = rm.Trajectories(
+        {
+            query: rm.Trajectory([rm.SearchCall("a query", list(ranking)[at : at + 5]) for at in range(0, 20, 5)])
+            for query, ranking in run.items()
+        }
+    )
+    return lambda: rm.evaluate(qrels, made.interleaved(), METRICS).means
+
+
+def _mmr_batch(number: int) -> Callable[[], Any]:
+    random = np.random.default_rng(number)
+    queries = random.normal(size=(number, 64)).astype(np.float32)
+    candidates = random.normal(size=(number, 50, 64)).astype(np.float32)
+    return lambda: rm.mmr_batch(queries, candidates, k=10)
+
+
 def _mmr(number: int) -> Callable[[], Any]:
     vectors = np.random.default_rng(number).normal(size=(number, 64)).astype(np.float32)
     return lambda: rm.mmr(vectors[0], vectors, k=20)
@@ -184,13 +238,20 @@ CASES = [
     Case("compare, systems", doubling(2), _compare_systems, QUADRATIC),
     Case("compare, metrics", doubling(5), _compare_metrics),
     Case("match, questions with quotes", doubling(200), _match),
-    Case("lint, questions", doubling(100), _lint, SEARCHING),
+    Case("lint, questions", doubling(500), _lint, BOUNDED),
     Case("generate_questions, questions", doubling(25), _generate),
     Case("pool and grade, questions", doubling(50), _pool),
     Case("report, queries", doubling(250), _report),
     Case("save and load, queries", doubling(250), _save),
     Case("mmr, candidates", doubling(1000), _mmr),
-    *([Case("fuse, queries", doubling(250), _fuse)] if hasattr(rm, "fuse") else []),
+    Case("mmr_batch, queries", doubling(100), _mmr_batch),
+    Case("fuse, queries", doubling(250), _fuse),
+    Case("tune, settings", doubling(5), _tune_settings),
+    Case("tune, questions", doubling(100), _tune_questions),
+    Case("evaluate_with_labels, questions", doubling(100), _labels),
+    Case("relabel, chunks", doubling(200), _relabel),
+    Case("audit, queries", doubling(250), _audit),
+    Case("agents' searches, questions", doubling(250), _trajectories),
 ]
 
 

@@ -37,8 +37,5 @@ def test_a_retriever_made_worse_on_purpose_fails_as_the_readme_shows() -> None:
     done = build(DEGRADED="1")
     assert done.returncode == pytest.ExitCode.TESTS_FAILED
     readme = (ROOT / "integrations" / "pytest" / "README.md").read_text()
-    floor = done.stdout.partition("\nndcg@10 below the floor: ")[2].partition("\n")[0]
-    assert f"ndcg@10 below the floor: {floor}\n" in readme
-    worse = done.stdout.partition("\nndcg@10 worse: ")[2].partition("\n\n")[0]
-    assert worse.endswith("more that got worse")
-    assert f"ndcg@10 worse: {worse}\n" in readme
+    _, found, shown = readme.partition("ndcg@10 below the floor: ")
+    assert found + shown.partition("\n...\n")[0] in done.stdout

@@ -39,7 +39,7 @@ def in_single_precision(run: RunMapping | Run) -> RunMapping | Run:
         batches = [_rounded(batch) for batch in run.batches()]
         same = all(new is old for new, old in zip(batches, run.batches(), strict=True))
         return run if same else Run(batches)
-    changed = {query: _single(run[query]) for query in _that_gain_ties(run)}
+    changed = {query: _single(ranking) for query, ranking in _that_gain_ties(run)}
     if not changed:
         return run
     rankings: dict[Any, Any] = {**run, **changed}
@@ -55,15 +55,15 @@ def _rounded(batch: Batch) -> Batch:
     return batch if bool((single == batch.scores).all()) else batch._replace(scores=single.astype(np.float64))
 
 
-def _that_gain_ties(run: RunMapping) -> Iterator[QueryId]:
-    """Yield the queries with scores that differ in 64 bits and not in 32."""
+def _that_gain_ties(run: RunMapping) -> Iterator[tuple[QueryId, Mapping[Any, Any]]]:
+    """Yield the queries, and their rankings, with scores that differ in 64 bits and not in 32."""
     scored = ((query, ranking) for query, ranking in run.items() if isinstance(ranking, Mapping) and ranking)
     while together := list(islice(scored, TOGETHER)):
         try:
             gaining = _gaining(together)
         except (TypeError, ValueError, OverflowError):
             gaining = [at for at, one in enumerate(together) if _gains_ties(one)]
-        yield from (together[at][0] for at in gaining)
+        yield from (together[at] for at in gaining)
 
 
 def _gains_ties(scored: tuple[QueryId, Mapping[Any, Any]]) -> bool:

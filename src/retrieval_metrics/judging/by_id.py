@@ -19,6 +19,7 @@ import numpy as np
 from retrieval_metrics.checks import id_kind, same_kind
 from retrieval_metrics.inputs.frame_columns import reads_a_file, refuse_frame
 from retrieval_metrics.inputs.ranking import as_list, refuse_bad_score
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.judged_rows import Items, Repeats
 from retrieval_metrics.judging.judged_run import JudgedRun
 
@@ -184,11 +185,11 @@ class _Finder:
         return Items.ordered(self.qrels, document, rank, tied, tied_from)
 
 
-def _ascending(scores: list[Any], total: Any) -> Sequence[float]:
+def _ascending(scores: list[Any], total: Any) -> Any:
     """Sort scores, of which `total` is the sum.
 
     Python sorts what is in order already in one pass. numpy sorts floats several times as fast otherwise, which pays
-    for converting them.
+    for converting them. What comes back is a list or an array; bisect takes both.
     """
     beginning = scores[:FEW]
     if len(scores) < MANY or not isinstance(total, float | int) or beginning == sorted(beginning, reverse=True):
@@ -196,8 +197,7 @@ def _ascending(scores: list[Any], total: Any) -> Sequence[float]:
         return scores
     numbers = np.fromiter(scores, np.float64, len(scores))
     numbers.sort()
-    ordered: Any = numbers  # bisect needs no more than items that compare
-    return ordered
+    return numbers
 
 
 def common_queries(run: RunMapping, qrels: Qrels) -> int:
@@ -212,6 +212,10 @@ def common_queries(run: RunMapping, qrels: Qrels) -> int:
         raise TypeError(
             f"a run must map each query id to its ranking, got {type(run).__name__}{reads_a_file(run, 'read_run')}"
         )
+    if hasattr(run, "interleaved"):  # Trajectories, which this folder does not know
+        raise TypeError("trajectories are no run yet; evaluate a view of them, such as trajectories.union()")
+    if isinstance(run, RetrievedRun):
+        run.require_judged_rows(frozenset(qrels.queries))
     if not run:
         raise ValueError("the run is empty; write a query without retrieved documents as {query: []}")
     run_kind = id_kind(set(map(type, run)), "query ids in the run")

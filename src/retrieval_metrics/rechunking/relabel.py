@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from retrieval_metrics.checks import require
@@ -18,7 +20,7 @@ from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
 
@@ -182,8 +184,8 @@ class _Chunking:
     def __init__(self, old: Sequence[Retrieved], new: Sequence[Retrieved], options: Matching) -> None:
         self._share = options.share
         self._locator = Locator(options.sources)
-        self._old = _by_source(old)
-        self._new = _by_source(new)
+        self._old = _Positions(old)
+        self._new = _Positions(new)
 
     def fate_of(self, query: QueryId, label: DocumentId, chunk: Retrieved | None) -> Relabelled:
         """Return the result for one label."""
@@ -192,8 +194,8 @@ class _Chunking:
         span = Span(chunk.source, chunk.start, chunk.end, uncertain=True)
         parts = [
             (self._locator.length(chunk.source, *stretch), stretch, other)
-            for other in self._new.get(chunk.source, ())
-            if (stretch := _common(chunk, other)) is not None and _reads_alike(chunk, other, stretch)
+            for other, stretch in self._new.meeting(chunk)
+            if _reads_alike(chunk, other, stretch)
         ]
         parts = sorted((part for part in parts if part[0]), key=lambda part: -part[0])
         union = merged(stretch for _, stretch, _ in parts)
@@ -210,7 +212,7 @@ class _Chunking:
         if self._holds(chunk, largest):
             same = largest.id == chunk.id and (largest.start, largest.end) == (chunk.start, chunk.end)
             return "kept" if same else "moved"
-        others = (other for other in self._old.get(chunk.source or "", ()) if other is not chunk)
+        others = (other for other, _ in self._old.meeting(largest) if other is not chunk)
         return "merged" if any(self._holds(largest, other) for other in others) else "moved"
 
     def _holds(self, holder: Retrieved, chunk: Retrieved) -> bool:
@@ -223,12 +225,30 @@ class _Chunking:
         return self._locator.length(chunk.source or "", chunk.start or 0, chunk.end or 0)
 
 
-def _by_source(chunks: Iterable[Retrieved]) -> dict[str, list[Retrieved]]:
-    by_source: dict[str, list[Retrieved]] = {}
-    for chunk in chunks:
-        if chunk.source is not None and chunk.start is not None and chunk.end is not None:
-            by_source.setdefault(chunk.source, []).append(chunk)
-    return by_source
+class _Positions:
+    """Finds the chunks that overlap another, without reading all of their source."""
+
+    def __init__(self, chunks: Iterable[Retrieved]) -> None:
+        by_source: dict[str, list[Retrieved]] = {}
+        for chunk in chunks:
+            if chunk.source is not None and chunk.start is not None and chunk.end is not None:
+                by_source.setdefault(chunk.source, []).append(chunk)
+        self._of = {source: self._sorted(given) for source, given in by_source.items()}
+
+    @staticmethod
+    def _sorted(chunks: list[Retrieved]) -> tuple[list[tuple[int, Retrieved]], list[int], list[int]]:
+        """Return chunks by start with their place in the input, their starts, and the largest end up to each."""
+        placed = sorted(enumerate(chunks), key=lambda one: one[1].start or 0)
+        starts = [chunk.start or 0 for _, chunk in placed]
+        return placed, starts, list(accumulate((chunk.end or 0 for _, chunk in placed), max))
+
+    def meeting(self, chunk: Retrieved) -> Iterator[tuple[Retrieved, tuple[int, int]]]:
+        """Yield the chunks that overlap one, in the order of the input, each with the stretch in common."""
+        placed, starts, furthest = self._of.get(chunk.source or "", ([], [], []))
+        first, last = bisect_right(furthest, chunk.start or 0), bisect_left(starts, chunk.end or 0)
+        for _, other in sorted(placed[first:last], key=lambda one: one[0]):
+            if (stretch := _common(chunk, other)) is not None:
+                yield other, stretch
 
 
 def _common(left: Retrieved, right: Retrieved) -> tuple[int, int] | None:

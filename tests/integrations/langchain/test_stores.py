@@ -18,39 +18,12 @@ from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 from langchain_qdrant import QdrantVectorStore
 from qdrant_client import models
 
+from clustered_embeddings import NAMES, TEXTS, Counting, N, of_text
 from langchain_retrieval_metrics import MMRRetriever, vectors_of
 
-N, D, QUERIES = 200, 16, 300
+QUERIES = 300
 SETTINGS = [(4, 20, 0.5), (4, 20, 0.0), (10, 50, 0.25), (10, 50, 0.75), (5, 20, 1.0)]
 """k, fetch_k and lambda."""
-
-
-def of_text(text: str) -> list[float]:
-    """Vectors in clusters, as those of texts are."""
-    seed = [*text.encode()]
-    centre = np.random.default_rng(sum(seed) % 8).normal(size=D)
-    vector = centre + 0.7 * np.random.default_rng(seed).normal(size=D)
-    return [float(value) for value in vector]
-
-
-class Counting(Embeddings):
-    """Counts what it embeds."""
-
-    def __init__(self) -> None:
-        self.texts = 0
-        self.queries = 0
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        self.texts += len(texts)
-        return [of_text(text) for text in texts]
-
-    def embed_query(self, text: str) -> list[float]:
-        self.queries += 1
-        return of_text(text)
-
-
-NAMES = [str(uuid.UUID(int=number + 1)) for number in range(N)]  # the only ids besides integers that Qdrant takes
-TEXTS = [f"text {number}" for number in range(N)]
 
 
 def in_memory(embeddings: Embeddings) -> VectorStore:

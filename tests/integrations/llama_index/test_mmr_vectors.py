@@ -4,9 +4,11 @@ import logging
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
+from uuid import NAMESPACE_DNS, uuid4, uuid5
 
+import numpy as np
 import pytest
-from llama_index.core import VectorStoreIndex
+from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.schema import NodeWithScore, TextNode
@@ -14,7 +16,12 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from embedding_service import TOPICS, vector_of
 from llama_index.evaluation.retrieval_metrics import MMRPostprocessor, RetrieverEvaluator
 
-ROWS = [(f"what do {one} and {other} do?", [one]) for one, other in pairwise(TOPICS)]
+
+def by_uuid(name: str) -> str:
+    return str(uuid5(NAMESPACE_DNS, name))
+
+
+ROWS = [(f"what do {one} and {other} do?", [[one, by_uuid(one)]]) for one, other in pairwise(TOPICS)]
 
 
 class Counts(BaseEmbedding):
@@ -65,16 +72,17 @@ def test_a_node_is_embedded_once_and_the_cost_is_said_once(
     said = [one.getMessage() for one in caplog.records if one.name.endswith("mmr_postprocessor")]
     assert len(said) == 1
     assert "MMR embeds 5 of 5 candidates" in said[0]
-    assert "pass vectors=index.vector_store" in said[0]
+    assert "pass vectors=index, or" in said[0]
 
 
 @pytest.mark.parametrize(
     "vectors",
     [
+        lambda index: index,
         lambda index: index.vector_store,
         lambda index: lambda ids: [index.vector_store.get(one) for one in ids],
     ],
-    ids=["the store", "a function"],
+    ids=["the index", "the store", "a function"],
 )
 def test_vectors_of_the_index_cost_nothing_and_change_nothing(
     index: VectorStoreIndex, model: Counts, vectors: Callable[[Any], Any]
@@ -98,6 +106,59 @@ def test_a_node_whose_text_changed_is_embedded_again(model: Counts) -> None:
         nodes = [NodeWithScore(node=TextNode(id_=name, text=text)) for name in ("a", "b")]
         mmr.postprocess_nodes(nodes, query_str="with")
     assert model._texts == 4  # noqa: SLF001  (its own count)
+
+
+def qdrant() -> Any:
+    qdrant = pytest.importorskip("llama_index.vector_stores.qdrant", reason="no llama-index-vector-stores-qdrant")
+    client = pytest.importorskip("qdrant_client").QdrantClient(":memory:")
+    return qdrant.QdrantVectorStore("topics", client=client)
+
+
+def faiss() -> Any:
+    stores = pytest.importorskip("llama_index.vector_stores.faiss", reason="no llama-index-vector-stores-faiss")
+    length = len(vector_of("with"))
+    return stores.FaissVectorStore(pytest.importorskip("faiss").IndexFlatIP(length))
+
+
+def chroma() -> Any:
+    stores = pytest.importorskip("llama_index.vector_stores.chroma", reason="no llama-index-vector-stores-chroma")
+    client = pytest.importorskip("chromadb").EphemeralClient()
+    return stores.ChromaVectorStore(client.create_collection(f"c{uuid4().hex}", metadata={"hnsw:space": "cosine"}))
+
+
+class WithoutTies(Counts):
+    """Stores round vectors or normalise them, so equal similarities would be ordered by chance."""
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        noise = np.random.default_rng([*text.encode()]).normal(scale=0.2, size=len(vector_of("with")))
+        return [float(value) for value in np.array(super()._get_text_embedding(text)) + noise]
+
+
+@pytest.mark.filterwarnings("ignore:Payload indexes have no effect")  # which its own store makes
+@pytest.mark.parametrize("make", [qdrant, faiss, chroma])
+def test_other_stores_give_their_vectors_too(make: Callable[[], Any]) -> None:
+    store, model = make(), WithoutTies()
+    nodes = [TextNode(id_=by_uuid(topic), text=f"about {topic}") for topic in TOPICS]
+    context = StorageContext.from_defaults(vector_store=store)
+    index = VectorStoreIndex(nodes, storage_context=context, embed_model=model)
+    expected = retrieved(index, MMRPostprocessor(top_n=3, embed_model=model))
+    assert all(len(ids) == 3 for ids in expected.values())
+    spent = model._texts  # noqa: SLF001  (its own count)
+    assert retrieved(index, MMRPostprocessor(top_n=3, embed_model=model, vectors=index)) == expected
+    if make is faiss:
+        with pytest.raises(
+            ValueError, match=r"got FaissVectorStore, which does not know the ids .* vectors=index, the"
+        ):
+            MMRPostprocessor(vectors=store)
+    else:
+        assert retrieved(index, MMRPostprocessor(top_n=3, embed_model=model, vectors=store)) == expected
+    assert model._texts == spent  # noqa: SLF001  (its own count)
+    later = TextNode(id_=by_uuid("later"), text=f"about {TOPICS[0]}")
+    index.insert_nodes([later])
+    strange = TextNode(id_="no id of a point", text="about something new")
+    mmr, spent = MMRPostprocessor(embed_model=model, vectors=index), model._texts  # noqa: SLF001  (its own count)
+    mmr.postprocess_nodes([NodeWithScore(node=one) for one in (nodes[1], later, strange)], query_str="with")
+    assert model._texts == spent + 1  # noqa: SLF001  (only the strange one)
 
 
 def test_another_store_is_refused_with_the_way_out() -> None:

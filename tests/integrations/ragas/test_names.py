@@ -13,17 +13,6 @@ from ragas_retrieval_metrics.names import By, Named, OnUnjudged
 from retrieval_metrics.definition.table import DEFINITIONS
 
 LEGAL_IN_MLFLOW = re.compile(r"[/\w.\- :]+")
-VALUES: dict[str, st.SearchStrategy[Any]] = {
-    "alpha": st.sampled_from([0, 0.25, 1]),
-    "rel": st.integers(1, 9),
-    "max_grade": st.integers(1, 9),
-    "p": st.sampled_from([0.5, 0.95, 0.123]),
-    "gain": st.sampled_from(["linear", "exponential", "binary"]),
-    "gains": st.sampled_from(["1:0", "1:0;2:1", "1:0.5;3:7"]),
-    "ideal": st.sampled_from(["all", "retrieved"]),
-    "of": st.sampled_from(["groups", "documents"]),
-    "per": st.sampled_from(["query", "group"]),
-}
 
 
 def any_of(wrong: Any) -> Any:
@@ -35,8 +24,11 @@ def any_of(wrong: Any) -> Any:
 def named(draw: st.DrawFn) -> Named:
     name = draw(st.sampled_from(sorted(DEFINITIONS)))
     definition = DEFINITIONS[name]
-    norms = st.sampled_from(["k", "retrieved"] if name in {"precision", "f1"} else ["relevant", "retrieved"])
-    parameters = {key: draw(VALUES.get(key, norms)) for key in definition.parameters if draw(st.booleans())}
+    parameters = {
+        key: draw(st.sampled_from(parameter.examples))
+        for key, parameter in definition.parameters.items()
+        if draw(st.booleans())
+    }
     by: By = "texts" if definition.needs_places else draw(st.sampled_from(get_args(By)))
     cutoffs: st.SearchStrategy[Any] = st.none() | st.integers(1, 1000)
     if by == "texts":

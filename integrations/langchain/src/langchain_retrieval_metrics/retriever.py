@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr, field_validator
 
 from langchain_retrieval_metrics.searching import Request, StoreSearch, as_runnable, asked_for, searched_by_vector
 from langchain_retrieval_metrics.settings import MMRSettings
-from langchain_retrieval_metrics.stores import holds_vectors, vectors_of
+from langchain_retrieval_metrics.stores import holds_vectors, to_find_again, vectors_of
 from retrieval_metrics import RetrievalWarning
 
 if TYPE_CHECKING:
@@ -110,8 +110,8 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         """Return a retriever over a vector store that embeds each query once and no documents.
 
         Args:
-            store: An InMemoryVectorStore, FAISS, Chroma or Qdrant store; or another, with `vector_fn=` or `embeddings=`
-                in the settings. With `embeddings=`, its documents are embedded, each text once.
+            store: A store that `vectors_of` supports; or another, with `vector_fn=` or `embeddings=` in the settings.
+                With `embeddings=`, its documents are embedded, each text once.
             k: How many documents to return.
             fetch_k: The number of candidates.
             lambda_mult: The weight of relevance.
@@ -129,7 +129,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
             >>> len(MMRRetriever.from_store(store, k=2).invoke("a query"))
             2
         """
-        searching = dict(search_kwargs or {})
+        searching = to_find_again(store) | (search_kwargs or {})
         if "k" in searching:
             raise ValueError(
                 f"search_kwargs has k={searching['k']!r}, but MMR chooses from candidates: pass k=, the number of "

@@ -12,6 +12,7 @@ from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import ConfigDict, Field
 
 from langchain_retrieval_metrics.settings import MMRSettings, aquery_vector, query_vector
+from langchain_retrieval_metrics.stores import is_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,7 +139,10 @@ def _of_search(store: VectorStore, given: Mapping[str, Any], fetch_k: int) -> di
     """Return the arguments with which a store returns the candidates of MMR.
 
     FAISS filters what it fetched, 20 documents by default; its own MMR fetches twice `fetch_k` and keeps what matches.
+    Elasticsearch looks at 50 candidates by default, and refuses to return more than that.
     """
-    if not any(kind.__name__ == "FAISS" for kind in type(store).__mro__) or "fetch_k" in given:
+    if is_kind(store, "ElasticsearchStore") and "fetch_k" not in given:
+        return {"k": fetch_k, "fetch_k": max(fetch_k, 50)}
+    if not is_kind(store, "FAISS") or "fetch_k" in given:
         return {"k": fetch_k}
     return {"k": fetch_k if given.get("filter") is None else 2 * fetch_k, "fetch_k": 2 * fetch_k}

@@ -17,8 +17,8 @@ from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRan
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
-from llama_index.core.vector_stores import SimpleVectorStore
 
+from llama_index.evaluation.retrieval_metrics.stored_vectors import VectorLookup, lookup_of
 from retrieval_metrics import mmr
 from retrieval_metrics.adapting import scaled
 
@@ -51,8 +51,9 @@ class MMRPostprocessor(BaseNodePostprocessor):
             bundle. None takes the one in `Settings`, only if it is needed. Stores return nodes without their vectors,
             so without `vectors` every candidate is embedded once; the vectors are kept by node id, and the log says
             once what is embedded.
-        vectors: Where the vectors of the index are: a `SimpleVectorStore`, such as `index.vector_store`, or a function
-            from node ids to their vectors, None for an unknown one. Nothing is embedded then.
+        vectors: Where the vectors of the index are, so that nothing is embedded: the `VectorStoreIndex` with a simple
+            store, Qdrant, FAISS or Chroma; one of these stores, except FAISS, which does not know the ids of its nodes;
+            or a function from node ids to their vectors, None for an unknown one.
 
     Raises:
         ValueError: (as pydantic's ValidationError) If an argument is unknown or out of range.
@@ -79,16 +80,19 @@ class MMRPostprocessor(BaseNodePostprocessor):
 
     _kept: dict[tuple[int, str], tuple[str, Vector]] = PrivateAttr(default_factory=dict)
     _said: bool = PrivateAttr(default=False)
+    _lookup: VectorLookup | None = PrivateAttr(default=None)
 
     @field_validator("vectors")
     @classmethod
     def _can_be_looked_up(cls, vectors: Any) -> Any:
-        if vectors is None or callable(vectors) or isinstance(vectors, SimpleVectorStore):
-            return vectors
-        raise ValueError(
-            f"vectors must be a SimpleVectorStore or a function of node ids, got {type(vectors).__name__}; for another "
-            "store, write a function: lambda ids: [vector of each id, or None]"
-        )
+        if vectors is not None:
+            lookup_of(vectors)
+        return vectors
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Find out once how vectors are looked up."""
+        super().model_post_init(context)
+        self._lookup = None if self.vectors is None else lookup_of(self.vectors)
 
     @field_validator("embed_model", mode="before")
     @classmethod
@@ -128,12 +132,8 @@ class MMRPostprocessor(BaseNodePostprocessor):
     def _known(self, nodes: Sequence[NodeWithScore]) -> list[Vector | None]:
         """Return the vector of every node: its own, that of the index, or the one that was computed for its text."""
         known: list[Any] = [scored.node.embedding for scored in nodes]
-        if self.vectors is not None and (missing := [at for at, vector in enumerate(known) if vector is None]):
-            ids = [nodes[at].node.node_id for at in missing]
-            if isinstance(self.vectors, SimpleVectorStore):
-                found: Any = [self.vectors.data.embedding_dict.get(one) for one in ids]
-            else:
-                found = self.vectors(ids)
+        if self._lookup is not None and (missing := [at for at, vector in enumerate(known) if vector is None]):
+            found = self._lookup([nodes[at].node.node_id for at in missing])
             for at, vector in zip(missing, found, strict=True):
                 known[at] = vector
         if self._kept:
@@ -150,8 +150,7 @@ class MMRPostprocessor(BaseNodePostprocessor):
             self._said = True
             logger.warning(
                 "MMR embeds %d of %d candidates, because the retriever returned them without vectors: %d texts for "
-                "this query, and each further node once. To embed none, pass vectors=index.vector_store (a "
-                "SimpleVectorStore), or a function of node ids",
+                "this query, and each further node once. To embed none, pass vectors=index, or a function of node ids",
                 len(texts),
                 len(nodes),
                 len(texts),

@@ -1,0 +1,130 @@
+"""Elasticsearch and Pinecone as far as a vector store needs them: the requests of their clients, answered in memory."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+
+Row = dict[str, Any]
+
+
+def nearest(rows: dict[str, Row], vectors: dict[str, Any], query: Any, k: int) -> list[tuple[str, float]]:
+    """Return the rows with the largest cosine to a query, best first."""
+    of_query = np.asarray(query)
+    cosines = {
+        name: float(np.dot(vectors[name], of_query) / np.linalg.norm(vectors[name]) / np.linalg.norm(of_query))
+        for name in rows
+    }
+    return sorted(cosines.items(), key=lambda one: -one[1])[:k]
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers with what `answer` returns: a status and what the body says."""
+
+    rows: dict[str, Row]
+    asked: list[Any]
+
+    def answer(self, path: str, arguments: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
+        raise NotImplementedError
+
+    def _reply(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        parts = urlsplit(self.path)
+        status, said = self.answer(parts.path, parse_qs(parts.query), self.rfile.read(length))
+        content = json.dumps(said).encode()
+        self.send_response(status)
+        self.send_header("X-Elastic-Product", "Elasticsearch")
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
+    do_GET = do_POST = do_PUT = do_HEAD = _reply  # noqa: N815  (the names of http.server)
+
+    def log_message(self, *_: Any) -> None:
+        """Stay quiet."""
+
+
+class Elasticsearch(Handler):
+    """One index: bulk requests, search by vector, and search by ids."""
+
+    def answer(self, path: str, arguments: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
+        if path == "/_bulk":
+            return 200, {"errors": False, "items": [*self._bulk(iter(body.splitlines()))]}
+        if not path.endswith("/_search"):
+            return 200, {"acknowledged": True}
+        asked: Any = json.loads(body)
+        self.asked.append(asked)
+        knn = asked.get("knn")
+        if knn is None:
+            hits = [(name, 1.0) for name in asked["query"]["ids"]["values"] if name in self.rows]
+        elif knn["num_candidates"] < knn["k"]:
+            return 400, {"error": {"type": "x", "reason": "[num_candidates] cannot be less than [k]"}, "status": 400}
+        else:
+            vectors = {name: row["vector"] for name, row in self.rows.items()}
+            hits = nearest(self.rows, vectors, knn["query_vector"], knn["k"])
+        fields = arguments["_source_includes"][0].split(",")
+        found = [
+            {
+                "_id": name,
+                "_score": score,
+                "_source": {key: self.rows[name][key] for key in fields if key in self.rows[name]},
+            }
+            for name, score in hits[: asked["size"]]
+        ]
+        return 200, {"hits": {"hits": found}}
+
+    def _bulk(self, lines: Iterator[bytes]) -> Iterator[Any]:
+        for line in lines:
+            ((action, where),) = json.loads(line).items()
+            if action == "delete":
+                self.rows.pop(where["_id"], None)
+            else:
+                self.rows[where["_id"]] = json.loads(next(lines))
+            yield {action: {"_id": where["_id"], "status": 200}}
+
+
+class Pinecone(Handler):
+    """One index with one namespace."""
+
+    def answer(self, path: str, arguments: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
+        asked: Any = json.loads(body) if body else arguments
+        self.asked.append((path, asked))
+        if path == "/vectors/upsert":
+            self.rows.update({one["id"]: one for one in asked["vectors"]})
+            return 200, {"upsertedCount": len(asked["vectors"])}
+        if path == "/vectors/delete":
+            for name in asked["ids"]:
+                self.rows.pop(name, None)
+            return 200, {}
+        if path == "/vectors/fetch":
+            found = {name: self.rows[name] for name in asked["ids"] if name in self.rows}
+            return 200, {"namespace": "", "vectors": found, "usage": {"readUnits": 1}}
+        vectors = {name: row["values"] for name, row in self.rows.items()}
+        matches = nearest(self.rows, vectors, asked["vector"], asked["topK"])
+        left_out = () if asked.get("includeValues") else ("values",)
+        held = [{k: v for k, v in self.rows[name].items() if k not in left_out} for name, _ in matches]
+        matched = [row | {"score": score} for row, (_, score) in zip(held, matches, strict=True)]
+        return 200, {"matches": matched, "namespace": "", "usage": {"readUnits": 1}}
+
+
+@contextmanager
+def served(kind: type[Handler]) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the address of a service, and a list of what it was asked."""
+    asked: list[Any] = []
+    handler = type(kind.__name__, (kind,), {"rows": {}, "asked": asked})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
