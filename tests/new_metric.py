@@ -36,7 +36,7 @@ def new_metric(name: str, like: str, root: Path = ROOT) -> list[Path]:
         _reference(name, like, root / "tests" / "reference.py"),
         _page(name, definition, root / "docs" / "reference" / "metrics"),
         _table(name, like, root / "docs" / "reference" / "metrics.md"),
-        _interface(name, module, root / "docs" / "api" / "one-ranking.md"),
+        _interface(name, module, root / "docs" / "api"),
     ]
 
 
@@ -86,9 +86,11 @@ def _table(name: str, like: str, path: Path) -> Path:
     return _written(path, text)
 
 
-def _interface(name: str, module: str, path: Path) -> Path:
+def _interface(name: str, module: str, folder: Path) -> Path:
+    path = folder / "metrics.md"
     text = path.read_text()
-    if f".{module}\n" in text:  # not every metric can be computed from the grades of one ranking
+    # Not every metric can be computed from the grades of one ranking.
+    if any(f".{module}\n" in page.read_text() for page in folder.glob("*.md")):
         last = re.findall(r"^\.\. autofunction:: retrieval_metrics\.metrics\.\w+\n", text, flags=re.MULTILINE)[-1]
         text = text.replace(last, f"{last}\n.. autofunction:: retrieval_metrics.metrics.{name}\n")
     return _written(path, text)

@@ -9,10 +9,14 @@ CHANGES = [
     (re.compile(r'<p class="caption" role="heading">'), '<p class="caption" role="heading" aria-level="2">'),
     (re.compile(r'<aside class="sidebar-drawer">'), '<aside class="sidebar-drawer" aria-label="Site">'),
     (re.compile(r'<aside class="toc-drawer'), '<aside aria-label="Page" class="toc-drawer'),
+    (re.compile(r'<div id="search-results">'), '<h1>Search</h1>\n<div id="search-results">'),
     (re.compile(r"<pre>"), '<pre tabindex="0">'),  # wider than a phone
     (re.compile(r'<div class="formula"'), '<div tabindex="0" class="formula"'),
     (re.compile(r'<div class="table-wrapper'), '<div tabindex="0" class="table-wrapper'),
 ]
+_START = '<span class="parameter">'
+PARAMETERS = re.compile(r'(<span class="sig-paren">\(</span>)\s*<dl>(.*?)</dl>', re.DOTALL)
+"""A long signature, which Sphinx writes as a list of definitions without terms."""
 
 
 def accessible(page: str) -> str:
@@ -21,10 +25,12 @@ def accessible(page: str) -> str:
     Example:
         >>> accessible("<pre>x</pre>")
         '<pre tabindex="0">x</pre>'
+        >>> accessible('<span class="sig-paren">(</span><dl><dd>x,</dd></dl>')
+        '<span class="sig-paren">(</span><span class="parameter">x,</span>'
     """
     for pattern, instead in CHANGES:
         page = pattern.sub(instead, page)
-    return page
+    return PARAMETERS.sub(lambda found: found[1] + found[2].replace("<dd>", _START).replace("</dd>", "</span>"), page)
 
 
 def _change(app: Sphinx, error: Exception | None) -> None:

@@ -13,6 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent))  # for the command above; pytest puts it there itself
 
 import retrieval_metrics as rm
+from retrieval_metrics.labelling.estimate import ENOUGH
 from running_pages import FENCE, PAGES, ROOT, RUN_HERE, as_it_runs, lay_out, name, write_outputs
 
 LANGUAGES = {"python", "text", "console", "sh", "yaml"}  # directives of the site have their name in braces
@@ -94,6 +95,15 @@ def test_every_public_name_has_its_entry(package: str) -> None:
     assert sorted(name for module, name in entries if module == package) == sorted(public - {"metrics", "types"})
 
 
+@pytest.mark.parametrize("name", ["Evaluation", "EvaluationSet"])
+def test_every_method_of_a_class_on_two_pages_has_its_entry(name: str) -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "api").glob("*.md"))
+    left_out = re.findall(rf"autoclass:: retrieval_metrics\.{name}\n   :members:\n   :exclude-members: (.+)", text)
+    entries = re.findall(rf"^\.\. automethod:: retrieval_metrics\.{name}\.(\w+)$", text, flags=re.MULTILINE)
+    assert entries
+    assert sorted(left_out[0].split(", ")) == sorted(entries)
+
+
 def test_what_is_quoted_of_the_simulations_stands_there() -> None:
     guide = (ROOT / "docs/guides/reading-a-result.md").read_text(encoding="utf-8")
     page = (ROOT / "docs/explanation/statistics.md").read_text(encoding="utf-8").splitlines()
@@ -101,6 +111,19 @@ def test_what_is_quoted_of_the_simulations_stands_there() -> None:
     quoted = [line for block in FENCE.finditer(trusted) for line in block["code"].splitlines()]
     assert len(quoted) >= 10
     assert not [line for line in quoted if line not in page]
+
+
+def test_what_is_said_of_labels_needed_is_what_the_simulation_found() -> None:
+    page = (ROOT / "docs/explanation/statistics.md").read_text(encoding="utf-8")
+    _, _, table = page.partition("How many more labels, for two thirds of the width")
+    rows = re.findall(r"^(\w+) +\d+% +\d+ +\d+ +([\d.]+) +\d+ +([\d.]+)$", table, flags=re.MULTILINE)
+    misled = {"inverted", "favours"}
+    worst = [float(drawn) for judge, drawn, _ in rows if judge in misled]
+    others = [float(drawn) for judge, drawn, _ in rows if judge not in misled] + [float(strata) for *_, strata in rows]
+    usual, least = (f"{min(each):.0f} to {max(each):.0f} %" for each in (others, worst))
+    guide = (ROOT / "docs/guides/labelling.md").read_text(encoding="utf-8")
+    said = [rm.types.EstimatedDifference.labels_needed.__doc__, ENOUGH, guide, table]
+    assert all(f" {words}" in " ".join((text or "").split()) for text in said for words in (usual, least))
 
 
 if __name__ == "__main__":

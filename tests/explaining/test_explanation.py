@@ -336,3 +336,32 @@ def test_an_audit_finds_repeated_texts_of_an_evaluation_set() -> None:
     twice = rm.EvaluationSet.of([("What is a slot?", ["a"]), ("what is a slot?", ["a", "c"])])
     run: dict[Any, list[str]] = {query: ["a"] for query in twice.qrels}
     assert "1 of 2 queries repeat another" in str(rm.audit(twice, run, "mrr"))
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_what_was_retrieved_only_in_part_says_so() -> None:
+    """A chunk boundary cut the quote; a text or a span is covered too little."""
+    text = "It is known that the horn sounds for five seconds in each minute of dense fog, and no longer."
+    quote = "the horn sounds for five seconds in each minute of dense fog"
+    first, second = (rm.Retrieved(str(at), text[at : at + 45], "s", at) for at in (0, 45))
+    start = text.index(quote)
+    for piece in (rm.Quote(quote), rm.Text(quote), rm.Span("s", start, start + len(quote))):
+        evaluation = rm.evaluate({"q": [piece]}, {"q": [first]}, ["recall", "recall@5"])
+        assert evaluation.means["recall"] == 0.0
+        (finding,) = evaluation.explain("q").failures
+        assert (finding.kind, finding.detail) == ("never retrieved", "not retrieved whole: rank 1 holds a part of it")
+    (finding,) = rm.evaluate({"q": [rm.Quote(quote)]}, {"q": [first, second]}, "recall").explain("q").findings
+    assert finding.detail == "not retrieved whole: ranks 1 and 2 hold a part of it"
+    (finding,) = (
+        rm.evaluate({"q": [rm.Quote(quote)]}, {"q": [rm.Retrieved("x", "Oil is dear.")]}, "recall")
+        .explain("q")
+        .findings
+    )
+    assert finding.detail == "never retrieved; the ranking has 1 document"
+
+
+def test_a_call_has_room_for_all_that_it_finds() -> None:
+    calls = [rm.SearchCall("a", ["x"]), rm.SearchCall("b", ["y"], turn=2)]
+    view = rm.Trajectories({"q": rm.Trajectory(calls)}).union()
+    (_, late) = rm.evaluate({"q": ["x", "y"]}, view, "recall@1calls").explain("q").findings
+    assert (late.kind, late.detail) == ("beyond the budget", "beyond the first 1 call: call 2 found it")

@@ -67,5 +67,9 @@ def test_two_systems_are_compared_on_the_questions_that_both_have() -> None:
     assert found["redundant"].mean == pytest.approx(3 / 8 - 1 / 6)
     assert found["redundant"].wins == 8
     assert "uncited" not in found  # theirs is unknown
+    with pytest.raises(TypeError, match=r"the baseline must be the properties\(\)"):
+        ours.differences({"calls": 1})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no question in common"):
+        ours.differences(rm.Trajectories({"other": RECORDED}).properties())
     with pytest.raises(KeyError, match="no property is called 'recall'"):
         ours["recall"]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.trajectories.traces.recording import Recording
 
 DATA = os.environ.get("RETRIEVAL_METRICS_DATA")
 RECORDED = Path(DATA or "") / "agent_traces"
@@ -198,9 +199,35 @@ class TestWhatIsRefusedOrCounted:
     def test_orphans_and_repeats_are_counted(self) -> None:
         one = search("1", 1, "a", found("x"), parent="lost")
         t = rm.read_traces([ROOT, one, one])
-        assert (
-            repr(t) == "<Trajectories: 1 query, 1 calls, 0 failed; 1 spans whose parent is missing; 1 repeated spans>"
-        )
+        assert repr(t) == "<Trajectories: 1 query, 1 call, 0 failed; 1 spans whose parent is missing; 1 repeated spans>"
+
+    def test_a_span_that_says_two_things_is_refused_in_any_order(self) -> None:
+        one, other = (search("1", 1, "a", found(name)) for name in ("x", "y"))
+        begun = {**one, "output": None}
+        for spans in ([one, other], [other, one], [begun, one, other]):
+            with pytest.raises(ValueError, match=r"span '1' .* was recorded twice, with different outputs"):
+                read(*spans)
+        assert ids(read(begun, one).calls[0]) == ids(read(one, begun).calls[0]) == ["x"]
+
+    def test_what_is_no_function(self) -> None:
+        wrong: Any
+        for name, wrong in (("citations", r"\[(\w+)\]"), ("documents", ["x"]), ("query", 3)):
+            with pytest.raises(TypeError, match=f"{name}= must be"):
+                rm.read_traces([ROOT], **{name: wrong})
+
+    @pytest.mark.parametrize("wrong", ["d2", None, 7])
+    def test_citations_that_are_no_list(self, wrong: Any) -> None:
+        with pytest.raises(
+            TypeError, match=f"must return a list of ids, an empty one if nothing is cited, got {wrong!r}"
+        ):
+            read(search("1", 1, "a", found("x")), model("m", 2, said="It is d2."), citations=lambda _: wrong)
+
+    def test_a_tool_of_another_name(self) -> None:
+        one = search("1", 1, "a", found("x"))
+        with pytest.raises(ValueError, match="no tool is called 'seek'; no tool ran, so leave tools= out"):
+            read(one, tools="seek")
+        with pytest.raises(ValueError, match="no tool is called 'seek'; the tools are 'tool'"):
+            read(one, span("2", "tool"), tools="seek")
 
     def test_a_line_that_was_cut(self, tmp_path: Path) -> None:
         path = tmp_path / "spans.jsonl"
@@ -455,7 +482,8 @@ class TestBrokenTraces:
             ({"output": [{"id": "d1"}, {"foo": 1}]}, "span 's' .* does not say which documents it found"),
             ({"output": [{"id": ["d1"]}]}, "span 's' .* does not say which documents it found"),
             ({"start": "yesterday"}, "the time of span 's' .* cannot be read: Invalid isoformat string"),
-            ({"kind": "7"}, "no span of 1 traces is a search of a retriever"),
+            ({"kind": "retreiver"}, "span 's' has the kind 'retreiver'; a plain span is 'retriever', 'reranker',"),
+            ({"kind": "other"}, "no span of 1 traces is a search of a retriever"),
             ({"span": None}, "a span needs an id and a trace"),
         ],
     )
@@ -480,3 +508,8 @@ class TestBrokenTraces:
             (tmp_path / "spans.jsonl").write_text(text, encoding="utf-8", newline="")
             (one,) = rm.read_traces(tmp_path / "spans.jsonl").values()
             assert ids(one.calls[0]) == ["d1", "d2"]
+
+
+def test_a_recording_of_nothing_says_so() -> None:
+    with pytest.raises(ValueError, match=r"nothing ran inside record\(\), or its callbacks were not passed on"):
+        Recording().trajectories  # noqa: B018  (a property that raises)

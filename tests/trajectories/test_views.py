@@ -249,6 +249,30 @@ class TestSeveralTrajectoriesOfAQuestion:
         of_hop = result.by(hops.numbers)
         assert (of_hop[1].means["recall"], of_hop[2].means["recall"], of_hop[2].n["recall"]) == (0.0, 1.0, 3)
 
+    def test_a_mean_by_hop_is_of_the_questions_that_have_it_and_says_how_many(self) -> None:
+        one, other = rm.SearchCall("a", ["x"]), rm.SearchCall("b", ["good"], turn=2)
+        hops = rm.Trajectories(
+            {1: rm.Trajectory([one, other]), 2: rm.Trajectory([one]), 3: rm.Trajectory()}
+        ).each_call()
+        judged = hops.judgments({1: ["good"], 2: ["good"], 3: ["good"]})
+        of_hop = rm.evaluate(judged, hops.union(), "recall", clusters=hops.questions).by(hops.numbers)
+        assert [(hop, of_hop[hop].means["recall"], of_hop[hop].n["recall"]) for hop in (1, 2)] == [
+            (1, 0.0, 2),
+            (2, 1.0, 1),
+        ]
+        assert "2      recall" in str(of_hop)
+        assert [line.split()[-1] for line in str(of_hop).splitlines()[1:3]] == ["2", "1"]
+
+    def test_their_judgments_must_name_the_rows(self) -> None:
+        """Else the question would count as one for which nothing was retrieved."""
+        t = rm.Trajectories({"a": [KIBANA["q"], KIBANA["q"]], "b": KIBANA["q"]})
+        for run in (t.union(), t.each_call().union(), pickle.loads(pickle.dumps(t.union()))):  # noqa: S301  (made here)
+            with pytest.raises(
+                ValueError, match=r"question 'a' are rows of their own, such as 'a#1.*judgments\(qrels\)"
+            ):
+                rm.evaluate({"a": ["good"], "b": ["good"]}, run, "recall")
+        assert rm.evaluate({"b": ["good"]}, t.union(), "recall").means["recall"] == 1.0  # the others are not judged
+
     def test_two_rows_cannot_have_one_name(self) -> None:
         with pytest.raises(ValueError, match="two rows would be named 'a#1'"):
             rm.Trajectories({"a": [KIBANA["q"], KIBANA["q"]], "a#1": KIBANA["q"]})
@@ -281,10 +305,15 @@ class TestWhatIsRefused:
     def test_of_a_call(self) -> None:
         with pytest.raises(TypeError, match="bare string"):
             rm.SearchCall("a", "d1")
-        with pytest.raises(ValueError, match=r"failed \(down\), so it cannot have found 1 documents"):
+        with pytest.raises(ValueError, match=r"failed \(down\), so it cannot have found 1 document;"):
             rm.SearchCall("a", ["d1"], error="down")
         with pytest.raises(ValueError, match="the turn of a search must be a positive integer"):
             rm.SearchCall("a", turn=0)
+        with pytest.raises(TypeError, match="the query of a search must be a text, or None if it is unknown, got 3"):
+            rm.SearchCall(3)  # type: ignore[arg-type]
+        for seconds in (-1.0, math.nan, math.inf):
+            with pytest.raises(ValueError, match="the seconds of a search must be 0 or more"):
+                rm.SearchCall("a", seconds=seconds)
 
     def test_of_a_trajectory(self) -> None:
         with pytest.raises(TypeError, match="list of SearchCall"):
@@ -297,6 +326,10 @@ class TestWhatIsRefused:
             rm.Trajectory([], context="d1")
 
     def test_of_trajectories(self) -> None:
+        with pytest.raises(TypeError, match=r"evaluate a view of them, such as trajectories\.union\(\)"):
+            rm.evaluate({"q": ["good"]}, KIBANA, "recall")  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="only 'context' and 'citations' can be unknown, got 'calls'"):
+            KIBANA.with_known("calls")  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="maps each query id"):
             rm.Trajectories([rm.Trajectory()])  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="query 'q' must have a Trajectory"):

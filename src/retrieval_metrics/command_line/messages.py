@@ -36,6 +36,10 @@ REPLACED: Mapping[str, str | Callable[[re.Match[str]], str]] = {
     ),
     r'unjudged="bounds"': "--unjudged bounds",
     r"clusters=None turns": "--clusters none turns",
+    r"pass documents=, the texts by source or the documents of the framework,": (
+        "pass --documents, the folder or the corpus that they were cut from,"
+    ),
+    r"'(\S+)', which query= names": r"'\1', which --question-id names",
 }
 """What messages say in Python, and how the same is said here."""
 

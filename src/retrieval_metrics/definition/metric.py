@@ -252,7 +252,7 @@ def _read_cutoff(text: str, k: str) -> int | Budget:
     if budget is None:
         raise ValueError(
             f"the cut-off in {text!r} must be a positive integer, got {k!r}; leave out '@{k}' for all documents, and "
-            "write a budget as @2000chars or @800tokens"
+            "write a budget as @2000chars, @800tokens or @3calls"
         )
     return budget
 

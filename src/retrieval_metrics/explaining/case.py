@@ -70,7 +70,7 @@ class Case:
 
     def _no_room(self, grade: float) -> bool:
         k, grades = self.k, self.judged.qrels.document_grade
-        if k is None:
+        if k is None or (self.budget is not None and self.budget.unit == "calls"):  # a call has room for everything
             return False
         # Several pieces at one rank take one place; the best of them counts.
         best: dict[int, float] = {}

@@ -17,6 +17,7 @@ from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.ranking_order import Rankings
+from retrieval_metrics.presentation.numbers import listed
 from retrieval_metrics.trajectories.items import identity
 
 if TYPE_CHECKING:
@@ -155,6 +156,19 @@ class Explainer:
             cut, _ = self._investigation.cutoff(explained.index)
             k = SHOWN if cut is None else cut
         return tuple(self._came_back.first(explained.index, explained.ranking, max(k, 1), self._texts))
+
+    def in_parts(self, findings: Sequence[Finding], results: Sequence[Result]) -> tuple[Finding, ...]:
+        """Return the findings; of a piece that no result holds whole, those say so that hold a part of it."""
+        return tuple(self._in_parts(one, results) for one in findings)
+
+    def _in_parts(self, finding: Finding, results: Sequence[Result]) -> Finding:
+        if finding.kind != "never retrieved" or not isinstance(finding.document, Piece):
+            return finding
+        ranks = [str(one.rank) for one in results if self.needed.parts(one.item, finding.document)]
+        if not ranks:
+            return finding
+        said = f"not retrieved whole: {'rank' if len(ranks) == 1 else 'ranks'} {listed(ranks)} hold"
+        return replace(finding, detail=f"{said}{'s' if len(ranks) == 1 else ''} a part of it")
 
     def with_texts(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """Return the findings with the texts of what is needed."""

@@ -266,13 +266,16 @@ def _lowest(candidates: Mapping[int, Explained], values: Any, n: int) -> dict[in
 
 
 def _explanation(explainer: Explainer, explained: Explained, queries: Mapping[Any, str]) -> Explanation:
-    query = explained.query
+    query, results = explained.query, explainer.results(explained)
+    findings, failures = (
+        explainer.in_parts(explainer.with_texts(each), results) for each in (explained.findings, explained.failures)
+    )
     return Explanation(
         query,
         {name: explainer.scores.per_query[name][query] for name in explainer.names},
-        explainer.with_texts(explained.findings),
-        explainer.with_texts(explained.failures),
+        findings,
+        failures,
         explained.needed,
-        explainer.results(explained),
+        results,
         str(queries.get(query, "")),
     )

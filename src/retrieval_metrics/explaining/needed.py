@@ -62,6 +62,12 @@ class Needed:
             return shared(document.text, item.text, self._matching.text_run)
         return self._covered(item, self._moved.get(document, document)) if isinstance(document, Span) else []
 
+    def parts(self, item: Retrieved | None, document: Relevant) -> list[tuple[int, int]]:
+        """Return start and end of what the text of an item has of a needed text, be it a part of a quote."""
+        if isinstance(document, Quote) and item is not None and item.text is not None:
+            return shared(document.text, item.text, self._matching.text_run)
+        return self.marks(item, document)
+
     def _covered(self, item: Retrieved, span: Span) -> list[tuple[int, int]]:
         place = self._locator.place(item, {span.source: [(span, ())]})
         if not isinstance(place, Place) or item.text is None:

@@ -85,7 +85,10 @@ def _items(documents: list[Any]) -> list[Retrieved]:
             continue
         host = host_of(one)
         if host is None or host.documents is None:
-            raise TypeError(f"documents must hold documents of a framework or Retrieved(id, text=...), got {one!r:.80}")
+            raise TypeError(
+                "documents must be texts by the name of their source, as in {'guide.md': text}, or a list of documents "
+                f"of a framework or of Retrieved(id, text=..., source=...); the list holds {one!r:.80}"
+            )
         items.extend(host.documents([one]))
     return items
 

@@ -6,7 +6,7 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.retrieved import Retrieved
@@ -59,6 +59,9 @@ class RetrievedRun(dict[Any, Any]):
                 f"there is nothing to evaluate: the retriever failed for every query, {len(self.errors)} of "
                 f"{len(self)}; the first, {query!r}: {type(error).__name__}: {error}"
             ) from error
+
+    def require_judged_rows(self, judged: Container[QueryId]) -> None:
+        """Raise if the judgments are of questions whose rows have other ids; those of a retriever have none."""
 
     def place(self, query: QueryId, rank: int) -> tuple[int, int] | None:  # noqa: ARG002  (a retriever has no calls)
         """Return the number of the call that found an item of a ranking and its rank in that call; None if unknown."""

@@ -19,6 +19,7 @@ import numpy as np
 from retrieval_metrics.checks import id_kind, same_kind
 from retrieval_metrics.inputs.frame_columns import reads_a_file, refuse_frame
 from retrieval_metrics.inputs.ranking import as_list, refuse_bad_score
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.judged_rows import Items, Repeats
 from retrieval_metrics.judging.judged_run import JudgedRun
 
@@ -211,6 +212,10 @@ def common_queries(run: RunMapping, qrels: Qrels) -> int:
         raise TypeError(
             f"a run must map each query id to its ranking, got {type(run).__name__}{reads_a_file(run, 'read_run')}"
         )
+    if hasattr(run, "interleaved"):  # Trajectories, which this folder does not know
+        raise TypeError("trajectories are no run yet; evaluate a view of them, such as trajectories.union()")
+    if isinstance(run, RetrievedRun):
+        run.require_judged_rows(frozenset(qrels.queries))
     if not run:
         raise ValueError("the run is empty; write a query without retrieved documents as {query: []}")
     run_kind = id_kind(set(map(type, run)), "query ids in the run")

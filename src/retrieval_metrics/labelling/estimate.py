@@ -31,6 +31,8 @@ T = TypeVar("T")
 
 FEW = 15
 """Labelled queries; intervals from fewer were not simulated and are rough."""
+ENOUGH = "which sufficed in 72 to 92 % of simulated samples, in the worst in 52 to 66 %"
+"""How far to trust the number of labels that are still needed."""
 TARGET = "the mean over the population of queries of which these {} are a random sample"
 
 
@@ -135,7 +137,8 @@ class Estimate(Printed):
     def labels_needed(self, width: float, metric: str | Metric, system: str | None = None) -> float:
         """Return how many more queries people must grade for an interval of a given width.
 
-        Infinite if all queries would not be enough. For a difference: `difference(...).labels_needed(width)`.
+        So many sufficed in 72 to 92 % of simulated samples, and in 52 to 66 % of the worst. Infinite if all queries
+        would not be enough. For a difference: `difference(...).labels_needed(width)`.
 
         Args:
             width: The wanted width, from end to end.
@@ -216,7 +219,7 @@ class Estimate(Printed):
         if found.relevant_from is not None:
             said.append(f"relevant: from grade {found.relevant_from:g}")
         if found.near_chance:
-            said.append(f"{model} is of no use here: its agreement with {people} is hardly better than chance")
+            said.append(f"do not use the grades of {model} alone: its agreement with {people} is {found.beside_chance}")
         return said
 
     def _means(self) -> Table:
@@ -277,7 +280,7 @@ class Estimate(Printed):
             if isinf(more):
                 said.append(f"{what}: not with these {each.corrected.queries:,} queries, even if people graded all")
             else:
-                said.append(f"{what}: grades for {numbers.queries(int(more))} more, which suffice in 4 of 5 cases")
+                said.append(f"{what}: grades for {numbers.queries(int(more))} more, {ENOUGH}")
             break  # one is enough for planning; .labels_needed(width) answers for the others
         return said
 

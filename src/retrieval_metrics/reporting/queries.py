@@ -191,12 +191,11 @@ class QueryData:
             row["missing"][system] = [self._kind(one.kind) for one in failures]
             if explained.query not in self.detailed:
                 continue
-            for finding in explained.findings:
+            results = explainer.results(explained, k)
+            for finding in explainer.in_parts(explained.findings, results):
                 self._needed(row, system, finding, explainer.needed)
             order = list(row["needed"])
-            row["results"][system] = [
-                self._result(result, explained, explainer.needed, order) for result in explainer.results(explained, k)
-            ]
+            row["results"][system] = [self._result(result, explained, explainer.needed, order) for result in results]
 
     def _needed(self, row: dict[str, Any], system: int, finding: Finding, needed: Needed) -> None:
         if finding.document not in row["needed"]:

@@ -158,7 +158,9 @@ class CorrectedMean:
     def labels_needed(self, width: float, *, level: float = 0.95) -> float:
         """Return how many more labelled queries an interval of a given width needs; 0 if it is narrow enough.
 
-        So many are enough in four of five samples, because the labels so far show the variance only roughly.
+        It aims at four of five samples, because the labels so far show the variance only roughly. In simulation so
+        many sufficed in 72 to 92 % of the samples, and in 52 to 66 % of the worst: drawn plainly at random for a model
+        that errs on a few queries or grades the wrong way round.
 
         Infinite if labels for all queries would not be enough: more queries are needed then.
 
@@ -177,7 +179,7 @@ class CorrectedMean:
         return float(more[enough[0]]) if enough.size else math.inf
 
     def _assured_half_widths(self, more: NDArray[np.int64], level: float) -> NDArray[np.float64]:
-        """Return the half width that so many more labels reach in four of five samples.
+        """Return the half width that so many more labels should reach in four of five samples.
 
         The variance that n labels show is uncertain, and so is that of the labels to come: the quotient of the two has
         an F distribution.

@@ -110,7 +110,15 @@ class Properties(Printed, Mapping[str, "dict[QueryId, float]"]):
         Args:
             baseline: The properties of the other system.
             level: The confidence level of the intervals.
+
+        Raises:
+            TypeError: If the baseline is no properties.
+            ValueError: If the two have no question in common.
         """
+        if not isinstance(baseline, Properties):
+            raise TypeError(f"the baseline must be the properties() of other trajectories, got {baseline!r:.80}")
+        if not {*self.questions.values()} & {*baseline.questions.values()}:
+            raise ValueError("the two have no question in common, so nothing can be paired")
         found = {}
         for name in self:
             ours, theirs = self._by_question(name), baseline._by_question(name)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.presentation.numbers import count
 from retrieval_metrics.trajectories.trajectory import Trajectory
 from retrieval_metrics.trajectories.views import KNOWN, View, seen_in
 
@@ -101,7 +102,7 @@ class Trajectories(Mapping[Any, Trajectory]):
         asked = len(set(self.questions.values()))
         rows = f"{len(self)} trajectories of " if asked != len(self) else ""
         calls, failed = (sum(counts) for counts in zip(*((len(t.calls), t.failed) for t in self.values()), (0, 0)))  # noqa: B905  (pairs)
-        said = f"{rows}{asked} {'query' if asked == 1 else 'queries'}, {calls} calls, {failed} failed"
+        said = f"{rows}{count(asked, 'query', 'queries')}, {count(calls, 'call')}, {failed} failed"
         return f"<Trajectories: {'; '.join((said, *self.notes))}>"
 
     def union(self, *, per_call: int | None = None) -> View:
@@ -164,7 +165,12 @@ class Trajectories(Mapping[Any, Trajectory]):
 
         Args:
             what: `"context"`, `"citations"`, or both.
+
+        Raises:
+            ValueError: If it is neither.
         """
+        if stray := [name for name in what if name not in get_args(Known)]:
+            raise ValueError(f"only 'context' and 'citations' can be unknown, got {stray[0]!r}")
         rows = [
             (row, self.questions[row], self.numbers[row], one)
             for row, one in self.items()
@@ -227,7 +233,7 @@ class Trajectories(Mapping[Any, Trajectory]):
             for row, of_row in calls.items()
             if of_row and all(call.seconds is not None for call in of_row)
         }
-        return View(self._trajectories, seen, errors, seconds)
+        return View(self._trajectories, seen, errors, seconds, self.questions)
 
     def _need(self, *what: str) -> None:
         for name in what:
@@ -235,8 +241,9 @@ class Trajectories(Mapping[Any, Trajectory]):
             if lacking:
                 raise ValueError(
                     f"the {name} of {len(lacking)} of {len(self)} trajectories {'is' if name == 'context' else 'are'} "
-                    f"unknown, for example of query {lacking[0]!r}, and unknown is not 0; evaluate "
-                    f"with_known({', '.join(map(repr, what))}) with its judgments(qrels)"
+                    f"unknown, for example of query {lacking[0]!r}, and unknown is not 0; leave "
+                    f"such questions out: known = trajectories.with_known({', '.join(map(repr, what))}), and evaluate "
+                    "a view of it with known.judgments(qrels)"
                 )
 
 

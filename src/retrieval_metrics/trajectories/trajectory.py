@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.inputs.ranking import as_list
+from retrieval_metrics.presentation.numbers import count
 
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.shapes import Ranking
@@ -30,8 +32,9 @@ class SearchCall:
         before: Rankings of steps inside the call, such as the input of a reranker.
 
     Raises:
-        TypeError: If a ranking is not one, or the turn or the attempts are no integers.
-        ValueError: If a failed call has found something, or the turn or the attempts are not positive.
+        TypeError: If the query is no text, a ranking is not one, or the turn or the attempts are no integers.
+        ValueError: If a failed call has found something, the turn or the attempts are not positive, or the seconds are
+            negative or not finite.
 
     Example:
         >>> SearchCall("swallow it", error=TimeoutError("too slow"), turn=2).error
@@ -47,6 +50,10 @@ class SearchCall:
     before: Sequence[Ranking] = ()
 
     def __post_init__(self) -> None:
+        if self.query is not None and not isinstance(self.query, str):
+            raise TypeError(f"the query of a search must be a text, or None if it is unknown, got {self.query!r}")
+        if self.seconds is not None and not 0 <= self.seconds < math.inf:
+            raise ValueError(f"the seconds of a search must be 0 or more, or None if unknown, got {self.seconds!r}")
         for ranking in (self.ranking, *self.before):
             _checked(ranking, f"search {self.query!r}")
         positive_integer(self.turn, "the turn of a search")
@@ -54,8 +61,8 @@ class SearchCall:
         if self.error is not None:
             if len(self.ranking):
                 raise ValueError(
-                    f"the search {self.query!r} failed ({self.error}), so it cannot have found {len(self.ranking)} "
-                    "documents; leave out the error, or the ranking"
+                    f"the search {self.query!r} failed ({self.error}), so it cannot have found "
+                    f"{count(len(self.ranking), 'document')}; leave out the error, or the ranking"
                 )
             object.__setattr__(self, "error", first_line(self.error))
 
@@ -107,7 +114,7 @@ class Trajectory:
     def __repr__(self) -> str:
         unknown = [name for name in ("context", "citations") if getattr(self, name) is None]
         said = f", {' and '.join(unknown)} unknown" if unknown else ""
-        return f"<Trajectory: {len(self.calls)} calls, {self.failed} failed{said}>"
+        return f"<Trajectory: {count(len(self.calls), 'call')}, {self.failed} failed{said}>"
 
 
 def first_line(error: str | BaseException) -> str:

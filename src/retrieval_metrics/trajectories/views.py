@@ -10,7 +10,7 @@ from retrieval_metrics.trajectories.items import first_of, identity, in_order, o
 from retrieval_metrics.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Container, Mapping
 
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.shapes import Ranking
@@ -146,6 +146,7 @@ class View(RetrievedRun):
         trajectories: The trajectories by query id.
         places: For each item of each ranking the number of the call that found it, and its rank in that call; (0, 0)
             if no call found it.
+        questions: The question of each query id: another one if a question has several trajectories.
     """
 
     def __init__(
@@ -154,9 +155,11 @@ class View(RetrievedRun):
         seen: Mapping[QueryId, Seen],
         errors: Mapping[QueryId, Exception],
         seconds: Mapping[QueryId, float],
+        questions: Mapping[QueryId, Any],
     ) -> None:
         rankings = _of_one_form({query: one.ranking for query, one in seen.items()})
         self.trajectories = dict(trajectories)
+        self.questions = dict(questions)
         self.places = {query: one.places for query, one in seen.items()}
         self._seen = dict(seen)
         ordered = all(one.in_call_order for one in seen.values())
@@ -168,7 +171,7 @@ class View(RetrievedRun):
 
     def __reduce__(self) -> tuple[Any, ...]:
         _, (kind, _, errors, seconds, _) = super().__reduce__()
-        return kind, (self.trajectories, self._seen, errors, seconds)
+        return kind, (self.trajectories, self._seen, errors, seconds, self.questions)
 
     def require_an_answer(self) -> None:
         """Raise if every search of every question failed; that one view has none that did not is no such failure.
@@ -178,6 +181,19 @@ class View(RetrievedRun):
         """
         if all(call.error is not None for trajectory in self.trajectories.values() for call in trajectory.calls):
             super().require_an_answer()
+
+    def require_judged_rows(self, judged: Container[QueryId]) -> None:
+        """Raise if a judged question has rows of its own here, which its judgments do not name.
+
+        Raises:
+            ValueError: If so: the question would count as one for which nothing was retrieved.
+        """
+        for row, question in self.questions.items():
+            if row != question and row not in judged and question in judged:
+                raise ValueError(
+                    f"the searches of question {question!r} are rows of their own, such as {row!r}, and the judgments "
+                    "do not name them; evaluate(trajectories.judgments(qrels), ...), of the same trajectories"
+                )
 
     def place(self, query: QueryId, rank: int) -> tuple[int, int] | None:
         """Return the number of the call that found an item and its rank in that call; None if no call found it."""

@@ -55,7 +55,7 @@ def record(**settings: Any) -> Iterator[LangChainRecording]:
         >>> with record() as recorded:
         ...     found = Finder().invoke("with", config={"callbacks": [recorded.handler("q1")]})
         >>> recorded.trajectories
-        <Trajectories: 1 query, 1 calls, 0 failed>
+        <Trajectories: 1 query, 1 call, 0 failed>
     """
     yield LangChainRecording(**settings)
 

@@ -166,6 +166,11 @@ def _kind(unit: Mapping[str, Any], attributes: Mapping[str, Any], name: str) -> 
     kind = _KINDS.get(str(said).lower())
     if kind is not None:
         return kind
+    if "span" in unit and not attributes and said is not None and str(said).lower() != OTHER:
+        raise TraceError(
+            f"span {unit['span']!r} has the kind {said!r}; a plain span is 'retriever', 'reranker', 'tool', 'model' or "
+            "'other'"
+        )
     if name == "haystack.component.run":
         given = parsed(attributes.get("haystack.component.input")) or {}
         made = parsed(attributes.get("haystack.component.output"))

@@ -85,6 +85,13 @@ tokens=None)]
     """
     if context not in {"answer", "any"}:
         raise ValueError(f"context must be 'answer' or 'any', got {context!r}")
+    for function, name, example in (
+        (citations, "citations", r"lambda answer: re.findall(r'\[(\w+)\]', answer)"),
+        (documents, "documents", "lambda output: output['ids']"),
+        (None if isinstance(query, str) else query, "query", "'metadata.question_id'"),
+    ):
+        if function is not None and not callable(function):
+            raise TypeError(f"{name}= must be {name}={example} or the like, got {function!r}")
     names = [tools] if isinstance(tools, str) else list(tools)
     rules = ReadingRules(names, (), documents, citations, context == "any")
     traces, found = _gathered(source, query)
@@ -142,10 +149,12 @@ def _gathered(source: Any, query: Any) -> tuple[_Traces, dict[str, Any]]:
                     questions[span.trace] = said
             if span.parent is not None:
                 span.extra = None
-            if span.id in of_trace:
+            if (known := of_trace.get(span.id)) is not None:
                 traces.repeated += 1
-                if of_trace[span.id].output is not None or span.output is None:
+                if span.output is None or (span.output, span.documents) == (known.output, known.documents):
                     continue
+                if known.output is not None:
+                    raise TraceError(f"{span.where} was recorded twice, with different outputs; leave out one of them")
             of_trace[span.id] = span
     if not traces:
         raise ValueError("there are no spans in the source")
@@ -254,7 +263,8 @@ def _check_found(traces: _Traces, rules: ReadingRules) -> None:
     kinds = {(span.kind, span.name) for spans in traces.values() for span in spans.values()}
     tools = sorted({name for kind, name in kinds if kind == TOOL})
     if lacking := [name for name in rules.tools if name not in tools]:
-        raise TraceError(f"no tool is called {lacking[0]!r}; the tools are {', '.join(map(repr, tools)) or 'none'}")
+        there = f"the tools are {', '.join(map(repr, tools))}" if tools else "no tool ran, so leave tools= out"
+        raise TraceError(f"no tool is called {lacking[0]!r}; {there}")
     if rules.tools or any(kind == RETRIEVER for kind, _ in kinds):
         return
     models = [span for spans in traces.values() for span in spans.values() if span.kind == MODEL]

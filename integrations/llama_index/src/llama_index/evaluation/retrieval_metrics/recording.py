@@ -49,7 +49,7 @@ def record(**settings: Any) -> Iterator[Recording]:
         >>> with record() as recorded, recorded.question("q1"):
         ...     found = Finder().retrieve("with")
         >>> recorded.trajectories
-        <Trajectories: 1 query, 1 calls, 0 failed>
+        <Trajectories: 1 query, 1 call, 0 failed>
     """
     recording, dispatcher = Recording(**settings), get_dispatcher()
     events, spans = _Events(recording), _Spans(recording)

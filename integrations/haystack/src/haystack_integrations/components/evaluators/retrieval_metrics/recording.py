@@ -42,7 +42,7 @@ def record(**settings: Any) -> Iterator[Recording]:
         >>> with record() as recorded, recorded.question("q1"):
         ...     found = pipeline.run({"finder": {"query": "with"}})
         >>> recorded.trajectories
-        <Trajectories: 1 query, 1 calls, 0 failed>
+        <Trajectories: 1 query, 1 call, 0 failed>
     """
     recording, before = Recording(**settings), tracer.actual_tracer
     tracer.actual_tracer = _Tracer(recording, before)
