@@ -65,3 +65,12 @@ def test_what_is_refused(files: list[str], options: list[str], says: str, capsys
     chosen = files if "--view" in options else files[:2]
     assert main(["evaluate", *chosen, *options]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_without_the_place_of_the_questions_id_it_is_asked_for(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", *files[:2], "--view", "union"]) == 2
+    assert "only its own, such as 't'; --question-id says where the id is" in capsys.readouterr().err
+    assert main(["evaluate", *files[:2], "--view", "union", "--question-id", "metadata.nope"]) == 2
+    assert "none of 1 traces has 'metadata.nope', which --question-id names" in capsys.readouterr().err

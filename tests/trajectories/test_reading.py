@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.trajectories.traces.recording import Recording
 
 DATA = os.environ.get("RETRIEVAL_METRICS_DATA")
 RECORDED = Path(DATA or "") / "agent_traces"
@@ -213,6 +214,13 @@ class TestWhatIsRefusedOrCounted:
         for name, wrong in (("citations", r"\[(\w+)\]"), ("documents", ["x"]), ("query", 3)):
             with pytest.raises(TypeError, match=f"{name}= must be"):
                 rm.read_traces([ROOT], **{name: wrong})
+
+    @pytest.mark.parametrize("wrong", ["d2", None, 7])
+    def test_citations_that_are_no_list(self, wrong: Any) -> None:
+        with pytest.raises(
+            TypeError, match=f"must return a list of ids, an empty one if nothing is cited, got {wrong!r}"
+        ):
+            read(search("1", 1, "a", found("x")), model("m", 2, said="It is d2."), citations=lambda _: wrong)
 
     def test_a_tool_of_another_name(self) -> None:
         one = search("1", 1, "a", found("x"))
@@ -500,3 +508,8 @@ class TestBrokenTraces:
             (tmp_path / "spans.jsonl").write_text(text, encoding="utf-8", newline="")
             (one,) = rm.read_traces(tmp_path / "spans.jsonl").values()
             assert ids(one.calls[0]) == ["d1", "d2"]
+
+
+def test_a_recording_of_nothing_says_so() -> None:
+    with pytest.raises(ValueError, match=r"nothing ran inside record\(\), or its callbacks were not passed on"):
+        Recording().trajectories  # noqa: B018  (a property that raises)

@@ -69,4 +69,10 @@ def _view_at(given: argparse.Namespace, path: str, questions: Any) -> tuple[Any,
     trajectories = read_traces(
         path, query=given.question_id, citations=None if pattern is None else pattern.findall, tools=given.tool
     )
-    return trajectories.judgments(questions), getattr(trajectories, given.view)()
+    judged = trajectories.judgments(questions)
+    if given.question_id is None and not any(row in trajectories for row in judged.qrels):
+        raise ValueError(
+            f"no trace of {path} has the id of a judged question, only its own, such as {next(iter(trajectories))!r}; "
+            "--question-id says where the id is, such as metadata.question_id"
+        )
+    return judged, getattr(trajectories, given.view)()

@@ -30,6 +30,8 @@ WHOLE = {metric: name for name, metric in OURS.items() if name not in CUT.values
     "f1": "set_F",
 }
 """The names in trec_eval of metrics with a cut-off, and of those without."""
+APART = {"infAP"}
+"""Measures that treat negative grades as pooled and not judged, unlike our metrics of their names."""
 
 
 class TrecEvalLine(NamedTuple):
@@ -47,17 +49,18 @@ class TrecEvalLine(NamedTuple):
 
 
 def of_only_trec_eval(name: str) -> bool:
-    """Return whether a name is a nickname or a measure of trec_eval, with parameters or not, and no metric of ours."""
+    """Return whether a name is a nickname or a measure of trec_eval that is none of our metrics."""
     if name in supported_nicknames:
         return True
     try:
         (measure,) = of_trec_eval.asked({name})
     except ValueError:
         return False
-    return measure not in OURS and not _is_metric(name)
+    return measure in APART or (measure not in OURS and not is_metric(name))
 
 
-def _is_metric(name: str) -> bool:
+def is_metric(name: str) -> bool:
+    """Return whether a metric of ours has this name, in any spelling."""
     try:
         Metric.parse(name)
     except ValueError:

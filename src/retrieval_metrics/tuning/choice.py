@@ -65,25 +65,7 @@ class TriedSetting(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Choice:
-    """The best of several settings, and what the choice is worth on new questions.
-
-    Attributes:
-        rule: How it was chosen: the metrics, the bounds, the level, the seed.
-        winner: The setting with the best mean; the default if none is better.
-        settings: All settings, the best first.
-        as_good: The settings that cannot be told from the winner: they may be the best on new questions as well
-            (`retrieval_metrics.statistics.possibly_best`).
-        questions: The number of questions.
-        mean: The winner's mean on these questions, which is too good for having won.
-        default_mean: The mean of the default on these questions.
-        new_mean: What to expect of the choice on new questions.
-        new_mean_interval: Its confidence interval.
-        gain: The winner's gain over the default on these questions.
-        new_gain: What to expect of the gain on new questions.
-        new_gain_interval: Its confidence interval; it ends at 0 where the test does not find the winner better.
-        p: The p value of the winner against the default, corrected for all settings; 1 if the default wins.
-        evaluations: The evaluation of each setting, by name.
-    """
+    """What is known of a choice, without the ways of showing it; `Tuning` says what each attribute is."""
 
     rule: TuningRule
     winner: str

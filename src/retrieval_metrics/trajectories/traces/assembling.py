@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -237,8 +238,8 @@ class Trace:
         if answer is None:
             return None
         cited = self.rules.citations(answer)
-        if isinstance(cited, str):
-            raise TypeError(f"citations= must return a list of ids, got the text {cited!r}")
+        if isinstance(cited, str) or not isinstance(cited, Iterable):
+            raise TypeError(f"citations= must return a list of ids, an empty one if nothing is cited, got {cited!r}")
         return list(dict.fromkeys(cited))
 
     def answer(self) -> str | None:

@@ -120,4 +120,6 @@ class Recording:
         Raises:
             ValueError: If nothing was recorded, or a search does not say what it found.
         """
+        if not self.spans:
+            raise ValueError("nothing was recorded: nothing ran inside record(), or its callbacks were not passed on")
         return read_traces(list(self.spans), query="metadata.question", **self._settings)
