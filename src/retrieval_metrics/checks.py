@@ -121,8 +121,11 @@ def positive_number(value: float, what: str) -> float:
     """Return `value` as a float if it is above 0; infinity is allowed.
 
     Raises:
+        TypeError: If it is not a number.
         ValueError: If it is zero, negative or NaN.
     """
+    if not isinstance(value, SupportsFloat):
+        raise TypeError(f"{what} must be a positive number, got {value!r} ({type(value).__name__})")
     if not value > 0:
         raise ValueError(f"{what} must be positive, got {value!r}")
     return float(value)

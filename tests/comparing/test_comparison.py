@@ -340,8 +340,77 @@ def test_a_margin_is_answered_per_metric_and_a_small_set_says_how_many_queries_i
     few = rm.compare(*systems({"old": [1] * 40, "new": [1] * 40}), "mrr", margin=0.02)
     assert few.conclusions.of("mrr").sentence == (
         "new and old have the same value for every query in mrr; that new is no worse by more than 0.02 is not shown, "
-        "which takes at least 149 queries."
+        "which takes about 149 queries."
     )
+
+
+def test_a_margin_is_passed_with_few_queries_if_rare_losses_would_leave_the_system_better() -> None:
+    few = rm.compare(*systems({"old": [2, 3] * 15, "new": [1, 2, 1] * 10}), "mrr", margin=0.05)
+    assert few.conclusions[0].within_margin == "no worse"
+    assert "rare losses" not in few.conclusions[0].sentence
+
+
+def test_a_loss_on_two_queries_is_not_said_to_reach_1() -> None:
+    comparison = rm.compare(*systems({"old": [1] * 150, "new": [1] * 148 + [500] * 2}), "mrr", margin=0.05)
+    (one,) = comparison.conclusions
+    assert one.within_margin == "cannot tell"
+    assert one.sentence.endswith(
+        "is not shown: the loss lies on so few queries that the test, which allows for skewness, cannot bound it."
+    )
+
+
+def test_worse_by_more_than_a_margin_needs_an_interval_beyond_it() -> None:
+    comparison = rm.compare(*systems({"old": [1, 2] * 40, "new": [1, 2] * 32 + [2, 4] * 8}), "mrr", margin=0.02)
+    (one,) = comparison.conclusions
+    assert one.found.margin is not None
+    assert (one.kind, one.found.margin.outcome) == ("worse", "worse")
+    assert (one.within_margin == "worse") == (one.interval.high < -0.02)
+    assert list(comparison.to_pandas().margin) == [one.within_margin]
+    between = (one.found.margin.high - one.interval.high) / 2 + one.interval.high
+    (open_,) = rm.compare(comparison.evaluations, margin=-between).conclusions
+    assert open_.sentence.endswith(f"; whether by more than {-between:g} is open.")
+
+
+def test_a_ranking_says_of_every_system_whether_it_passes_the_margin() -> None:
+    ranks = [1, 2, 3, 1] * 50
+    runs = systems({"old": ranks, "same": ranks, "bad": [5] * 200, "other": [1, 2, 3, 2] * 50})
+    text = str(rm.compare(*runs, "mrr", baseline="old", margin=0.02))
+    assert "In mrr, no worse than old by more than 0.02: shown for same; disproved for other and bad." in text
+    assert "margin: each system and metric by itself at a one-sided level of 95 %\n" in text + "\n"
+    without = str(rm.compare(*runs, "mrr", margin=0.02))
+    assert "margin: each system and metric by itself at a one-sided level of 95 %, in print(comparison.con" in without
+
+
+def test_what_may_not_have_shown_is_said_of_its_metric_where_metrics_differ() -> None:
+    ranks = systems({"old": [4] * 6, "new": [1] * 6})
+    first, second = rm.compare(*ranks, ["mrr", "recall@5"]).conclusions.unseen
+    assert first.startswith("mrr, 6 queries: a loss of 1 on up to 39 % of all queries")
+    assert second.startswith("recall@5, 6 queries: a change of 1 on up to 39 % of all queries")
+
+
+def test_six_queries_are_not_said_to_show_nothing_because_two_metrics_are_tested() -> None:
+    assert "better" in str(rm.compare(*systems({"old": [4] * 6, "new": [1] * 6}), ["mrr", "recall@3"]).conclusions)
+    mixed = rm.compare(*systems({"old": [4] * 6, "new": [1] * 5 + [6]}), ["mrr", "recall@3"]).conclusions
+    assert "cannot show any" not in str(mixed)
+    five = rm.compare(*systems({"old": [4] * 5, "new": [1] * 5}), ["mrr", "recall@3"]).conclusions
+    assert "5 queries cannot show any, however large; at least 6 are needed" in str(five)
+
+
+def test_one_giant_cluster_bounds_nothing_and_finds_no_small_difference() -> None:
+    rng = random.Random(1)
+    old, new = ([rng.choice([1, 2, 5, 9]) for _ in range(60)] for _ in range(2))
+    runs = systems({"old": old, "new": [min(one, other) for one, other in zip(old, new, strict=True)]})
+    giant = {query: 0 if at < 50 else at for at, query in enumerate(runs[0])}
+    with pytest.warns(rm.RetrievalWarning, match="clusters are few"):
+        comparison = rm.compare(*runs, ["mrr", "recall@3", "recall@1"], clusters=giant)
+    for one in comparison.conclusions:
+        assert (one.p <= 0.05) == (one.interval.low > 0)
+        assert "would have been found" not in one.sentence
+
+
+def test_a_margin_is_a_number() -> None:
+    with pytest.raises(TypeError, match=r"margin must be a positive number, got \{'mrr': 0.1\} \(dict\)"):
+        rm.compare(*systems({"old": [1] * 10, "new": [1] * 10}), "mrr", margin={"mrr": 0.1})  # type: ignore[arg-type]
 
 
 def clustered(documents: int, each: int, seed: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, int]]:

@@ -32,7 +32,7 @@ CLAUSES = {
     "grades change nothing": r", and no grades of .* would (change that|show one|show a clear difference)",
     "nothing unjudged": r", and nothing is unjudged",
     "other grades": r"with other grades of .* (it|the difference) could be",
-    "no worse": r"; \S+ is no worse by more than",
+    "no worse": r"; (one-sided, )?\S+ is no worse by more than",
     "not shown": r"; that (\S+ is no worse by more than \S+ is not shown|rare losses make it worse)",
     "worse by more": r", by more than",
     "not by more": r", but not by more than",
@@ -158,9 +158,11 @@ def agrees_with_its_numbers(one: Conclusion, alpha: float) -> None:
 def agrees_with_the_margin_and_the_unjudged(one: Conclusion) -> None:
     if one.within_margin == "worse":
         assert one.kind == "worse"
-        assert one.difference < -(one.margin or 0)
+        assert one.interval.high < -(one.margin or 0)
     if one.within_margin == "no worse":
         assert one.difference > -(one.margin or 0)
+        assert one.kind != "worse" or one.interval.low > -(one.margin or 0)
+        assert ("one-sided" in one.sentence) == (one.interval.low <= -(one.margin or 0))
     if (grades := one.other_grades) is not None:
         least, most = grades.interval
         assert least - 1e-9 <= one.difference <= most + 1e-9

@@ -105,7 +105,7 @@ def test_questions_are_made_without_a_model_and_say_so(run: Callable[[str], str]
 
 def test_a_bad_judge_is_named_and_the_estimate_holds_what_people_say_of_all(run: Callable[[str], str]) -> None:
     printed = run("grade_with_a_model")
-    assert "shared words is of no use here" in printed
+    assert "do not use the grades of shared words alone" in printed
     assert re.search(r"^25 queries of \d+ graded by people, all by a model$", printed, flags=re.MULTILINE)
     assert re.search(r"^ndcg@10 +dense - BM25 +[+-]0\.\d{3,5} ", printed, flags=re.MULTILINE)
     assert len(re.findall(r"all \d+ questions graded by hand: 0\.\d{3} \(inside the interval\)", printed)) == 2

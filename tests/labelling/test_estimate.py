@@ -99,7 +99,7 @@ def test_a_model_that_grades_by_chance_is_called_useless_and_costs_little() -> N
     random = np.random.default_rng(0)
     chance = {query: {document: int(random.integers(0, 4)) for document in held} for query, held in TRUTH.items()}
     found = estimate(model=rm.Labels.of(chance, "a small model", kind="model"))
-    assert "a small model is of no use here: its agreement with Ada is hardly better than chance" in str(found)
+    assert "do not use the grades of a small model alone: its agreement with Ada is hardly better" in str(found)
     low, high = found.intervals()["ndcg@10"]["good"]
     alone = rm.evaluate(PEOPLE.qrels, RUNS["good"], "ndcg@10").intervals()["ndcg@10"]
     assert high - low < 1.15 * (alone.high - alone.low)
@@ -324,6 +324,17 @@ def test_looks_share_the_error() -> None:
     assert estimate(looks=[30]).intervals() == one.intervals()
     with pytest.raises(ValueError, match=r"must contain the size of the sample, 30, got \[15, 40\]"):
         estimate(looks=[15, 40])
+    with pytest.raises(ValueError, match=r"a look at 600 queries is never reached: there are 120, got \[30, 600\]"):
+        estimate(looks=[30, 600])
+    with pytest.raises(TypeError, match=r"such as \[15, 25, 40\], got 30"):
+        estimate(looks=30)
+
+
+def test_a_model_with_its_scale_turned_round_is_told_from_one_that_guesses() -> None:
+    turned = {query: {document: 3 - grade for document, grade in held.items()} for query, held in TRUTH.items()}
+    found = estimate(model=rm.Labels.of(turned, "a model", kind="model"))
+    assert "agreement with Ada is worse than chance; is a scale turned round?" in str(found)
+    assert "hardly better" not in str(found)
 
 
 def test_differences_that_only_the_model_sees_and_no_label_touches_decide_nothing() -> None:

@@ -128,7 +128,7 @@ def test_nothing_gets_in_that_was_not_parsed() -> None:
     assert sum(reasons.values()) == 12
     assert reasons["no grade"] == 2
     assert reasons["no text"] == 1
-    assert "12 replies could not be used" in str(labels)
+    assert "12 prompts without a usable reply" in str(labels)
     # one more attempt each, but for the reply without a text
     assert len(model.prompts) == 30 + 11
     assert sum("That cannot be used" in prompt for prompt in model.prompts) == 11

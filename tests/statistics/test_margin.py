@@ -64,6 +64,17 @@ def test_below_the_fewest_queries_even_equal_systems_do_not_pass(margin: float, 
     assert fewest_for_margin(0.02) == pytest.approx(3 / 0.02, rel=0.01)
 
 
+def test_few_queries_pass_only_systems_that_rare_losses_would_leave_above_the_margin() -> None:
+    random = np.random.default_rng(4)
+    assert outcome(random.normal(0.3, 0.1, 30), 0.05) == "no worse"
+    assert outcome(random.normal(0.03, 0.01, 30), 0.05) == "cannot tell"
+    for n, gain in ((20, 0.1), (30, 0.05), (40, 0.05)):  # the hardest: a mean of -0.05, and the others gain
+        share = (gain + 0.05) / (gain + 1)
+        samples = [Units.of(np.where(random.random(n) < share, -1.0, gain)) for _ in range(500)]
+        passed = [one.outcome == "no worse" for one in within_margins(samples, [1.0] * 500, 0.05)]
+        assert np.mean(passed) <= 0.075
+
+
 def test_worse_by_more_is_said_and_bounds_mirror_each_other() -> None:
     lost = np.array([-0.3, -0.2] * 80)
     (one,), (other,) = (within_margins([Units.of(sign * lost)], [1.0], 0.02) for sign in (1, -1))

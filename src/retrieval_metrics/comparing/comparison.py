@@ -210,6 +210,8 @@ class Comparison(Compared, Printed):
             ImportError: If pandas is not installed; the message holds the command.
         """
         detects = [each.detectable() for each in self.differences]
+        found = [self.conclusions.of(each.metric, *each.pair) for each in self.differences]
+        outcomes = [each.within_margin for each in found]
         rows = [
             {
                 "metric": each.metric,
@@ -230,10 +232,10 @@ class Comparison(Compared, Printed):
                 "losses": each.paired.losses,
                 "detectable": able.low,
                 "detectable_high": able.high,
-                "conclusion": self.conclusions.of(each.metric, *each.pair).kind,
-                **({} if each.margin is None else {"margin": each.margin.outcome, "low_one_sided": each.margin.low}),
+                "conclusion": concluded.kind,
+                **({} if each.margin is None else {"margin": outcome, "low_one_sided": each.margin.low}),
             }
-            for each, able in zip(self.differences, detects, strict=True)
+            for each, able, concluded, outcome in zip(self.differences, detects, found, outcomes, strict=True)
         ]
         frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(rows)
         return frame

@@ -219,7 +219,7 @@ class Estimate(Printed):
         if found.relevant_from is not None:
             said.append(f"relevant: from grade {found.relevant_from:g}")
         if found.near_chance:
-            said.append(f"{model} is of no use here: its agreement with {people} is hardly better than chance")
+            said.append(f"do not use the grades of {model} alone: its agreement with {people} is {found.beside_chance}")
         return said
 
     def _means(self) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import permutations
 from math import isinf
@@ -30,7 +30,7 @@ from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.statistics import corrected_mean, spending_levels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable
 
     from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.definition.metric import Metric
@@ -121,7 +121,7 @@ def evaluate_with_labels(
     proportion(level, "level")
     drawn, scale = _drawn(sample, model), common_scale(each for each in (people, model) if isinstance(each, Labels))
     threshold = None if scale is None else scale.relevant_from
-    spent = _spent(looks, len(drawn), level)
+    spent = _spent(looks, len(drawn), len(drawn.of), level)
     chosen = relevant_from(as_metrics(metrics), threshold)
     named = named_runs(runs, drawn.of, "sampled from")
     truths = _truths(people, model, drawn)
@@ -160,12 +160,16 @@ class _Spent(NamedTuple):
     notes: tuple[str, ...]
 
 
-def _spent(looks: Sequence[int] | None, size: int, level: float) -> _Spent:
+def _spent(looks: Sequence[int] | None, size: int, of: int, level: float) -> _Spent:
     if looks is None:
         return _Spent(level, ())
+    if not isinstance(looks, Iterable) or isinstance(looks, str):
+        raise TypeError(f"looks must be the numbers of queries at which you look, such as [15, 25, 40], got {looks!r}")
     levels = spending_levels(looks, level)
     if size not in looks:
         raise ValueError(f"looks must contain the size of the sample, {size}, got {list(looks)}")
+    if looks[-1] > of:
+        raise ValueError(f"a look at {looks[-1]:,} queries is never reached: there are {of:,}, got {list(looks)}")
     at = list(looks).index(size)
     kept = f"look {at + 1} of {len(levels)}: at {100 * levels[at]:.3g} %, so that all together keep {100 * level:.3g} %"
     return _Spent(levels[at], (kept,))

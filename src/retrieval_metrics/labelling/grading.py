@@ -123,8 +123,8 @@ async def grades_of(
             )
     notes = [str(prompter.calls), *([] if prompter.stopped is None else [f"stopped: {prompter.stopped}"])]
     if replies.failures:
-        why = ", ".join(f"{count} {reason}" for reason, count in replies.reasons.items())
-        notes.append(f"{numbers.count(len(replies.failures), 'reply', 'replies')} could not be used: {why}")
+        why = ", ".join(f"{count:,} {reason}" for reason, count in replies.reasons.items())
+        notes.append(f"{numbers.count(len(replies.failures), 'prompt')} without a usable reply: {why}")
     return Labels([found[item.query, item.document] for item in items], notes, scale)
 
 

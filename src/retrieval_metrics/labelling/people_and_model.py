@@ -191,6 +191,12 @@ class Agreement(Printed):
         return not value > NEAR_CHANCE or not low > 0
 
     @property
+    def beside_chance(self) -> str:
+        """How an agreement near chance compares with it: hardly better, or worse if its whole interval is below 0."""
+        worse = self.weighted_kappa.interval.high < 0
+        return "worse than chance; is a scale turned round?" if worse else "hardly better than chance"
+
+    @property
     def disagreements(self) -> dict[tuple[QueryId, DocumentId], tuple[float, float]]:
         """The documents with different grades, the largest differences first."""
         different = [(key, pair) for key, pair in self.pairs.items() if pair[0] != pair[1]]
@@ -215,7 +221,7 @@ class Agreement(Printed):
         title = f"{self.names[0]} with {self.names[1]}: {numbers.count(self.n, 'document')} of {queries}"
         notes = [f"{self.names[1]} grades {abs(self.shift):.2f} {'higher' if self.shift > 0 else 'lower'} on average"]
         if self.near_chance:
-            notes.append("this agreement is hardly better than chance")
+            notes.append(f"this agreement is {self.beside_chance}")
         return Table(["agreement", "", numbers.level_name(self.level)], rows, notes, title)
 
     def _confusion(self) -> Table:

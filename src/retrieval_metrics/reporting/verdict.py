@@ -134,12 +134,17 @@ def small_print(comparison: Compared, *, pairs: bool = True) -> list[str]:
     notes += [] if pairs else _said_of_power(comparison)
     short = {each.units for each in comparison.differences if each.n and isnan(each.interval.low)}
     if short:
-        what = "queries are" if comparison.differences[0].clusters is None else "clusters are"
-        notes.append(f"no interval can be given at {100 * comparison.level:g} %: {max(short)} {what} too few for one")
+        most = max(short)
+        what = numbers.queries(most) if comparison.differences[0].clusters is None else numbers.count(most, "cluster")
+        few = "is too few" if most == 1 else "are too few"
+        notes.append(f"no interval can be given at {100 * comparison.level:g} %: {what} {few} for one")
     notes += said_of_given(comparison.metrics)
     notes += _said_of_clusters(comparison)
     if comparison.margin is not None:
-        notes.append(f"margin: each sentence by itself at a one-sided level of {100 * comparison.level:g} %")
+        each = "sentence" if pairs else "system and metric"
+        said = f"margin: each {each} by itself at a one-sided level of {100 * comparison.level:g} %"
+        where = "" if pairs or comparison.baseline is not None else ", in print(comparison.conclusions)"
+        notes.append(f"{said}{where}")
     for name, paired_on in comparison.n.items():
         most = max(numbers_of_queries(one)[name] for one in comparison.scores.values())
         if most > paired_on:

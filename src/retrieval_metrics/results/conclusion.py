@@ -118,15 +118,23 @@ tried would change that |
     def within_margin(self) -> MarginOutcome | None:
         """Whether the system is `"no worse"` by more than the margin, `"worse"` by more, or one `"cannot tell"`.
 
-        A system is worse by more than a margin only if it is worse, and other grades must not change the outcome. None
-        without a margin, or if nothing is compared.
+        Of a system that is worse, the interval of the difference has to show the same. Other grades must not change the
+        outcome. None without a margin, or if nothing is compared.
         """
         if self.margin is None or self.found.margin is None:
             return None
         outcome = self.found.margin.outcome
-        if outcome == "worse" and (self.kind != "worse" or self._highest >= -self.margin):
+        if outcome == "worse" and (self.kind != "worse" or max(self._highest, self._ends.high) >= -self.margin):
+            return "cannot tell"
+        if outcome == "no worse" and self.kind == "worse" and self._ends.low <= -self.margin:
             return "cannot tell"
         return "cannot tell" if outcome == "no worse" and self._lowest <= -self.margin else outcome
+
+    @property
+    def _ends(self) -> Interval:
+        """The interval of the gain: of the difference, or where lower is better, of minus the difference."""
+        low, high = self.interval
+        return self.interval if self.found.higher_is_better else self.interval._replace(low=-high, high=-low)
 
     @property
     def _lowest(self) -> float:
@@ -241,16 +249,19 @@ tried would change that |
             return {"worse": f", by{size}", "no worse": f", but not by{size}"}.get(
                 outcome, f"; whether by{size} is open"
             )
+        beyond = " one-sided," if self._ends.low <= -self.margin else ""  # which the two-sided interval does not show
         if outcome == "no worse":
-            return f"; {self.system} is no worse by more than {self.margin:g}"
+            return f";{beyond} {self.system} is no worse by more than {self.margin:g}"
         said = f"; that {self.system} is no worse by more than {self.margin:g} is not shown"
         if self.kind == "better":
             said = f"; that rare losses make it worse by more than {self.margin:g} is not ruled out"
-        if self.found.rare.shift >= self.margin:
+        if test.low > -self.margin and self.found.rare.shift >= self.margin:
             what = "queries" if self.found.clusters is None else "independent queries"
-            return f"{said}, which takes at least {test.fewest} {what}"
-        grades = "with other grades " if self._lowest < test.low else ""
-        return f"{said}: {grades}it may be worse by up to {numbers.three(-self._lowest)}"
+            return f"{said}, which takes about {test.fewest} {what}"
+        if test.low <= -self.found.span < self._ends.low:
+            return f"{said}: the loss lies on so few queries that the test, which allows for skewness, cannot bound it"
+        grades = " and with other grades" if self._lowest < test.low else ""
+        return f"{said}: one-sided{grades}, it may be worse by up to {numbers.three(-self._lowest)}"
 
     def __str__(self) -> str:
         return self.sentence

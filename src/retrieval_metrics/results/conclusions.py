@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.definition.metric import spelled
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.chosen import fitting
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.flattered import Flattered
     from retrieval_metrics.results.ignorance import UnjudgedBounds
+
+
+SEVERAL = 2
 
 
 class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds what is said of all pairs together)
@@ -73,8 +77,14 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds wha
 
     @property
     def unseen(self) -> list[str]:
-        """What so few queries cannot have shown, each once."""
-        return list(dict.fromkeys(each.unseen for each in self if each.unseen))
+        """What so few queries cannot have shown, each once, and of which metrics if it is not the same of all."""
+        metrics: dict[str, list[str]] = {}
+        for each in self:
+            if each.unseen and each.metric not in metrics.setdefault(each.unseen, []):
+                metrics[each.unseen].append(each.metric)
+        if len(metrics) < SEVERAL:
+            return list(metrics)
+        return [f"{numbers.listed(names)}, {said}" for said, names in metrics.items()]
 
     def _tables(self) -> list[Table]:
         return [Table((), (), self.sentences)]

@@ -153,8 +153,11 @@ class Difference:
 
     @property
     def fewest(self) -> int:
-        """The smallest number of queries, or clusters, with which the corrected test can find anything."""
-        return fewest_units(1 - self.test_level)
+        """The smallest number of queries, or clusters, with which the corrected test can find anything.
+
+        The joint test needs no more of them than a single one, if all differences have the same sign on every query.
+        """
+        return fewest_units(self.paired.level)
 
     def detectable(self, power: float = POWER, span: float | None = None) -> Detectable:
         """Return the true difference that a comparison like this one finds with a given power, as a range.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, isnan
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.conclusion import Conclusion, ConclusionKind
     from retrieval_metrics.statistics import Interval
+    from retrieval_metrics.statistics.margin import MarginOutcome
 
 NAMED = 4
 """The largest number of systems named in a sentence; the table has all of them."""
@@ -68,12 +69,14 @@ class Standings(Printed):
 
     Attributes:
         places: The places by metric, best first.
-        impossible: How many of the tests could not find any difference with this many queries.
+        impossible: How many of the tests find nothing with this many queries, unless others agree with them on each.
         tests: How many differences were tested.
         units: How many queries, or clusters of them, the comparison has.
         baseline: The system all others were compared with; None if every pair was compared.
         seconds: The mean time per query of each system whose run has it.
         level: The confidence level of the intervals.
+        margin: The largest acceptable loss; None if there is none, or no baseline.
+        within: By metric, whether each system is no worse than the baseline by more than the margin.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -91,6 +94,8 @@ class Standings(Printed):
     baseline: str | None
     seconds: Mapping[str, float]
     level: float
+    margin: float | None = None
+    within: Mapping[str, Mapping[str, MarginOutcome]] = field(default_factory=dict)
 
     @property
     def best(self) -> dict[str, tuple[str, ...]]:
@@ -119,7 +124,8 @@ class Standings(Printed):
     @property
     def sentences(self) -> list[str]:
         """How the systems stand in each metric, in words."""
-        return [self._said(metric, places) for metric, places in self.places.items()]
+        said = [self._said(metric, places) for metric, places in self.places.items()]
+        return [*said, *(self._said_of_margin(metric, outcomes) for metric, outcomes in self.within.items())]
 
     def _said(self, metric: str, places: Sequence[Standing]) -> str:
         of: dict[Status, list[str]] = {standing: [] for standing in SIGNS}
@@ -142,6 +148,12 @@ class Standings(Printed):
         parts = [f"{words[each]}{numbers.listed(of[each], most=NAMED)}" for each in SIGNS if each in words and of[each]]
         return f"In {metric}, {'; '.join(parts)}."
 
+    def _said_of_margin(self, metric: str, outcomes: Mapping[str, MarginOutcome]) -> str:
+        words: dict[MarginOutcome, str] = {"no worse": "shown for", "worse": "disproved for", "cannot tell": "open for"}
+        of = {each: [system for system, outcome in outcomes.items() if outcome == each] for each in words}
+        parts = [f"{words[each]} {numbers.listed(systems, most=NAMED)}" for each, systems in of.items() if systems]
+        return f"In {metric}, no worse than {self.baseline} by more than {self.margin:g}: {'; '.join(parts)}."
+
     @property
     def notes(self) -> list[str]:
         """What the signs in front of the means are, and which tests could not find anything."""
@@ -158,12 +170,10 @@ class Standings(Printed):
         said = [f"{', '.join(signs)}; {kind}" if signs else kind]
         if self.impossible:
             tests = numbers.count(self.tests, "test")
-            these = f"{self.impossible:,} of these {tests} cannot succeed"
-            if self.impossible == self.tests:
-                these = f"none of these {tests} can succeed"
+            these = f"{self.impossible:,} of these {tests} can hardly succeed"
             advice = "choose fewer metrics" if self.baseline is not None else "choose a baseline or fewer metrics"
             if self.units < (fewest := fewest_units(self.level)):
-                advice = f"one test alone needs {fewest}"
+                these, advice = f"none of these {tests} can succeed", f"one test alone needs {fewest}"
             said.insert(
                 0,
                 f"with {numbers.queries(self.units)} {these}; {advice}",
@@ -194,13 +204,24 @@ def ranking_of(comparison: Compared) -> Standings:
         )
     return Standings(
         places,
-        sum(each.units < each.fewest for each in comparison.differences),
+        sum(each.units < fewest_units(1 - each.test_level) for each in comparison.differences),
         len(comparison.differences),
         max(each.units for each in comparison.differences),
         comparison.baseline,
         _seconds(comparison),
         comparison.level,
+        comparison.margin if comparison.baseline is not None else None,
+        _within(comparison) if comparison.baseline is not None else {},
     )
+
+
+def _within(comparison: Compared) -> dict[str, dict[str, MarginOutcome]]:
+    """Return by metric and system the outcome of the test against the margin, best first; nothing without one."""
+    found: dict[str, dict[str, MarginOutcome]] = {}
+    for each in sorted(comparison.conclusions, key=lambda one: -one.gain):
+        if each.within_margin is not None:
+            found.setdefault(each.metric, {})[each.system] = each.within_margin
+    return {str(metric): found[str(metric)] for metric in comparison.metrics if str(metric) in found}
 
 
 def _best_first(means: Mapping[str, float], sign: int) -> list[str]:

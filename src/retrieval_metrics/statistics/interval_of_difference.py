@@ -111,7 +111,9 @@ def _ends(units: Units, critical: float, span: float) -> Interval:
         if discriminant <= 0:
             return Interval(-span, span)
         roots = [mean + (-half + sign * math.sqrt(discriminant)) / leading for sign in (-1, 1)]
-        return Interval(max(*roots, -span), span) if half < 0 else Interval(-span, min(*roots, span))
+        ends = Interval(max(*roots, -span), span) if half < 0 else Interval(-span, min(*roots, span))
+        # Beyond both roots lie more means that are not rejected; if 0 is one of them, the interval reaches it.
+        return ends if ends.low <= 0 <= ends.high or min(roots) < 0 < max(roots) else Interval(-span, span)
     root = math.sqrt(discriminant)
     return Interval(max(mean + (-half - root) / leading, -span), min(mean + (-half + root) / leading, span))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from retrieval_metrics.checks import positive_number, proportion
 from retrieval_metrics.statistics.clusters import FEWEST_FOR_A_SPREAD
+from retrieval_metrics.statistics.interval_of_difference import rare_change_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,8 @@ class WithinMargin(NamedTuple):
             `"cannot tell"`.
         low: Lower confidence bound of the mean difference, one-sided.
         high: Upper confidence bound, one-sided.
-        fewest: With fewer queries than this, no sample can pass the margin; clusters count as n / design effect.
+        fewest: With fewer queries than this, no system that is merely equal can pass the margin; clusters count as n /
+            design effect.
     """
 
     outcome: MarginOutcome
@@ -51,8 +53,9 @@ def within_margins(
     their influence on the mean as differences.
 
     A system is "no worse" if the lower bound is above -margin, and there are enough queries for it: n queries without a
-    loss only exclude a mean loss of (1 - alpha^(1/n)) span, so at alpha = 0.05 it takes about 3 / margin queries. It is
-    "worse" if the upper bound, which mirrors the lower one, is below -margin.
+    loss only exclude a mean loss of (1 - alpha^(1/n)) span, so at alpha = 0.05 it takes about 3 / margin queries. Fewer
+    are enough if the lower bound minus that loss is above -margin, so if the system is clearly better. It is "worse" if
+    the upper bound, which mirrors the lower one, is below -margin.
 
     The level is approximate; see the simulations in the documentation. It was exceeded by less than a point there.
 
@@ -87,7 +90,11 @@ def within_margins(
         fewest = fewest_for_margin(margin, span=span, alpha=alpha)
         low = max(_lower_bound(units, alpha), -span)
         high = min(-_lower_bound(units.negated(), alpha), span)
-        passes = low > -margin and units.effective_count >= fewest
+        enough = bool(len(units.sizes)) and units.effective_count >= fewest
+        if not enough and low > -margin:  # so much better that even the losses it may not have shown leave it above
+            missed = rare_change_of(units.effective_count, span=span, level=1 - alpha).shift
+            enough = low - missed > -margin
+        passes = low > -margin and enough
         outcome: MarginOutcome = "no worse" if passes else "worse" if high < -margin else "cannot tell"
         found.append(WithinMargin(outcome, low, high, fewest))
     return found
@@ -116,7 +123,7 @@ def _lower_bound(units: Units, alpha: float) -> float:
 
 
 def fewest_for_margin(margin: float, *, span: float = 1.0, alpha: float = 0.05) -> int:
-    """Return the number of queries below which no sample can show that a mean loss is smaller than a margin.
+    """Return the number of queries below which a sample without a difference cannot rule out a loss of a margin.
 
     It is the smallest n with (1 - alpha^(1/n)) span < margin, about 3 span / margin at alpha = 0.05.
 

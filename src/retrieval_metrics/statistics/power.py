@@ -65,7 +65,8 @@ def detectable_difference(
     not 0. `high` is valid however the difference is spread: u raises s^2 to the upper end of its one-sided 80 %
     interval; D (span - D) is the variance of the most uneven difference of mean D, that of some queries changing by the
     whole span and the others not at all; and one query more makes up for p values that come in steps. Clusters count
-    as single queries that change as a whole, and s is the delete-one-cluster jackknife's.
+    as single queries that change as a whole, and s is the delete-one-cluster jackknife's; if they are of unequal size,
+    t has the degrees of freedom of (sum of sizes)^2 / sum of squared sizes clusters.
 
     Infinite where even a difference of `span` is not found with the given power, or if no query differs: that does not
     show how much other differences would vary.
@@ -98,7 +99,8 @@ def detectable_difference(
 
     movers = fewest_units(1 - level)
     share = float(betaincinv(movers, n - movers + 1, power))
-    effect, variance = _effect_found(n, power, level), units.variance_of_mean * n
+    effect = _effect_found(units.alike, power, level) * math.sqrt(units.alike / n)
+    variance = units.variance_of_mean * n
     sizes = np.abs(units.totals[units.totals != 0]) * n / units.queries
     low = max(effect * math.sqrt(variance), share * min(float(sizes.mean()), span))
     upper = variance * (n - 1) / float(chdtri(n - 1, CONFIDENCE))
@@ -249,7 +251,7 @@ def spread_bounds(count: int) -> tuple[float, float]:
     return low, high
 
 
-def _effect_found(count: int, power: float, level: float) -> float:
+def _effect_found(count: float, power: float, level: float) -> float:
     """Return the effect in standard deviations for which the paired t test has that power."""
     from scipy.optimize import brentq  # noqa: PLC0415 - importing the package must not load scipy
 
@@ -262,7 +264,7 @@ def _effect_found(count: int, power: float, level: float) -> float:
     return float(brentq(excess, 0.0, enough, xtol=1e-12))
 
 
-def paired_t_power(effect: float, count: int, level: float) -> float:
+def paired_t_power(effect: float, count: float, level: float) -> float:
     """Return the power of the two-sided paired t test to find a true mean difference of `effect` standard deviations.
 
     A rejection in the wrong direction does not count as finding it.
