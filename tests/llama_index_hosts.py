@@ -5,6 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, LLMMetadata, MessageRole
+from llama_index.core.bridge.pydantic import Field
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeRelationship, NodeWithScore, QueryBundle, RelatedNodeInfo, TextNode
 
@@ -77,3 +81,70 @@ class DeliverAsync(Deliver):
     ) -> list[NodeWithScore]:
         await asyncio.sleep(0)
         return super()._postprocess_nodes(nodes, query_bundle)
+
+
+class Scripted(FunctionCallingLLM):
+    """A model that calls the tool `search` with one list of queries after the other, and then answers."""
+
+    key: str = "input"
+    hops: list[list[str]] = Field(default_factory=list)
+    answer: str = "It is so."
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(is_function_calling_model=True, model_name="scripted")
+
+    def _prepare_chat_with_tools(self, tools: Any, **kwargs: Any) -> dict[str, Any]:  # type: ignore[override]  # as below
+        del tools
+        user = kwargs.get("user_msg")
+        return {"messages": [*(kwargs.get("chat_history") or []), *([user] if user else [])]}
+
+    def get_tool_calls_from_response(self, response: Any, **kwargs: Any) -> list[ToolSelection]:  # type: ignore[override]  # the rest is not needed
+        del kwargs
+        turn = response.message.additional_kwargs.get("turn")
+        asked = [] if turn is None else self.hops[turn]
+        return [
+            ToolSelection(tool_id=f"{turn}/{at}", tool_name="search", tool_kwargs={self.key: query})
+            for at, query in enumerate(asked)
+        ]
+
+    def _next(self, messages: Any) -> ChatResponse:
+        turn = sum(message.role == MessageRole.ASSISTANT for message in messages)
+        if turn < len(self.hops):
+            return ChatResponse(message=ChatMessage(role="assistant", content="", additional_kwargs={"turn": turn}))
+        return ChatResponse(message=ChatMessage(role="assistant", content=self.answer))
+
+    def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
+        del kwargs
+        return self._next(messages)
+
+    async def achat(self, messages: Any, **kwargs: Any) -> ChatResponse:
+        return self.chat(messages, **kwargs)
+
+    def stream_chat(self, messages: Any, **kwargs: Any) -> Any:
+        yield self.chat(messages, **kwargs)
+
+    async def astream_chat(self, messages: Any, **kwargs: Any) -> Any:
+        async def parts() -> Any:
+            yield self.chat(messages, **kwargs)
+
+        return parts()
+
+    async def astream_chat_with_tools(self, tools: Any, **kwargs: Any) -> Any:  # type: ignore[override]  # as above
+        return await self.astream_chat(self._prepare_chat_with_tools(tools, **kwargs)["messages"])
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: FBT001, FBT002  (of the host)
+        del prompt, formatted, kwargs
+        return CompletionResponse(text="")
+
+    async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: FBT001, FBT002  (of the host)
+        return self.complete(prompt, formatted, **kwargs)
+
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:  # noqa: FBT001, FBT002  (of the host)
+        yield self.complete(prompt, formatted, **kwargs)
+
+    async def astream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:  # noqa: FBT001, FBT002  (of the host)
+        async def parts() -> Any:
+            yield self.complete(prompt, formatted, **kwargs)
+
+        return parts()

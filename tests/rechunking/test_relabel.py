@@ -124,3 +124,19 @@ class TestJudgments:
         assert list(frame.columns) == ["query", "label", "fate", "span", "new", "held"]
         assert frame["fate"].tolist() == ["kept", "lost"]
         assert frame["new"].tolist() == [("c0",), ()]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 80), st.integers(1, 60)), min_size=1, max_size=20),
+    st.lists(st.tuples(st.integers(0, 80), st.integers(1, 60)), max_size=20),
+)
+def test_chunks_of_any_order_and_length_hold_what_they_overlap(
+    old: list[tuple[int, int]], new: list[tuple[int, int]]
+) -> None:
+    olds, news = (
+        [Retrieved(at, None, "s", start, start + length) for at, (start, length) in enumerate(given)]
+        for given in (old, new)
+    )
+    for label, (start, length) in zip(rm.relabel({"q": list(range(len(old)))}, olds, news).labels, old, strict=True):
+        common = {at: min(a + n, start + length) - max(a, start) for at, (a, n) in enumerate(new)}
+        assert label.new == tuple(sorted((at for at in common if common[at] > 0), key=lambda at: -common[at]))

@@ -8,6 +8,8 @@ from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.files import trec
 from retrieval_metrics.files.formats import format_by_name
 from retrieval_metrics.inputs.columns import OF_JUDGMENTS, allowances, find_columns
+from retrieval_metrics.inputs.doubt import ROWS as ROWS_FOR_DOUBT
+from retrieval_metrics.inputs.doubt import warn_of_doubt
 from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.frames import qrels_batch, run_batch
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, enters_means
@@ -19,6 +21,7 @@ __all__ = [
     "NOTHING_FOUND",
     "OF_JUDGMENTS",
     "OTHER_IDS",
+    "ROWS_FOR_DOUBT",
     "Column",
     "ExactSums",
     "allowances",
@@ -34,4 +37,5 @@ __all__ = [
     "same_kind",
     "scored_run",
     "trec",
+    "warn_of_doubt",
 ]

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 import ray
 from ray.data import Dataset
@@ -12,7 +14,7 @@ from ray.data import Dataset
 import retrieval_metrics as rm
 from ray_hosts import dataset, run_rows
 from ray_retrieval_metrics import evaluate_dataset, to_evaluation
-from ray_retrieval_metrics.results import _Collected
+from ray_retrieval_metrics.repeats import in_parts, repeats_in
 
 QRELS: Any = {"q1": {"a": 1, "b": 2}, "q2": {"c": 1}}
 RUN: Any = {"q1": {"x": 3.0, "b": 2.0, "a": 1.0}, "q2": {"c": 1.0}}
@@ -134,10 +136,57 @@ def test_a_column_missing_in_one_block_is_one_sentence() -> None:
     assert "\n" not in str(raised.value)
 
 
+WHOLE = pa.table({"query": ["q1"], "document": ["a"], "score": [2.0]})
+MIXED = pd.DataFrame({"query": ["q1", 2], "document": ["a", "b"], "score": [2.0, 1.0]})
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        (lambda: ray.data.from_arrow([WHOLE, table(query=[1, 1])]), r"different types \(.*query.*string vs int64\)"),
+        (lambda: ray.data.from_arrow([WHOLE, table(document=[1, 2])]), r"different types \(.*document.*; convert them"),
+        (lambda: ray.data.from_arrow([WHOLE, table(score=["2", "1"])]), r"different types \(.*score.*double vs string"),
+        (
+            lambda: ray.data.from_pandas(MIXED),
+            "ids in the run must be text .*holds values of several types",
+        ),
+        (lambda: ray.data.from_arrow([WHOLE, table(document=pa.nulls(2))]), "of the run has no document: .*'q1'"),
+        (lambda: ray.data.from_arrow([WHOLE, table(score=pa.nulls(2))]), "has None as score, which is not a finite"),
+    ],
+)
+def test_blocks_that_do_not_fit_together_are_one_sentence(run: Callable[[], Dataset], said: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=said) as raised:
+        to_evaluation(evaluate_dataset(QRELS, run(), "mrr", partitions=1))
+    assert type(raised.value) in {TypeError, ValueError}
+    assert len(str(raised.value)) < 300
+    assert "\n" not in str(raised.value)
+
+
+def test_scores_that_rise_with_the_ranks_are_doubted() -> None:
+    rows = {"query": ["q1"] * 3, "document": ["x", "b", "a"], "score": [0.1, 0.2, 0.3]}
+    with pytest.warns(rm.RetrievalWarning, match="the run is ordered by score.* rise with the ranks"):
+        evaluate_dataset(QRELS, ray.data.from_arrow(pa.table(rows | {"rank": [1, 2, 3]})), "mrr")
+    for ranks in ([3, 2, 1], [1, None, 2]):
+        evaluate_dataset(QRELS, ray.data.from_arrow(pa.table(rows | {"rank": ranks})), "mrr")
+
+
 def test_queries_that_agree_in_half_of_their_digest_are_two() -> None:
-    collected = _Collected(None)  # type: ignore[arg-type]  # the digests are given
-    collected.queries = [np.array([[1, 2], [5, 6]], np.uint64), np.array([[1, 3], [7, 8]], np.uint64)]
-    collected.refuse_repeats()
-    collected.queries.append(np.array([[1, 1], [5, 7]], np.uint64))
-    with pytest.raises(ValueError, match="2 of 6 rows belong to a query that is in these results twice"):
-        collected.refuse_repeats()
+    def held(*digests: tuple[int, int]) -> dict[str, bytes]:
+        return {"part": 0, "digests": np.array(digests, np.uint64).tobytes(), "held": b"block"}  # type: ignore[dict-item]  # a row
+
+    alike = [held((1, 5), (2, 6)), held((1, 7), (3, 5))]
+    assert repeats_in(pa.Table.from_pylist(alike)) == {"held": [b"", b"block", b"block"], "repeated": [0, 0, 0]}
+    repeated = pa.Table.from_pylist([*alike, held((1, 5), (1, 8), (3, 5))])
+    assert repeats_in(repeated)["repeated"] == [2, 0, 0, 0]
+
+
+def test_equal_queries_of_two_blocks_are_in_one_part() -> None:
+    queries = [f"q{at}" for at in range(1000)]
+    one, other = (in_parts(pa.chunked_array([names]), 7, b"x") for names in (queries, queries[::-1][:500]))
+    assert one["part"].to_pylist() == list(range(7))
+    assert one["held"].to_pylist() == [b"x", *[b""] * 6]
+    rows = pa.concat_tables([one, other])
+    parts = [rows.filter(pc.equal(rows["part"], at)) for at in range(7)]
+    assert sum(repeats_in(part)["repeated"][0] for part in parts) == 500
+    with pytest.raises(ValueError, match=r"query 'q1' is in these results twice"):
+        in_parts(pa.chunked_array([["q1", "q2", "q1"]]), 7, b"")

@@ -19,7 +19,14 @@ from ray_retrieval_metrics.shuffled_rows import (
     without_unjudged,
 )
 from retrieval_metrics.adapting import as_rules, positive_integer
-from retrieval_metrics.adapting.distributed import allowances, as_metrics, divides_by_largest_grade, same_kind
+from retrieval_metrics.adapting.distributed import (
+    ROWS_FOR_DOUBT,
+    allowances,
+    as_metrics,
+    divides_by_largest_grade,
+    same_kind,
+    warn_of_doubt,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -80,6 +87,9 @@ def evaluate_dataset(
             are pieces.
         ValueError: If a column is not found, something is empty, or a metric or a rule set is unknown. Errors in rows,
             such as two documents with the same rank, are raised when they are read or scored, with their query.
+
+    Warns:
+        RetrievalWarning: If there are ranks beside the scores, and the first rows contradict them.
     """
     rules, chosen = as_rules(semantics, ties), as_metrics(metrics)
     need_dataset(run, "the run")
@@ -94,11 +104,25 @@ def evaluate_dataset(
             f'{rules.name} keeps the order of documents with equal scores (ties="input"), but the rows of a Dataset '
             'have no order; pass ties="docid" or ties="expected", or a run with ranks'
         )
+    _warn_of_doubt(run, in_run)
     scale = judgments.largest_grade() if any(map(divides_by_largest_grade, chosen)) else None
     rows = by_query(judgments, run, in_run, _partitions(run, partitions))
     return blockwise(
         rows, score_block, metrics=chosen, rules=rules, by=in_run.kind, scale=scale, allow=allowances(allow)
     )
+
+
+def _warn_of_doubt(run: Dataset, columns: RowColumns) -> None:
+    """Warn if the ranks at the beginning of a run speak against the scores, by which it is ordered."""
+    if columns.rank is None:
+        return
+    rows = []
+    for row in run.take(ROWS_FOR_DOUBT):
+        try:
+            rows.append((row[columns.query], float(row[columns.rank]), float(row[columns.number or ""])))
+        except (KeyError, TypeError, ValueError):
+            continue  # said with the row when it is scored
+    warn_of_doubt(rows, "the run")
 
 
 def by_query(judgments: JudgmentRows, run: Dataset, columns: RowColumns, partitions: int) -> Dataset:

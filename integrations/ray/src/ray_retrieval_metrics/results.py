@@ -5,13 +5,12 @@ from __future__ import annotations
 import pickle
 import re
 import warnings
-from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import retrieval_metrics as rm
 from ray_retrieval_metrics.clustering import clustered, values_of
 from ray_retrieval_metrics.query_rows import FACTS, LARGEST_GRADE, column_name
+from ray_retrieval_metrics.repeats import HELD, PART, REPEATED, TWICE, in_parts, repeats_in
 from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
 from retrieval_metrics import Totals
 from retrieval_metrics.adapting import as_rules
@@ -28,16 +27,13 @@ from retrieval_metrics.types import Counts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    import numpy as np
     import numpy.typing as npt
-    import polars as pl
     import pyarrow as pa
     from ray.data import Dataset
 
     from ray_retrieval_metrics.clustering import Values
     from retrieval_metrics.types import ClustersBy
-
-
-TWICE = "is in these results twice, as when a result is joined with itself; every query must be there once"
 
 
 def to_evaluation(
@@ -49,10 +45,10 @@ def to_evaluation(
 ) -> rm.Evaluation:
     """Return the means of the values of single queries, with intervals and counts.
 
-    Every block is summed in its worker, without rounding. Only these sums are collected, and sixteen bytes per query to
-    find repeated queries. The result equals that of `rm.evaluate` on all rows, to the last bit, for any partition into
-    blocks. It has no values of single queries; those are in the dataset. With `clusters`, the values are collected too,
-    eight bytes for each query, metric and column, and the result has them.
+    Every block is summed in its worker, without rounding, and only these sums are collected. The workers exchange
+    sixteen bytes per query to find repeated queries. The result equals that of `rm.evaluate` on all rows, to the last
+    bit, for any partition into blocks. It has no values of single queries; those are in the dataset. With `clusters`,
+    the values are collected too, eight bytes for each query, metric and column, and the result has them.
 
     Args:
         results: The result of `evaluate_dataset`, or some of its rows, for the evaluation of a slice. A dataset that is
@@ -80,9 +76,16 @@ def to_evaluation(
     # Rows of a pipeline that has not run have no known columns; asking for them would run it once more.
     if (names := results.columns(fetch_if_missing=False)) is not None:
         _check_columns(names)
-    collected = _Collected(
-        blockwise(results, totals_of_block, rules=rules, own=_packed_definitions(), with_values=not independent)
+    parts_of_queries = max(int(ray.cluster_resources().get("CPU", 1)), 1)  # type: ignore[no-untyped-call]  # Ray has not typed it
+    totals = blockwise(
+        results,
+        totals_of_block,
+        rules=rules,
+        own=_packed_definitions(),
+        parts=parts_of_queries,
+        with_values=not independent,
     )
+    collected = _Collected(blockwise(totals.repartition(parts_of_queries, keys=[PART]), repeats_in))
     try:
         parts = list(collected)
     except ray.exceptions.RayTaskError as error:
@@ -136,14 +139,15 @@ def _metrics_of(names: Sequence[str]) -> list[rm.Metric]:
 
 
 def totals_of_block(
-    rows: pa.Table, rules: rm.Rules, own: Mapping[str, bytes], *, with_values: bool = False
-) -> dict[str, list[Any]]:
-    """Return the totals of the rows of one block, packed, with what messages about the whole need.
+    rows: pa.Table, rules: rm.Rules, own: Mapping[str, bytes], parts: int = 1, *, with_values: bool = False
+) -> pa.Table:
+    """Return the totals of the rows of one block, packed, with what messages need and the digests of its queries.
 
     Args:
         rows: Rows of a result of `evaluate_dataset`.
         rules: The rule set.
         own: The user-defined metrics, packed, by name.
+        parts: The number of parts of the digests.
         with_values: Return the values of the single queries too, packed.
 
     Raises:
@@ -178,35 +182,32 @@ def totals_of_block(
     totals = Totals(tuple(metrics), rules, cast("Counts", counts), sums, scale)
     from ray import cloudpickle  # noqa: PLC0415  (as above)
 
-    packed = cloudpickle.dumps(totals)  # type: ignore[no-untyped-call]  # as above
-    values = pickle.dumps(values_of(rows["query"].to_pylist(), columns, metrics, kept)) if with_values else b""
-    return {
-        "totals": [packed],
-        "values": [values],
-        "n_found": [int(columns["n_found"].sum())],
-        "queries": [_hashes(rows["query"])],
-        "judged": [_first(rows, judged)],
-        "unjudged": [_first(rows, ~judged)],
-    }
+    held = _Held(
+        totals,
+        values_of(rows["query"].to_pylist(), columns, metrics, kept) if with_values else None,
+        int(columns["n_found"].sum()),
+        len(rows),
+        _first(rows, judged),
+        _first(rows, ~judged),
+    )
+    packed: bytes = cloudpickle.dumps(held)  # type: ignore[no-untyped-call]  # as above
+    return in_parts(rows["query"], parts, packed)
+
+
+class _Held(NamedTuple):
+    """What the driver learns of a block."""
+
+    totals: Totals
+    values: Values | None
+    n_found: int
+    n_rows: int
+    judged: str
+    unjudged: str
 
 
 def _first(rows: pa.Table, which: npt.NDArray[np.bool_]) -> str:
     """Return the first of the selected queries for a message; empty if there is none."""
     return repr(rows["query"][int(which.argmax())].as_py()) if which.any() else ""
-
-
-def _hashes(queries: pa.ChunkedArray) -> bytes:
-    """Return sixteen bytes for each query of a block, in two halves: of a billion queries, no two have the same.
-
-    Raises:
-        ValueError: If a query is there twice.
-    """
-    import polars as pl  # noqa: PLC0415  (the core has read the rows with it)
-
-    ids = cast("pl.Series", pl.from_arrow(queries))
-    if (twice := ids.is_duplicated()).any():
-        raise ValueError(f"query {ids.filter(twice)[0]!r} {TWICE}")
-    return ids.hash(seed=0).to_numpy().tobytes() + ids.hash(seed=1).to_numpy().tobytes()
 
 
 def _check_rules(
@@ -233,36 +234,35 @@ class _Collected:
     """The totals of successive blocks, with what messages need.
 
     Attributes:
-        queries: For each block, two halves of the digest of each query, shape (2, queries).
+        values: The values of single queries by block, if they were asked for.
         n_found: How many retrieved documents are judged.
+        n_rows: How many rows there are.
+        repeated: How many of them belong to a query that is there before.
         judged: A judged query for messages; empty if there is none.
         unjudged: An unjudged query for messages; empty if there is none.
     """
 
     def __init__(self, blocks: Dataset) -> None:
         self._blocks = blocks
-        self.queries: list[npt.NDArray[np.uint64]] = []
         self.values: list[Values] = []
-        self.n_found = 0
+        self.n_found = self.n_rows = self.repeated = 0
         self.judged = self.unjudged = ""
 
     def __iter__(self) -> Iterator[Totals]:
         for row in self._blocks.iter_rows():
-            self.n_found += row["n_found"]
-            self.judged = self.judged or row["judged"]
-            self.unjudged = self.unjudged or row["unjudged"]
-            self.queries.append(np.frombuffer(row["queries"], np.uint64).reshape(2, -1))
-            if row["values"]:
-                self.values.append(pickle.loads(row["values"]))  # noqa: S301  (as below)
-            yield pickle.loads(row["totals"])  # noqa: S301  (written by totals_of_block in the same job)
+            self.repeated += row[REPEATED]
+            if not row[HELD]:
+                continue
+            held: _Held = pickle.loads(row[HELD])  # noqa: S301  (written by totals_of_block in the same job)
+            self.n_found += held.n_found
+            self.n_rows += held.n_rows
+            self.judged = self.judged or held.judged
+            self.unjudged = self.unjudged or held.unjudged
+            if held.values is not None:
+                self.values.append(held.values)
+            yield held.totals
 
     def refuse_repeats(self) -> None:
         """Raise if a query is in two blocks."""
-        first = np.sort(np.concatenate([halves[0] for halves in self.queries]))
-        alike = first[1:][first[1:] == first[:-1]]
-        if not len(alike):
-            return
-        # Two of many queries can agree in one half by chance.
-        suspects = np.concatenate([halves[:, np.isin(halves[0], alike)] for halves in self.queries], axis=1)
-        if repeated := suspects.shape[1] - np.unique(suspects, axis=1).shape[1]:
-            raise ValueError(f"{repeated:,} of {len(first):,} rows belong to a query that {TWICE}")
+        if self.repeated:
+            raise ValueError(f"{self.repeated:,} of {self.n_rows:,} rows belong to a query that {TWICE}")

@@ -30,6 +30,7 @@ class RowColumns(NamedTuple):
         number: Its score, rank or grade; None if every document has grade 1.
         kind: What the number is: `score`, `rank` or `grade`.
         group: The label that alternatives share; None if there are no groups.
+        rank: The rank beside a score, which orders the run; None if there is none.
     """
 
     query: str
@@ -37,6 +38,7 @@ class RowColumns(NamedTuple):
     number: str | None
     kind: str
     group: str | None = None
+    rank: str | None = None
 
 
 def columns_of_run(
@@ -55,7 +57,9 @@ def columns_of_run(
             f"the run has the columns {', '.join(map(repr, names))}, none of them named like a score "
             "or a rank, and the rows of a Dataset have no order; name the column with run_columns={'score': ...}"
         )
-    return RowColumns(found["query"], found["document"], found[kind], kind)
+    return RowColumns(
+        found["query"], found["document"], found[kind], kind, rank=found.get("rank") if kind == "score" else None
+    )
 
 
 def columns_of_qrels(
@@ -71,7 +75,15 @@ def columns_of_qrels(
 
 
 def _names(dataset: Dataset, what: str) -> list[str]:
-    names = dataset.columns()
+    import pyarrow as pa  # noqa: PLC0415  (Ray brings it)
+
+    try:
+        names = dataset.columns()
+    except pa.ArrowTypeError as error:
+        raise TypeError(
+            f"the blocks of {what} have columns of different types ({str(error).partition(chr(10))[0]}); convert them "
+            "before they come together: ids are all text or all whole numbers, scores and grades are numbers"
+        ) from None
     if not names:
         raise ValueError(f"{what} is empty: it has no rows")
     return list(names)
@@ -185,8 +197,9 @@ def _ids(column: pa.ChunkedArray, other: type[str | int] | None, what: str) -> p
 
     kind = other if pa.types.is_null(column.type) else _kind(column.type)
     if kind is None and not pa.types.is_null(column.type):
+        held = "values of several types" if "pickled_object" in str(column.type) else str(column.type)
         raise TypeError(
-            f"ids in {what} must be text or whole numbers, and a column holds {column.type}; convert it, for example "
+            f"ids in {what} must be text or whole numbers, and a column holds {held}; convert it, for example "
             "with Dataset.map_batches"
         )
     if kind is not int:

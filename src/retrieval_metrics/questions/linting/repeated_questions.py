@@ -83,18 +83,23 @@ def _candidates(subject: Subject, queries: Sequence[QueryId]) -> list[tuple[Quer
     """Return pairs that share a rare trigram; their number grows with that of the questions."""
     trigrams = [_trigrams(subject.content[query] or subject.words[query]) for query in queries]
     frequency = Counter(trigram for of_question in trigrams for trigram in of_question)
+    bit = {trigram: 1 << at for at, (trigram, _) in enumerate(frequency.most_common())}
+    # As whole numbers, two sets are compared in one step, which a set of many questions needs millions of times.
+    sets = [sum(map(bit.__getitem__, of_question)) for of_question in trigrams]
     places: dict[str, list[int]] = {}
-    pairs: dict[tuple[int, int], None] = {}
+    pairs: list[tuple[QueryId, QueryId]] = []
     for at, of_question in enumerate(trigrams):
+        earlier: dict[int, None] = {}
         for key in sorted(of_question, key=lambda trigram: (frequency[trigram], trigram))[:KEYS]:
             before = places.setdefault(key, [])
-            pairs.update(dict.fromkeys((other, at) for other in before[-MOST_PER_KEY:]))
+            earlier.update(dict.fromkeys(before[-MOST_PER_KEY:]))
             before.append(at)
-    return [
-        (queries[one], queries[other])
-        for one, other in pairs
-        if len(trigrams[one] & trigrams[other]) * 2 >= min(len(trigrams[one]), len(trigrams[other]))
-    ]
+        pairs += (
+            (queries[other], queries[at])
+            for other in earlier
+            if (sets[at] & sets[other]).bit_count() * 2 >= min(len(of_question), len(trigrams[other]))
+        )
+    return pairs
 
 
 def _trigrams(tokens: Iterable[str]) -> set[str]:

@@ -8,7 +8,7 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from llama_index.core.agent.workflow import AgentOutput, AgentWorkflow
+from llama_index.core.agent.workflow import AgentWorkflow
 from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -21,11 +21,13 @@ from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Workflow
 
 from llama_index.evaluation.retrieval_metrics.nodes import items_of
-from llama_index.evaluation.retrieval_metrics.recording import items_of_agent
+from llama_index.evaluation.retrieval_metrics.recording import nodes_found
 from retrieval_metrics.adapting import Host
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from llama_index.core.schema import NodeWithScore
 
     from retrieval_metrics import Retrieved
 
@@ -91,13 +93,24 @@ def _of_its_own(engine: BaseChatEngine) -> BaseChatEngine:
     return engine
 
 
-async def _ask_agent(agent: AgentWorkflow | BaseWorkflowAgent, text: str) -> Any:
-    return await agent.run(user_msg=text)
+class _AgentAnswer:
+    """What an agent answered; its nodes are looked for where they are read, so that a wrong agent is asked once."""
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    @property
+    def source_nodes(self) -> list[NodeWithScore]:
+        return nodes_found(self._answer)
+
+
+async def _ask_agent(agent: AgentWorkflow | BaseWorkflowAgent, text: str) -> _AgentAnswer:
+    return _AgentAnswer(await agent.run(user_msg=text))
 
 
 def _items(answer: Any) -> Sequence[Retrieved]:
     """Return what a retriever, an engine, a workflow or an agent found, as items."""
-    return items_of_agent(answer) if isinstance(answer, AgentOutput) else items_of(answer)
+    return items_of(nodes_found(answer))
 
 
 async def _run(workflow: Workflow, text: str) -> Any:

@@ -21,15 +21,13 @@ from llama_index.core.tools import BaseTool
 from llama_index_instrumentation import get_dispatcher
 from pydantic import PrivateAttr
 
-from llama_index.evaluation.retrieval_metrics.nodes import items_of
+from llama_index.evaluation.retrieval_metrics.nodes import items_of, nodes_of
 from retrieval_metrics import SearchCall, Trajectory
 from retrieval_metrics.adapting import Recording, seen_in
 
 if TYPE_CHECKING:
     import inspect
     from collections.abc import Iterator
-
-    from retrieval_metrics import Retrieved
 
 
 @contextmanager
@@ -64,12 +62,14 @@ def record(**settings: Any) -> Iterator[Recording]:
         dispatcher.span_handlers.remove(spans)
 
 
-def items_of_agent(answer: Any) -> list[Retrieved]:
-    """Return what the tools of an agent found, the first node of each call first.
+def nodes_found(answer: Any) -> list[NodeWithScore]:
+    """Return the nodes of an answer; of an agent, what its tools found, the first node of each call first.
 
     Raises:
-        TypeError: If tools ran and none of them returned nodes.
+        TypeError: If there are none in it, or if the tools of an agent ran and none of them returned nodes.
     """
+    if not isinstance(answer, AgentOutput):
+        return nodes_of(answer)
     results = [(call.tool_name, call.tool_output) for call in answer.tool_calls if hasattr(call, "tool_output")]
     nodes = [(name, _nodes(output.raw_output), output.is_error) for name, output in results]
     searches = [
@@ -83,7 +83,12 @@ def items_of_agent(answer: Any) -> list[Retrieved]:
             f"the tools of the agent ({names}) returned texts, from which no ids can be told; use RetrieverTool or "
             "QueryEngineTool, or record(tools=..., documents=...)"
         )
-    return list(seen_in(Trajectory(searches), "interleaved").ranking)  # type: ignore[arg-type]  # nodes become items
+    by_id: dict[Any, NodeWithScore] = {}
+    for _, found, failed in nodes:
+        for node in [] if failed else found or []:
+            by_id.setdefault(node.node.node_id, node)
+    ranking: Any = seen_in(Trajectory(searches), "interleaved").ranking
+    return [by_id[item.id] for item in ranking]
 
 
 def _nodes(output: Any) -> list[NodeWithScore] | None:
