@@ -31,7 +31,10 @@ HANDBOOK = ROOT / "examples" / "handbook"
 """The documents of the tutorial, which stand beside whoever runs a page."""
 CHAPTERS = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
 """The pages of the tutorial: each goes on where the one before ends."""
-FENCE = re.compile(r"^```(?P<language>\S+)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(?P<language>\S+)(?P<said>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+RAISES = "raises"
+"""What a block of wrong code says after its language; the error stands in the block below it."""
 
 
 def name(page: Path) -> str:
@@ -58,6 +61,15 @@ def run_python(code: str, page: str, namespace: dict[str, object]) -> str:
     with contextlib.redirect_stdout(out):
         exec(compile(code, page, "exec"), namespace)  # noqa: S102  (the pages are ours)
     return out.getvalue()
+
+
+def run_wrong(code: str, page: str, namespace: dict[str, object]) -> str:
+    """Return what the wrong code of a block raises: an error, or a warning that the page has made one."""
+    try:
+        run_python(code, page, namespace)
+    except Exception as error:  # noqa: BLE001  (whatever is raised is shown)
+        return f"{type(error).__name__}: {error}\n"
+    raise AssertionError(f"{page} says that this raises something, and it does not:\n{code}")
 
 
 def run_commands(code: str) -> str:
@@ -91,7 +103,8 @@ def as_it_runs(page: str, text: str) -> Iterator[tuple[str, str]]:
             raise AssertionError(f"{page} prints what no text block shows:\n{printed}")
         if language == "text" and printed is not None:
             yield block[0], f"```text\n{printed}```"
-        printed = run_python(code, page, namespace) if language == "python" else None
+        run = run_wrong if block["said"].strip() == RAISES else run_python
+        printed = run(code, page, namespace) if language == "python" else None
         if language == "console":
             yield block[0], f"```console\n{run_commands(code)}```"
     assert not printed, f"{page} prints what no text block shows"
