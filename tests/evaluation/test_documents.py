@@ -74,7 +74,7 @@ def test_judgments_by_id_ignore_documents() -> None:
     [
         ("a.md", TypeError, "documents must be texts by the name of their source"),
         ({"a.md": None}, TypeError, "must map the name of each source to its text"),
-        ([3], TypeError, "must hold documents of a framework"),
+        ([3], TypeError, "a list of documents of a framework"),
         ({"b.md": TEXT}, ValueError, "documents= has no text of 'a.md', nor of any other source"),
         ([rm.Retrieved("x", None, "a.md")], TypeError, "document 'x' has no text"),
         ([CHUNK], ValueError, "begins at 13 of 'a.md', so it is a chunk"),

@@ -114,6 +114,21 @@ class SourceText:
         again = self._compact.find(wanted, lowest) < at or self._compact.find(wanted, at + 1) >= 0
         return Location(int(self._offsets[at]), int(self._offsets[at + len(wanted) - 1]) + 1, again)
 
+    def places(self, text: str) -> list[tuple[int, int]]:
+        """Return where a text is, ignoring white space: all places, up to `MOST_PLACES`.
+
+        Example:
+            >>> SourceText("ab  cd a b").places("ab")
+            [(0, 2), (7, 10)]
+        """
+        wanted = "".join(text.split())
+        found: list[tuple[int, int]] = []
+        at = self._compact.find(wanted) if wanted else -1
+        while at >= 0 and len(found) < MOST_PLACES:
+            found.append((int(self._offsets[at]), int(self._offsets[at + len(wanted) - 1]) + 1))
+            at = self._compact.find(wanted, at + 1)
+        return found
+
     def parts(self, text: str) -> list[tuple[int, int]]:
         """Return the stretches that a text shares with the source, ignoring white space, each where it is longest.
 

@@ -48,7 +48,7 @@ class JudgedRun:
         doubtful: The spans that were probably written against a text with other ends of lines.
         misplaced: How many retrieved items have offsets that do not fit their text or their source, if spans are
             judged.
-        ambiguous: How many items were located at the first of several places that hold their text.
+        ambiguous: How many items were located at one of several places that hold their text.
     """
 
     __slots__ = (

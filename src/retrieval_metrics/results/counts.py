@@ -36,7 +36,8 @@ class Counts(TypedDict):
             unknown.
         misplaced: Retrieved items whose offsets do not fit their text or their source, so they were searched for by
             their text; those not found are unplaced too.
-        ambiguous: Items searched for by their text that occur in their source more than once; the first place was used.
+        ambiguous: Items searched for by their text that occur in their source more than once; the place with a judged
+            span was used, else the first.
     """
 
     queries: int
@@ -147,7 +148,7 @@ def describe(counts: Counts, rules: Rules) -> list[str]:
         "duplicates": f"repeated documents, which {_REPEATS[rules.repeats]}",
         "unplaced": "retrieved items whose position in a source is unknown, so no span was found in them",
         "misplaced": "retrieved items whose offsets do not fit their text or source and were ignored",
-        "ambiguous": "items that occur in their source more than once; the first place was used",
+        "ambiguous": "items that occur in their source more than once; a place with a judged span was used",
     }
     numbers: Mapping[str, int] = {**counts, "missing": max(counts["missing"] - counts["failed"], 0)}  # type: ignore[dict-item]  # all are numbers
     queries = f"{counts['queries']} {'query' if counts['queries'] == 1 else 'queries'}"

@@ -141,3 +141,20 @@ def test_an_agent_is_a_target_of_an_evaluation() -> None:
     twin = asyncio.run(aevaluate_retriever(agent(CALM), questions, "ndcg"))
     assert [round(one.means["ndcg"], 6) for one in (ours, twin)] == [0.768026] * 2
     assert rm.retrieve(agent([]), questions)["q1"] == []  # it answered at once
+
+
+def test_tools_without_a_retriever_are_named_in_the_evaluation_too() -> None:
+    @tool("search", response_format="content_and_artifact")
+    def search(query: str) -> Any:
+        """Search the documents."""
+        return "texts", Finder().invoke(query, config={"callbacks": []})
+
+    asked = [("How is a file closed?", ["d1"])]
+    target = agent([["close"]], search)
+    with pytest.raises(ValueError, match=r"tools=\['search'\] says that one searches"):
+        evaluate_retriever(target, asked, "mrr")
+    ours = evaluate_retriever(target, asked, "mrr", tools="search")
+    twin = asyncio.run(aevaluate_retriever(target, asked, "mrr", tools=["search"]))
+    assert [one.means["mrr"] for one in (ours, twin)] == [0.5] * 2
+    with pytest.raises(TypeError, match=r"tools='search' names the tools of an agent .*, but Finder is no agent"):
+        evaluate_retriever(Finder(), asked, "mrr", tools="search")

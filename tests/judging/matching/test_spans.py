@@ -301,6 +301,17 @@ class TestWhereAnItemStands:
         assert (result.means["mrr"], result.counts["ambiguous"]) == (1 / 2, 1)
         assert "1 items that occur in their source more than once" in str(result)
 
+    def test_of_several_places_of_the_same_words_the_judged_one_counts(self) -> None:
+        sources = {"s": "The lock is open. Call us.\n\nElsewhere.\n\nThe lock is open. Call us."}
+        second = sources["s"].rindex("The lock")
+        for item in (Retrieved("x", "The lock is open.", "s"), Retrieved("x", "The lock is open.")):
+            for start in (0, second):
+                truth = {"q": [Span("s", start, start + 17)], "r": [Span("s", 28, 38)]}
+                run = {"q": [item], "r": [item]}
+                result = rm.evaluate(truth, run, ["mrr"], match=rm.Matching(sources=sources))
+                assert list(result.per_query["mrr"].values()) == [1.0, 0.0], (item, start)
+                assert result.counts["ambiguous"] == 1
+
     def test_one_whose_text_is_not_in_its_source_is_counted(self) -> None:
         result = self.evaluate(Retrieved("x", "not there", "s"), Retrieved("y", "nor there"))
         assert (result.means["mrr"], result.counts["unplaced"]) == (0, 2)

@@ -11,7 +11,7 @@ from langchain_core.runnables import Runnable
 from langchain_retrieval_metrics.recording import searches_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from langchain_core.runnables import RunnableConfig
 
@@ -34,16 +34,18 @@ class Refused:
         raise TypeError(f"the chain takes a mapping{takes}, not a text; {cure}") from self._error
 
 
-def how_to_ask(retriever: Any, config: RunnableConfig | None, query_key: str | None) -> Callable[[str], Any]:
+def how_to_ask(
+    retriever: Any, config: RunnableConfig | None, query_key: str | None, tools: str | Collection[str] = ()
+) -> Callable[[str], Any]:
     """Return a function of the text of a query that asks a retriever synchronously, if it can be so asked.
 
     Raises:
-        TypeError: If it is no retriever.
+        TypeError: If it is no retriever, or there are `tools` and it is no agent.
     """
+    if (agent := _of_agent(retriever, config, query_key, tools)) is not None:
+        return agent
     if not isinstance(retriever, Runnable):
         return _of_function(retriever, query_key)
-    if is_graph(retriever) and query_key is None and "messages" in _keys(retriever):
-        return partial(searches_of, retriever, config=config)
     only_asynchronous = False
 
     def ask(text: str) -> Any:
@@ -65,13 +67,13 @@ def how_to_ask(retriever: Any, config: RunnableConfig | None, query_key: str | N
 
 
 def how_to_ask_asynchronously(
-    retriever: Any, config: RunnableConfig | None, query_key: str | None
+    retriever: Any, config: RunnableConfig | None, query_key: str | None, tools: str | Collection[str] = ()
 ) -> Callable[[str], Any]:
     """Return a function of the text of a query that asks a retriever; the asynchronous twin of `how_to_ask`."""
+    if (agent := _of_agent(retriever, config, query_key, tools)) is not None:
+        return agent
     if not isinstance(retriever, Runnable):
         return _of_function(retriever, query_key)
-    if is_graph(retriever) and query_key is None and "messages" in _keys(retriever):
-        return partial(searches_of, retriever, config=config)
 
     async def ask(text: str) -> Any:
         try:
@@ -80,6 +82,20 @@ def how_to_ask_asynchronously(
             return _refused(retriever, error, query_key)
 
     return ask
+
+
+def _of_agent(
+    retriever: Any, config: RunnableConfig | None, query_key: str | None, tools: str | Collection[str]
+) -> Callable[[str], Any] | None:
+    """Return how to ask an agent, whose searches are recorded; None for anything else."""
+    if is_graph(retriever) and query_key is None and "messages" in _keys(retriever):
+        return partial(searches_of, retriever, config=config, tools=tools)
+    if tools:
+        raise TypeError(
+            f"tools={tools!r} names the tools of an agent that search, but {type(retriever).__name__} is "
+            f"{'asked with query_key=' if is_graph(retriever) else 'no agent of LangGraph'}; leave tools out"
+        )
+    return None
 
 
 def is_graph(retriever: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.documents import Document
@@ -45,6 +45,7 @@ def evaluate_retriever(
     clusters: ClustersBy = "source",
     query_key: str | None = None,
     documents_key: str | None = None,
+    tools: str | Collection[str] = (),
     max_concurrency: int = WORKERS,
     timeout: float | None = None,
     retries: int = 0,
@@ -77,6 +78,8 @@ def evaluate_retriever(
             passes the text, and asks an agent of LangGraph with a message.
         documents_key: The key of the documents in the answer of a chain, such as `"context"` for
             `{"answer": ..., "context": ...}`; None for a retriever.
+        tools: The names of an agent's tools that search without a retriever and keep their Documents as artifact. The
+            searches of retrievers are found without it.
         max_concurrency: How many questions may be under way at once.
         timeout: Seconds that one attempt may take, as in the core's `retrieve`.
         retries: How often a failed question is repeated, as in the core's `retrieve`.
@@ -117,7 +120,7 @@ def evaluate_retriever(
         documents=documents,
     )
     run = retrieve(
-        how_to_ask(retriever, config, query_key),
+        how_to_ask(retriever, config, query_key, tools),
         asked.questions,
         match=match,
         items=asked.items,
@@ -141,6 +144,7 @@ async def aevaluate_retriever(
     clusters: ClustersBy = "source",
     query_key: str | None = None,
     documents_key: str | None = None,
+    tools: str | Collection[str] = (),
     max_concurrency: int = WORKERS,
     timeout: float | None = None,  # noqa: ASYNC109  (of each question, not of the whole)
     retries: int = 0,
@@ -164,7 +168,7 @@ async def aevaluate_retriever(
         documents=documents,
     )
     run = await aretrieve(
-        how_to_ask_asynchronously(retriever, config, query_key),
+        how_to_ask_asynchronously(retriever, config, query_key, tools),
         asked.questions,
         match=match,
         items=asked.items,

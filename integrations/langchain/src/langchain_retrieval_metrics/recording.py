@@ -14,7 +14,7 @@ from langchain_retrieval_metrics.documents import as_retrieved
 from retrieval_metrics.adapting import Recording, seen_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from uuid import UUID
 
     from langchain_core.outputs import LLMResult
@@ -60,13 +60,21 @@ def record(**settings: Any) -> Iterator[LangChainRecording]:
     yield LangChainRecording(**settings)
 
 
-async def searches_of(agent: Any, text: str, config: RunnableConfig | None = None) -> list[Retrieved]:
+async def searches_of(
+    agent: Any, text: str, config: RunnableConfig | None = None, *, tools: str | Collection[str] = ()
+) -> list[Retrieved]:
     """Ask an agent of LangGraph a question, and return what its searches found, the first of each call first.
+
+    Args:
+        agent: The agent.
+        text: The question.
+        config: The config of LangChain.
+        tools: The names of tools that search without a retriever.
 
     Raises:
         ValueError: If a tool ran whose searches leave no documents.
     """
-    recorded = LangChainRecording()
+    recorded = LangChainRecording(tools=tools)
     whole = merge_configs(config, {"callbacks": [recorded.handler("the question")]})
     await agent.ainvoke({"messages": [("user", text)]}, config=whole)
     (trajectory,) = recorded.trajectories.values()

@@ -40,6 +40,28 @@ class Place(NamedTuple):
     stretches: tuple[tuple[int, int], ...]
 
 
+class _Somewhere(NamedTuple):
+    """The places of an item whose text stands more than once in its source.
+
+    Attributes:
+        places: The places, the first first.
+    """
+
+    places: tuple[Place, ...]
+
+    def nearest(self, among: Mapping[str, Beside]) -> Place:
+        """Return the place that holds a judged span, because the same words are there; else the first."""
+        for place in self.places:
+            ((start, end),) = place.stretches
+            if any(span.start < end and start < span.end for span, _ in among.get(place.source, ())):
+                return place
+        return self.places[0]
+
+
+def _somewhere(places: list[Place]) -> Place | _Somewhere | None:
+    return _Somewhere(tuple(places)) if len(places) > 1 else next(iter(places), None)
+
+
 @dataclass
 class Positions:
     """Where the items of one query are, for items from a source that has a span of the query.
@@ -69,16 +91,16 @@ class Locator:
 
     Attributes:
         sources: The sources whose texts were given.
-        ambiguous: How many different items were searched for and occur in their source more than once; the first place
-            is used.
+        ambiguous: How many different items were searched for and occur in their source more than once. The same words
+            stand at each place, so the one with a judged span is used, else the first.
         misplaced: How many of the placed items have offsets that do not fit their text or their source.
     """
 
     def __init__(self, sources: Mapping[str, str] | None) -> None:
         self.sources = read_sources(sources)
-        self._found: dict[tuple[str, str], Place | None] = {}
+        self._found: dict[tuple[str, str], list[Place]] = {}
         self._parts: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        self._placed: dict[tuple[Any, ...], Place | Doubt] = {}
+        self._placed: dict[tuple[Any, ...], Place | _Somewhere | Doubt] = {}
         self._normalised: dict[str, str] = {}
         self._wrong: set[tuple[Any, ...]] = set()
         self.ambiguous = 0
@@ -117,6 +139,8 @@ class Locator:
         if place is None:
             source = self.sources.get(name)
             place = self._placed[key] = self._in_source(item, source, key) if source else self._by_length(item, key)
+        if isinstance(place, _Somewhere):
+            place = place.nearest(among)
         self.misplaced += key in self._wrong
         if item.claimed and name not in self.sources and isinstance(place, Place):
             (start, _), *_ = place.stretches
@@ -137,7 +161,7 @@ class Locator:
             for _, quotes in spans
         )
 
-    def _in_source(self, item: Retrieved, source: SourceText, key: tuple[Any, ...]) -> Place | Doubt:
+    def _in_source(self, item: Retrieved, source: SourceText, key: tuple[Any, ...]) -> Place | _Somewhere | Doubt:
         """Place an item in a source whose text is known."""
         name = item.source or ""
         if item.start is not None and item.end is not None:
@@ -150,7 +174,7 @@ class Locator:
             self._wrong.add(key)
         if item.text is None:
             return "no offsets" if item.start is None else "not in the source"
-        return self._search(item.text, name) or self._of_parts(item.text, name) or "not in the source"
+        return _somewhere(self._search(item.text, name)) or self._of_parts(item.text, name) or "not in the source"
 
     def _by_length(self, item: Retrieved, key: tuple[Any, ...]) -> Place | Doubt:
         """Place an item in a source whose text is not known."""
@@ -166,8 +190,8 @@ class Locator:
         known = [name for name in among if name in self.sources] if item.text is not None else []
         text = item.text or ""
         for name in known:
-            if (found := self._search(text, name)) is not None:
-                return found
+            if (found := _somewhere(self._search(text, name))) is not None:
+                return found.nearest(among) if isinstance(found, _Somewhere) else found
         for name in known:
             if (found := self._of_parts(text, name, MAIN)) is not None:
                 return found
@@ -178,12 +202,12 @@ class Locator:
         elsewhere = any(self._search(text, name) for name in self.sources if name not in among)
         return None if elsewhere else "not in the source"
 
-    def _search(self, text: str, name: str) -> Place | None:
+    def _search(self, text: str, name: str) -> list[Place]:
+        """Return the places of a text in a source, the first first."""
         key = name, text
         if key not in self._found:
-            place = self.sources[name].find(text)
-            self._found[key] = None if place is None else Place(name, ((place.start, place.end),))
-            self.ambiguous += place is not None and place.ambiguous
+            self._found[key] = [Place(name, (each,)) for each in self.sources[name].places(text)]
+            self.ambiguous += len(self._found[key]) > 1
         return self._found[key]
 
     def _of_parts(self, text: str, name: str, least: float = 0.0) -> Place | None:

@@ -119,7 +119,7 @@ class Generation:
             written += len(tasks)
             stopped = await self._round(tasks)
         for candidate in self._unchecked:
-            self._reject_candidate(candidate, UNCHECKED, "the model gave no usable reply when it was checked")
+            self._reject_candidate(candidate, UNCHECKED, "its check got no usable reply, or was not made")
         self._unchecked = []
         if stopped is None and any(self._missing().values()):
             stopped = (
