@@ -62,7 +62,10 @@ def test_it_saves_reports_and_writes_json(folder: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["qrels.trec", "k10.run", "k60.run", "--default", "main"], "there is no system 'main'"),
+        (
+            ["qrels.trec", "k10.run", "k60.run", "--default", "main"],
+            "the default, 'main', is not among the settings: k10 and k60",
+        ),
         (["qrels.trec", "k10.run", "--default", "k10"], "two"),
         (["k10.json.gz", "qrels.trec", "--default", "k10"], "holds no saved result"),
         (

@@ -142,7 +142,7 @@ def test_it_prints_what_was_chosen_and_draws_it() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"default": "z"}, ValueError, "there is no system 'z' for the baseline"),
+        ({"default": "z"}, ValueError, "the default, 'z', is not among the settings: s0"),
         ({"default": {"k": 1}}, TypeError, "default must be the name of a setting"),
         ({"default": "s0", "parameters": {"k": [1]}}, TypeError, "so parameters are those of each"),
         ({"default": "s0", "candidates": rm.fuse}, ValueError, "a function needs parameters"),

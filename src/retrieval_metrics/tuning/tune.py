@@ -13,6 +13,7 @@ from retrieval_metrics.comparing.paired_tests import pairs_of
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.tuning.choice import SECONDS, TuningRule
 from retrieval_metrics.tuning.choosing import chosen
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from retrieval_metrics.tuning.tuning import Tuning
+
+FIRST = 6
+"""How many settings an error names."""
 
 
 def tune(
@@ -90,6 +94,10 @@ def tune(
     wanted = [chosen_by, *further, *(name for name in bounds if name != SECONDS)]
     metrics = list(dict.fromkeys(one if isinstance(one, Metric) else Metric.parse(one) for one in wanted))
     settings, default_name = _settings(candidates, default, parameters)
+    if default_name not in settings:
+        raise ValueError(
+            f"the default, {default_name!r}, is not among the settings: {numbers.listed(list(settings), FIRST)}"
+        )
     pairs_of(list(settings), default_name)  # everything is refused before the first call that costs
     made = not isinstance(candidates, Mapping)
     evaluations = _evaluated(
