@@ -119,7 +119,8 @@ class GradingPage:
         behaviour = {"behavior": "allow", "downloadPath": str(folder)}
         self.browser.driver.execute_cdp_cmd("Browser.setDownloadBehavior", behaviour)
         self.press("e")
-        until(lambda: bool(list(folder.glob("*.json"))), wanted=True)
+        # The browser first makes an empty file of this name, and replaces it when all is written.
+        until(lambda: any(file.stat().st_size for file in folder.glob("*.json")), wanted=True)
         (file,) = folder.glob("*.json")
         return file
 

@@ -171,8 +171,10 @@ def test_a_forked_child_starts_a_loop_of_its_own() -> None:
 
 
 INTERRUPTED = """
-import _thread, asyncio, threading, time
+import _thread, asyncio, signal, threading, time
 import retrieval_metrics as rm
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
 
 async def slowly(text):
     try:
