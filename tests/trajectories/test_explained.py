@@ -65,3 +65,24 @@ def test_a_report_knows_the_call_of_each_result(tmp_path: Path) -> None:
     )
     (query,) = data["queries"]
     assert [result[6] for result in query["results"][0]] == [[1, 1], [1, 2], [2, 1]]
+
+
+def test_a_report_says_what_each_call_asked_for_and_which_added_nothing(tmp_path: Path) -> None:
+    calls = [
+        rm.SearchCall("why?", ["d1", "d2"]),
+        rm.SearchCall("why then?", ["d2"], turn=2),
+        rm.SearchCall(None, error="timeout", turn=3),
+        rm.SearchCall("who?", [], turn=4),
+    ]
+    told = rm.Trajectories({"q": rm.Trajectory(calls, context=["d1"]), "r": rm.Trajectory(calls[:1], context=[])})
+    path = tmp_path / "report.html"
+    rm.evaluate({"q": ["d1"], "r": ["d1"]}, told.union(), "recall").report(path)
+    found = re.search(r'id="data">(.*?)</script>', path.read_text(), re.DOTALL)
+    assert found is not None
+    first, second = json.loads(found[1])["queries"]
+    assert first["searches"] == [
+        [["why?", ""], ["why then?", "nothing new"], ["", "failed: timeout"], ["who?", "nothing came back"]]
+    ]
+    assert second["searches"] == [[["why?", ""]]]
+    rm.evaluate({"q": ["d1"]}, {"q": ["d1"]}, "recall").report(path)
+    assert "searches" not in path.read_text().partition('id="data">')[2].partition("</script>")[0]

@@ -73,3 +73,11 @@ def test_two_systems_are_compared_on_the_questions_that_both_have() -> None:
         ours.differences(rm.Trajectories({"other": RECORDED}).properties())
     with pytest.raises(KeyError, match="no property is called 'recall'"):
         ours["recall"]
+
+
+def test_a_frame_has_a_row_for_each_trajectory() -> None:
+    frame = rm.Trajectories({"q": [RECORDED, RECORDED], "r": RECORDED}).properties().to_pandas()
+    assert list(frame["question"]) == ["q", "q", "r"]
+    assert frame["query"].is_unique
+    assert list(frame["redundant"]) == [0.375] * 3
+    assert list(frame.columns[2:]) == list(rm.Trajectories({"q": RECORDED}).properties())

@@ -71,6 +71,10 @@ class RetrievedRun(dict[Any, Any]):
         """Return every item on the way into a ranking; none for the answer of a retriever, which is the ranking."""
         return []
 
+    def searches(self, query: QueryId) -> list[tuple[str, str]]:  # noqa: ARG002  (a retriever is asked once)
+        """Return what each search of an agent asked for, and why it added nothing if so; nothing for a retriever."""
+        return []
+
     def story(self, query: QueryId, wanted: Callable[[Any], bool]) -> str:  # noqa: ARG002  (likewise)
         """Return what became of a document on its way into the ranking; empty for the answer of a retriever."""
         return ""

@@ -166,7 +166,9 @@
     const found = one[3][system];
     if (!found) return null;
     const [kind, rank, detail] = found;
-    return `${kinds[kind] === "found" ? "✓" : "✗"} ${kinds[kind] === "found" ? "found at rank " + rank : (rank ? `rank ${rank}: ` : "") + details[detail]}`;
+    if (kinds[kind] !== "found") return `✗ ${rank ? `rank ${rank}: ` : ""}${details[detail]}`;
+    const [, story] = details[detail].split("; "); // what the calls of an agent did with it
+    return `✓ found at rank ${rank}${story ? `; ${story}` : ""}`;
   };
   const moved = (query, one) => {
     const [a, b] = [one[3][state.a], one[3][state.b]];
@@ -200,11 +202,13 @@
   const results = (query, system) => {
     const rows = results_of(query, system);
     const call = (row) => field(plain(row), 6, [])[0] ?? 0;
-    const calls = [...new Set(rows.map(call))].sort((one, other) => one - other);
+    const searches = (query.searches && query.searches[system]) || [];
+    const calls = [...new Set([...rows.map(call), ...searches.map((_, at) => at + 1)])].sort((one, other) => one - other);
     if (calls.length > 1) { // the searches of an agent: a column each
       return make("div", { class: "system calls" }, make("h3", {}, text(pair ? systems[system] : "Came back")),
         make("div", { class: "systems" }, ...calls.map((number) => make("div", { class: "call" },
           make("h4", {}, text(number ? `Call ${number}` : "Found by no call")),
+          ...(searches[number - 1] || []).filter(Boolean).map((said, at) => text(at ? said : `“${said}”`, "p", { class: "hint" })),
           make("ol", {}, ...rows.map((one, at) => call(one) === number ? result(query, plain(one), at) : null))))));
     }
     return make("div", { class: "system" }, make("h3", {}, text(pair ? systems[system] : "Came back")),

@@ -16,6 +16,7 @@ from retrieval_metrics.explaining.needed import Needed
 from retrieval_metrics.explaining.outcomes import met
 from retrieval_metrics.inputs.pieces import Metadata
 from retrieval_metrics.inputs.questions import texts_to_show
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.reporting.shortened import StoredTexts
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ class QueryData:
     def _add(self, system: int, scores: Scores, corpus: Mapping[Any, str]) -> None:
         """Explain every query of a system once: all are counted, and those that are shown first are kept."""
         explainer = Explainer(scores, self._main, corpus)
-        name = list(self._systems)[system]
+        name, run = list(self._systems)[system], scores.needed_origin("shown").run
         columns = [scores.metrics.index(metric) for metric in self._metrics]
         row_of = {query: at for at, query in enumerate(scores.queries)}
         values = _rounded(scores.values[:, columns])
@@ -191,6 +192,8 @@ class QueryData:
             row["missing"][system] = [self._kind(one.kind) for one in failures]
             if explained.query not in self.detailed:
                 continue
+            if isinstance(run, RetrievedRun) and (searches := run.searches(explained.query)):
+                row.setdefault("searches", [None] * len(self._systems))[system] = [list(each) for each in searches]
             results = explainer.results(explained, k)
             for finding in explainer.in_parts(explained.findings, results):
                 self._needed(row, system, finding, explainer.needed)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.checks import require
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
@@ -16,6 +17,8 @@ from retrieval_metrics.statistics import Interval, effective_sums, interval_from
 from retrieval_metrics.trajectories.items import identity, in_order
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from retrieval_metrics.aliases import FloatArray, QueryId
     from retrieval_metrics.statistics import PairedDifference
     from retrieval_metrics.trajectories.trajectory import Trajectory
@@ -128,6 +131,19 @@ class Properties(Printed, Mapping[str, "dict[QueryId, float]"]):
                 span = 1.0 if name in SHARES else max(1.0, float(np.ptp(np.concatenate(pair))))
                 found[name] = paired_difference(*pair, level=level, span=span)
         return found
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with one row per trajectory: its question and every property.
+
+        Raises:
+            ImportError: If pandas is not installed; the message holds the command.
+        """
+        rows = [
+            {"query": row, "question": question, **{name: self[name][row] for name in self}}
+            for row, question in self.questions.items()
+        ]
+        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(rows)
+        return frame
 
     def _known(self, name: str) -> tuple[FloatArray, list[int]]:
         """Return the values that are known, and the cluster of each."""

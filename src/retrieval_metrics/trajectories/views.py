@@ -200,6 +200,17 @@ class View(RetrievedRun):
         places = self.places.get(query, ())
         return places[rank - 1] if rank <= len(places) and places[rank - 1][0] else None
 
+    def searches(self, query: QueryId) -> list[tuple[str, str]]:
+        """Return what each call asked for, and why it added nothing if so: it failed, or found what was known."""
+        found: list[tuple[str, str]] = []
+        seen: set[Any] = set()
+        for call in self.trajectories.get(query, Trajectory()).calls:
+            here = set(map(identity, in_order(call.ranking)))
+            said = f"failed: {call.error}" if call.error is not None else "" if here - seen else "nothing new"
+            found.append((call.query or "", said if here or call.error is not None else "nothing came back"))
+            seen |= here
+        return found
+
     def everything(self, query: QueryId) -> list[Retrieved]:
         """Return every item that the searches of a query found or that the model has read, each once."""
         one = self.trajectories.get(query, Trajectory())
