@@ -100,7 +100,7 @@ def _plain(span: Span) -> dict[str, Any]:
         "trace": "the trace",
         "span": span.span_id,
         "parent": span.parent_id,
-        "kind": span.span_type,
+        "attributes": {"mlflow.spanType": span.span_type},  # MLflow knows kinds that a plain span has not
         "name": span.name,
         "start": span.start_time_ns,
         "end": span.end_time_ns or span.start_time_ns,
