@@ -39,3 +39,28 @@ def finite(array: NDArray[np.float64], name: str) -> NDArray[np.float64]:
             f"{name}[{position}] is {array[place]}; leave out the queries for which the metric is undefined"
         )
     return array
+
+
+def settings_table(values: ArrayLike) -> NDArray[np.float64]:
+    """Return values of several settings as a float64 array, shape (questions, settings).
+
+    Raises:
+        ValueError: If it does not have two dimensions, is empty, or a number is NaN or infinite.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 2 or not array.size:  # noqa: PLR2004  (dimensions)
+        raise ValueError(f"values must have a row per question and a column per setting; got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError("values must be finite; leave out the questions for which the metric is undefined")
+    return array
+
+
+def summed_by_cluster(
+    array: NDArray[np.float64], clusters: ArrayLike | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the sum of the rows of each cluster, and how many rows it has; every row is one if there are none."""
+    labels = np.arange(len(array)) if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
+    labels = labels.reshape(-1)
+    sums = np.zeros((int(labels.max()) + 1, array.shape[1]))
+    np.add.at(sums, labels, array)
+    return sums, np.bincount(labels).astype(np.float64)

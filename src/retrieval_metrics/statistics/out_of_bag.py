@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics.checks import positive_integer, proportion
+from retrieval_metrics.statistics.arrays import settings_table, summed_by_cluster
 from retrieval_metrics.statistics.intervals import Interval
 
 if TYPE_CHECKING:
@@ -83,19 +84,12 @@ def out_of_bag(
     """
     proportion(level, "level")
     positive_integer(resamples, "resamples")
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 2 or not array.size:  # noqa: PLR2004  (dimensions)
-        raise ValueError(f"values must have a row per question and a column per setting; got shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError("values must be finite; leave out the questions for which the metric is undefined")
+    array = settings_table(values)
     if not 0 <= default < array.shape[1]:
         raise ValueError(f"default must be the place of a setting, from 0 to {array.shape[1] - 1}, got {default}")
     if not keep and array.shape[1] == 1:
         raise ValueError("there is no setting to choose but the default, which cannot be chosen")
-    labels = np.arange(len(array)) if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
-    labels = labels.reshape(-1)
-    totals, sizes = np.zeros((int(labels.max()) + 1, array.shape[1])), np.bincount(labels).astype(np.float64)
-    np.add.at(totals, labels, array)
+    totals, sizes = summed_by_cluster(array, clusters)
     winner = int(_best(array.mean(axis=0)[None], default, keep=keep)[0])
     means, gains, chosen = [], [], np.zeros(array.shape[1])
     random = np.random.default_rng(seed)

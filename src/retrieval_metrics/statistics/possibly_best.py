@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.checks import positive_integer, proportion
+from retrieval_metrics.statistics.arrays import settings_table, summed_by_cluster
 from retrieval_metrics.statistics.interval_of_difference import fewest_units
 
 if TYPE_CHECKING:
@@ -59,18 +60,9 @@ def possibly_best(
 
     proportion(level, "level")
     positive_integer(resamples, "resamples")
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 2 or not array.size:  # noqa: PLR2004  (dimensions)
-        raise ValueError(f"values must have a row per question and a column per setting; got shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError("values must be finite; leave out the questions for which the metric is undefined")
+    array = settings_table(values)
     means = array.mean(axis=0)
-    deviations = array - means
-    if clusters is not None:
-        labels = np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1)
-        summed = np.zeros((int(labels.max()) + 1, array.shape[1]))
-        np.add.at(summed, labels, deviations)
-        deviations = summed
+    deviations, _ = summed_by_cluster(array - means, clusters)
     products = deviations.T @ deviations  # of sums, so that no difference of each pair is needed
     squares = np.diag(products)
     spread = np.sqrt(np.maximum(squares[:, None] + squares[None, :] - 2 * products, 0.0))
