@@ -35,6 +35,8 @@ OURS = {
     "ndcg_cut": "ndcg",
     "map_cut": "map",
     "success": "hit_rate",
+    "set_P": "precision",
+    "set_recall": "recall",
 }
 """The metrics of this package that are measures of trec_eval, by the names there."""
 GRADED = {"ndcg", "ndcg_cut"}
@@ -256,9 +258,7 @@ WHOLE: dict[str, Callable[[MeasureValues], FloatArray]] = {
     "infAP": inferred_ap,
     "11pt_avg": lambda values: values.interpolated(None),
     "utility": lambda values: values.found - (values.retrieved - values.found),
-    "set_P": lambda values: _share(values.found, values.retrieved),
     "set_relative_P": lambda values: _share(values.found, np.minimum(values.relevant, values.retrieved)),
-    "set_recall": lambda values: _share(values.found, values.relevant),
     "set_map": lambda values: _share(values.found, values.retrieved) * _share(values.found, values.relevant),
     "num_nonrel_judged_ret": judged_not_relevant,
     "binG": binary_gain,
