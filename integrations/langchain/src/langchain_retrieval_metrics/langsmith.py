@@ -68,8 +68,8 @@ def langsmith_evaluators(
     Raises:
         TypeError: If the prefix is not a text.
         ValueError: If a metric or `match` is unknown. Called without a run, the evaluator raises it for an example
-            without judgments and for an output that cannot be judged. Under LangSmith, such an example has comments
-            instead of scores, and such an output scores 0.
+            without judgments and for an output that cannot be judged. Under LangSmith, both have comments instead of
+            scores.
 
     Warns:
         RetrievalWarning: (the evaluator, under LangSmith) If an output cannot be judged.
@@ -96,10 +96,10 @@ def langsmith_evaluators(
                 raise
             # An exception would become a column of its own, without the names of the metrics.
             comment = f"the example is not judged: {error}"
-            return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
+            return _unscored(keys.values(), comment)
         found, failure = reading.found(outputs, qrels, run)
         if isinstance(failure, UnreadableOutput):
-            return {"results": [{"key": key, "score": None, "comment": failure} for key in keys.values()]}
+            return _unscored(keys.values(), failure)
         matched = reading.matching(qrels)
         as_given = matched is match
         scores = (scorer if as_given else Scorer(scorer.metrics, match=matched)).queries(qrels, {QUERY: found})
@@ -146,14 +146,14 @@ def langsmith_summary_evaluators(
         truths, unjudged = reading.truths(examples)
         if not truths:
             comment = f"no example is judged: {unjudged[0]}" if unjudged else "there is no example"
-            return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
+            return _unscored(keys.values(), comment)
         qrels = Qrels(truths)
         found = {at: reading.found(runs[at].outputs, qrels, runs[at]) for at in truths}
         unreadable = {at: str(failure) for at, (_, failure) in found.items() if isinstance(failure, UnreadableOutput)}
         found = {at: one for at, one in found.items() if at not in unreadable}
         if not found:
             comment = f"no output can be judged: {next(iter(unreadable.values()))}"
-            return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
+            return _unscored(keys.values(), comment)
         truths = {at: truths[at] for at in found}
         qrels = Qrels(truths) if unreadable else qrels
         errors: dict[Any, Exception] = {at: RuntimeError(failure) for at, (_, failure) in found.items() if failure}
@@ -163,7 +163,7 @@ def langsmith_summary_evaluators(
         clusters = _clusters({at: examples[at] for at in truths}, names)
         if len(errors) == len(found):
             comment = f"every example failed, so nothing is scored: {next(iter(errors.values()))}"
-            return {"results": [{"key": key, "score": None, "comment": comment} for key in keys.values()]}
+            return _unscored(keys.values(), comment)
         evaluation = evaluate(qrels, retrieved, scorer.metrics, match=reading.matching(qrels), clusters=clusters)
         said = ["" if distinct == len(names) else f" runs of {numbers.count(distinct, 'example')}"]
         if errors:
@@ -226,6 +226,11 @@ def langsmith_target(
 
 async def _awaited(answer: Awaitable[Any]) -> Any:
     return await answer
+
+
+def _unscored(keys: Iterable[str], comment: str) -> dict[str, Any]:
+    """Return a comment instead of a score under each key."""
+    return {"results": [{"key": key, "score": None, "comment": comment} for key in keys]}
 
 
 def _result(key: str, score: QueryScore, failure: str | None) -> dict[str, Any]:

@@ -51,8 +51,8 @@ class RetrievalMetrics(Evaluator):
     """Score the documents retrieved for a case by any metrics, under their names.
 
     A case for which nothing is relevant has the label `undefined` instead of a score, because averages would count any
-    number. An output that cannot be judged scores 0, with the reason. Failed tasks never reach an evaluator;
-    `RetrievalReport` counts them.
+    number. An output that cannot be judged is an error, which the report shows as a failed evaluator. Failed tasks
+    never reach an evaluator; `RetrievalReport` counts them.
 
     Attributes:
         metrics: Names such as `["ndcg@10", "mrr"]`.
