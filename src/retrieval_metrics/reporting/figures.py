@@ -104,13 +104,13 @@ def _whole(scores: Summed) -> Scores:
 
 
 def _means_of_one(scores: Summed) -> list[Panel]:
-    """Return a panel of all means; where given scores have other scales than 0 to 1, those have a panel of their own."""
+    """Return a panel of all means; of given scores on other scales than 0 to 1, a panel of their own."""
     ends = intervals(scores, LEVEL)
     found = means(scores)
     asked = numbers.queries(max(numbers_of_queries(scores).values(), default=0))
     others = [one for one in scores.metrics if one.definition.given and one.definition.bounds != (0, 1)]
     parts = [part for part in (others, [one for one in scores.metrics if one not in others]) if part]
-    panels = []
+    panels: list[Panel] = []
     for part in parts:
         rows = [DrawnRow(str(one), found[one], ends[one], 0, numbers.value(found[one])) for one in part]
         title = "means from 0 to 1" if panels else f"means over {asked}"
@@ -123,7 +123,7 @@ def _means(comparison: Compared, metrics: Sequence[Metric], *, small: bool | Non
     places = ranking_of(comparison).places
     order = [place.system for place in next(iter(places.values()))]
     multiple = len(metrics) > 1 if small is None else small
-    panels = []
+    panels: list[Panel] = []
     for metric in metrics:
         found = {place.system: place for place in places[str(metric)]}
         rows = [
