@@ -26,7 +26,6 @@ NUMBERS = [
     ["files"],
     ["judging"],
     ["retrieving"],
-    ["trajectories"],
     ["definition"],
     ["scoring"],
     ["metrics"],
@@ -36,7 +35,7 @@ NUMBERS = [
     ["explaining"],
     ["reporting"],
     ["evaluation"],
-    ["comparing", "auditing", "rechunking", "reranking", "fusing"],
+    ["comparing", "auditing", "rechunking", "reranking", "fusing", "trajectories"],
     ["tuning"],
 ]
 """The folders that turn judgments and rankings into numbers and conclusions, from the ground up."""
