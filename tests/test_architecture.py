@@ -27,7 +27,6 @@ NUMBERS = [
     ["files"],
     ["judging"],
     ["retrieving"],
-    ["trajectories"],
     ["definition"],
     ["scoring"],
     ["metrics"],
@@ -37,7 +36,7 @@ NUMBERS = [
     ["explaining"],
     ["reporting"],
     ["evaluation"],
-    ["comparing", "auditing", "rechunking", "reranking", "fusing"],
+    ["comparing", "auditing", "rechunking", "reranking", "fusing", "trajectories"],
     ["tuning"],
 ]
 """The folders that turn judgments and rankings into numbers and conclusions, from the ground up."""
