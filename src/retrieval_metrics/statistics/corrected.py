@@ -92,6 +92,7 @@ class CorrectedMean:
         Example:
             Of 18 % of all queries, 15 labels hold none in .82^15 = 5 % of samples.
 
+            >>> from retrieval_metrics.statistics import corrected_mean
             >>> found = corrected_mean([0.0] * 15, [0.0] * 100, range(15))
             >>> "{:.3f}, {:.3f}".format(*found.rare())
             '0.181, 0.181'
