@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.trajectories.items import first_of, identity, in_order, only
@@ -23,7 +24,7 @@ KNOWN: Mapping[str, tuple[str, ...]] = {"context": ("context",), "cited": ("cita
 UNKNOWN = {"context": "what the answering model has read", "citations": "what the answer cites"}
 HOW_KNOWN = {
     "context": "a trace tells it if it holds the input of the model, and the texts of what was found",
-    "citations": "pass citations=",
+    "citations": "pass {}",
 }
 
 
@@ -97,7 +98,10 @@ def seen_in(trajectory: Trajectory, view: CallsView, per_call: int | None = None
     if view in KNOWN:
         for name in KNOWN[view]:
             if getattr(trajectory, name) is None:
-                raise ValueError(f"{UNKNOWN[name]} is unknown, which is not the same as nothing; {HOW_KNOWN[name]}")
+                raise ValueError(
+                    f"{UNKNOWN[name]} is unknown, which is not the same as nothing; "
+                    f"{HOW_KNOWN[name].format(argument(name))}"
+                )
         read, cited = trajectory.context or (), trajectory.citations or ()
         return _placed(trajectory, read if view == "context" else _among(cited, set(map(identity, read))))
     calls = trajectory.calls
