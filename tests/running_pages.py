@@ -18,7 +18,7 @@ import retrieval_metrics as rm
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(
     path
-    for pattern in ("README.md", "docs/**/*.md", "integrations/*/README.md")
+    for pattern in ("README.md", ".github/CONTRIBUTING.md", "docs/**/*.md", "integrations/*/README.md")
     for path in ROOT.glob(pattern)
     if "_build" not in path.parts
 )

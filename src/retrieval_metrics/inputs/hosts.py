@@ -65,11 +65,6 @@ def _announced() -> dict[str, EntryPoint]:
     return {found.name: found for found in entry_points(group=GROUP)}
 
 
-def installed_hosts() -> tuple[Host, ...]:
-    """Return the hosts of installed integrations; this imports their frameworks."""
-    return tuple(found.load() for found in _announced().values())
-
-
 def host_of(thing: Any) -> Host | None:
     """Return the host that an object belongs to, or None if it is a plain Python object.
 

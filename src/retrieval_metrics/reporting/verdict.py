@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.definition.metric import Metric, first_telling
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters, numbers_of_queries, said_of_given
+from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters, said_of_given, sums_of_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,10 +145,11 @@ def small_print(comparison: Compared, *, pairs: bool = True) -> list[str]:
         said = f"margin: each {each} by itself at a one-sided level of {100 * comparison.level:g} %"
         where = "" if pairs or comparison.baseline is not None else ", in print(comparison.conclusions)"
         notes.append(f"{said}{where}")
-    for name, paired_on in comparison.n.items():
-        most = max(numbers_of_queries(one)[name] for one in comparison.scores.values())
+    for metric in comparison.metrics:
+        paired_on = comparison.n[str(metric)]
+        most = max(int(sums_of_values(one, metric).count) for one in comparison.scores.values())
         if most > paired_on:
-            notes.append(f"{name}: means over the {numbers.queries(paired_on)} that every system has, of {most:,}")
+            notes.append(f"{metric}: means over the {numbers.queries(paired_on)} that every system has, of {most:,}")
     return notes
 
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.inputs.host_rows import items_in as given_items
-from retrieval_metrics.inputs.retrieved import Retrieved
-from retrieval_metrics.trajectories.items import identity
+from retrieval_metrics.inputs.retrieved import Retrieved, identity
 from retrieval_metrics.trajectories.traces.span import (
     MODEL,
     RERANKER,
