@@ -19,6 +19,7 @@ from distribution_settings import modules_of
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "src" / "retrieval_metrics"
 NUMBERS = [
+    ["argument_names"],
     ["aliases", "checks", "lazy", "version", "saving", "signatures"],
     ["journal"],
     ["statistics"],

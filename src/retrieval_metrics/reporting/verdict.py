@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf, isnan
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.definition.metric import Metric, first_telling
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
@@ -166,7 +167,11 @@ def _said_of_clusters(comparison: Compared) -> list[str]:
     clusters = comparison.clusters
     if clusters is None or clusters.labels is None:
         return []
-    why = "by the source of their judgments; clusters=None turns that off" if clusters.by_source else "as given"
+    why = (
+        f"by the source of their judgments; {argument('clusters', None)} turns that off"
+        if clusters.by_source
+        else "as given"
+    )
     said = f"queries in {numbers.count(clusters.count, 'cluster')}, {why}; intervals and tests take whole clusters"
     return [said, *([few_clusters(clusters.count)] if clusters.count < FEW_CLUSTERS else [])]
 
