@@ -82,8 +82,13 @@ def run_wrong(code: str, page: str, namespace: dict[str, object], missing: str |
     raise AssertionError(f"{page} says that this raises something, and it does not:\n{code}")
 
 
-def run_commands(code: str) -> str:
-    """Return a console block as it reads when its commands are run; one without commands is an excerpt, and stays."""
+def run_commands(code: str, *, wrong: bool = False) -> str:
+    """Return a console block as it reads when its commands are run; one without commands is an excerpt, and stays.
+
+    Args:
+        code: The block.
+        wrong: Whether the block says that its commands fail; it then shows what they say about it.
+    """
     commands = [line for line in code.splitlines() if line.startswith("$ ")]
     if not commands:
         return code
@@ -98,8 +103,8 @@ def run_commands(code: str) -> str:
             env={**os.environ, "PATH": path},
             timeout=120,
         )
-        assert done.returncode == 0, done.stderr
-        shown += f"{command}\n{done.stdout}"
+        assert bool(done.returncode) == wrong, done.stderr
+        shown += f"{command}\n{done.stdout}{done.stderr if wrong else ''}"
     return shown
 
 
@@ -118,7 +123,8 @@ def as_it_runs(page: str, text: str) -> Iterator[tuple[str, str]]:
             wrong = RAISES.fullmatch(block["said"])
             printed = run_wrong(code, page, namespace, wrong[1]) if wrong else run_python(code, page, namespace)
         if language == "console":
-            yield block[0], f"```console\n{run_commands(code)}```"
+            said = block["said"]
+            yield block[0], f"```console{said}\n{run_commands(code, wrong=said.strip() == RAISES)}```"
     assert not printed, f"{page} prints what no text block shows"
 
 
