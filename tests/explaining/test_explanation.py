@@ -142,6 +142,21 @@ def test_the_worst_come_first_and_all_failures_are_summed() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("judgments", "unit"),
+    [
+        (["d1", "d2"], "documents"),
+        ([["d1"], ["d2", "d3"]], "groups"),
+        ([rm.Quote("the first words"), rm.Quote("other words")], "passages"),
+        ([[rm.Quote("the first words"), rm.Span("a.md", 0, 9)], [rm.Quote("other words")]], "passages"),
+    ],
+)
+def test_what_is_missing_has_its_name(judgments: Any, unit: str) -> None:
+    found = rm.Retrieved("d1", "These are the first words.", "b.md", 20)
+    worst = rm.evaluate({"q": judgments}, {"q": [found]}, "recall").worst("recall")
+    assert str(worst).splitlines()[-1] == f"over 1 query, 1 of 2 needed {unit} are missing"
+
+
 def test_queries_without_a_failure_are_not_listed_however_few_there_are() -> None:
     qrels = {"good": ["d"], "late": ["d"], "bad": ["d"]}
     evaluation = rm.evaluate(qrels, {"good": ["d"], "late": ["x", "d"], "bad": ["x", "y"]}, "mrr@2")

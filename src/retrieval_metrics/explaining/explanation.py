@@ -130,7 +130,7 @@ class Worst(Printed, Sequence[Explanation]):
             first.
         needed: How many are needed over all these queries.
         found: How many of them were found; if the cut-off leaves no room, some are neither found nor missing.
-        unit: What is needed: a document or a group of alternatives.
+        unit: What is needed: a document, a group of alternatives, or a passage where quotes, texts or spans are judged.
     """
 
     metric: str
@@ -257,7 +257,8 @@ def worst(
             candidates = _lowest(candidates, values, wanted)
     texts = texts_to_show(queries, scores.query_texts)
     explanations = tuple(_explanation(explainer, each, texts) for each in _lowest(candidates, values, wanted).values())
-    unit = "document" if scores.needed_origin("explained").judged.qrels.is_flat else "group"
+    qrels = scores.needed_origin("explained").judged.qrels
+    unit = "passage" if qrels.has_pieces else "document" if qrels.is_flat else "group"
     return Worst(name, explanations, len(defined), dict(kinds.most_common()), needed, found, unit)
 
 
