@@ -11,21 +11,20 @@ import numpy as np
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.explaining.explainer import Explainer, FirstOf, texts_of
-from retrieval_metrics.explaining.finding import FAILURES
+from retrieval_metrics.explaining.finding import FAILURES, KINDS
 from retrieval_metrics.explaining.needed import Needed
-from retrieval_metrics.explaining.outcomes import met
 from retrieval_metrics.inputs.pieces import Metadata
 from retrieval_metrics.inputs.questions import texts_to_show
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.reporting.shortened import StoredTexts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.aliases import FloatArray, QueryId
+    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.explaining.explainer import Explained
-    from retrieval_metrics.explaining.finding import Finding
+    from retrieval_metrics.explaining.finding import Finding, Outcome
     from retrieval_metrics.explaining.results import Result
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.shapes import QueryTexts
@@ -37,7 +36,9 @@ SHOWN = 10
 MOST = 20_000
 """The largest number of queries on a page; of more, those with the lowest values, or that moved most."""
 DETAILED = 1_000
-"""Of these, as many are on the page with what they needed and what came back; the others with their values."""
+"""Up to so many queries, each is on the page with what it needed and what came back."""
+FIRST = 200
+"""Of more queries, as many are; the others are on the page with their values."""
 STATES = ("relevant", "not relevant", "repeated", "unjudged")
 UNJUDGED = STATES.index("unjudged")
 
@@ -90,7 +91,16 @@ class ShownQueries:
 
 
 class QueryData:
-    """Collects the data of each query on the page, system by system."""
+    """Collects the data of each query on the page, system by system.
+
+    Attributes:
+        order: The places of the queries on the page, the lowest values first, or of two systems those that moved most.
+        of: The number of all queries.
+        detailed: The queries with what they needed and what came back.
+        needed: How much all queries need, by system.
+        found: How much of it was found.
+        failures: Why the rest was not.
+    """
 
     def __init__(
         self,
@@ -106,19 +116,21 @@ class QueryData:
         system, baseline = pair
         self._pair = [list(systems).index(baseline), list(systems).index(system)]
         self._shown = shown
+        self._depth = shown.k or max([SHOWN, *(metric.k for metric in metrics if isinstance(metric.k, int))])
         self._passages = StoredTexts()
         self._kinds: dict[str, int] = {"found": 0}
         self._details: dict[str, int] = {}
         self._slices: dict[str, int] = {}
         self.needed = dict.fromkeys(systems, 0)
         self.found = dict.fromkeys(systems, 0)
-        self.failures: dict[str, Counter[str]] = {name: Counter() for name in systems}
+        self.failures: dict[str, Counter[Outcome]] = {name: Counter() for name in systems}
         every = list(dict.fromkeys(query for scores in systems.values() for query in scores.queries))
-        order = sorted(every, key=_urgency(systems, main, pair)) if len(every) > DETAILED else every
+        order = _most_urgent(every, [systems[name] for name in pair], main)
         self.of = len(every)
-        self.detailed = set(order[:DETAILED])
-        kept = set(order[:MOST])
-        self._rows = {query: self._row(query) for query in every if query in kept}
+        self.detailed = {every[at] for at in order[: DETAILED if len(every) <= DETAILED else FIRST].tolist()}
+        kept = np.sort(order[:MOST])
+        self._rows = {every[at]: self._row(every[at]) for at in kept.tolist()}
+        self.order: list[int] = np.searchsorted(kept, order[:MOST]).tolist()
         # The text of a document that one system missed may be known from another.
         corpus = FirstOf(shown.corpus, *map(texts_of, systems.values()))
         for at, scores in enumerate(systems.values()):
@@ -163,42 +175,52 @@ class QueryData:
         return row | by_system | ({"needed": {}} if query in self.detailed else {})
 
     def _add(self, system: int, scores: Scores, corpus: Mapping[Any, str]) -> None:
-        """Explain every query of a system once: all are counted, and those that are shown first are kept."""
+        """Count the failures of a system, and explain the queries that are shown first."""
         explainer = Explainer(scores, self._main, corpus)
-        name, run = list(self._systems)[system], scores.needed_origin("shown").run
-        columns = [scores.metrics.index(metric) for metric in self._metrics]
-        row_of = {query: at for at, query in enumerate(scores.queries)}
-        values = _rounded(scores.values[:, columns])
+        name, columns = list(self._systems)[system], [scores.metrics.index(metric) for metric in self._metrics]
+        outcomes = explainer.outcomes(scores.positions.tolist())
+        rows = np.argsort(scores.positions)  # the queries of the outcomes, as rows of the scores
+        defined = ~np.isnan(scores.values[rows, scores.metrics.index(self._main)])
+        self.failures[name] = outcomes.failures(defined)
+        self.needed[name] = int(outcomes.needed[defined].sum())
+        self.found[name] = int(outcomes.met[defined].sum())
         unknown = np.full(len(scores.queries), np.nan)
         best = np.column_stack(  # where lower is better, the page marks no query as perfect
             [scores.best(metric) if metric.definition.higher_is_better else unknown for metric in self._metrics]
         )
-        imperfect, best_values = (best != 1).any(axis=1).tolist(), _rounded(best)
-        defined = (~np.isnan(scores.values[:, scores.metrics.index(self._main)])).tolist()
-        k = self._shown.k or max([SHOWN, *(metric.k for metric in self._metrics if isinstance(metric.k, int))])
-        for explained in explainer.of(scores.positions.tolist()):
-            at, failures = row_of[explained.query], explained.failures
-            if defined[at]:
-                self.failures[name].update(one.kind for one in failures)
-                self.needed[name] += explained.needed
-                self.found[name] += len(met(explained.findings))
-            row = self._rows.get(explained.query)
-            if row is None:
+        values, best_values = _rounded(scores.values[:, columns]), _rounded(best)
+        for at in np.flatnonzero((best != 1).any(axis=1)).tolist():
+            if (row := self._rows.get(scores.queries[at])) is not None:
+                row["best"] = best_values[at]
+        of_unmet = outcomes.kind[outcomes.unmet].tolist()
+        kinds = {kind: self._kind(KINDS[kind]) for kind in dict.fromkeys(of_unmet)}
+        missing = [kinds[kind] for kind in of_unmet]
+        ends = np.cumsum(outcomes.n_unmet).tolist()
+        shown = []
+        for place, (at, wanted, begin, end) in enumerate(
+            zip(rows.tolist(), outcomes.needed.tolist(), [0, *ends], ends, strict=False)
+        ):
+            query = scores.queries[at]
+            if (row := self._rows.get(query)) is None:
                 continue
             row["values"][system] = values[at]
-            if imperfect[at]:
-                row["best"] = best_values[at]
-            row["wanted"][system] = explained.needed
-            row["missing"][system] = [self._kind(one.kind) for one in failures]
-            if explained.query not in self.detailed:
-                continue
-            if isinstance(run, RetrievedRun) and (searches := run.searches(explained.query)):
-                row.setdefault("searches", [None] * len(self._systems))[system] = [list(each) for each in searches]
-            results = explainer.results(explained, k)
-            for finding in explainer.in_parts(explained.findings, results):
-                self._needed(row, system, finding, explainer.needed)
-            order = list(row["needed"])
-            row["results"][system] = [self._result(result, explained, explainer.needed, order) for result in results]
+            row["wanted"][system] = wanted
+            row["missing"][system] = missing[begin:end]
+            if query in self.detailed:
+                shown.append(place)
+        for explained in explainer.of(outcomes, shown):
+            self._explain(system, explainer, explained)
+
+    def _explain(self, system: int, explainer: Explainer, explained: Explained) -> None:
+        """Keep what a query needed and what came back."""
+        row, run = self._rows[explained.query], explainer.rankings.run
+        if isinstance(run, RetrievedRun) and (searches := run.searches(explained.query)):
+            row.setdefault("searches", [None] * len(self._systems))[system] = [list(each) for each in searches]
+        results = explainer.results(explained, self._depth)
+        for finding in explainer.in_parts(explained.findings, results):
+            self._needed(row, system, finding, explainer.needed)
+        order = list(row["needed"])
+        row["results"][system] = [self._result(result, explained, explainer.needed, order) for result in results]
 
     def _needed(self, row: dict[str, Any], system: int, finding: Finding, needed: Needed) -> None:
         if finding.document not in row["needed"]:
@@ -249,8 +271,10 @@ def _compact(result: list[Any]) -> Any:
 
 def _rounded(table: FloatArray) -> list[list[float | int | None]]:
     """Return a table of numbers as JSON holds them shortest."""
-    finite = np.where(np.isfinite(table), np.round(table, 6), np.nan).tolist()
-    return [[None if one != one else int(one) if one.is_integer() else one for one in row] for row in finite]  # noqa: PLR0124  (NaN)
+    distinct, at = np.unique(np.round(table, 6), return_inverse=True)  # the values of most metrics repeat
+    shortest = np.array([None, *map(_number, distinct.tolist())], dtype=np.object_)[1:]
+    rows: list[list[float | int | None]] = shortest[at.reshape(table.shape)].tolist()
+    return rows
 
 
 def _number(value: float) -> float | int | None:
@@ -260,13 +284,11 @@ def _number(value: float) -> float | int | None:
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-def _urgency(systems: Mapping[str, Scores], main: Metric, pair: tuple[str, str]) -> Callable[[QueryId], float]:
-    """Return what orders queries: the lowest values first, or of two systems those that moved most."""
-    first, second = (systems[name].per_query[main] for name in pair)
-
-    def urgency(query: QueryId) -> float:
-        one, other = first.get(query, np.nan), second.get(query, np.nan)
-        known = one if first is second else -abs(one - other)
-        return np.inf if isnan(known) else float(known)
-
-    return urgency
+def _most_urgent(queries: Sequence[QueryId], pair: Sequence[Scores], main: Metric) -> IntArray:
+    """Return the places of queries: the lowest values first, or of two systems those that moved most."""
+    place = {query: at for at, query in enumerate(queries)}
+    one, other = columns = np.full((2, len(queries)), np.nan)
+    for column, scores in zip(columns, pair, strict=True):
+        column[[place[query] for query in scores.queries]] = scores.values[:, scores.metrics.index(main)]
+    urgency = one if pair[0] is pair[1] else -np.abs(one - other)
+    return np.argsort(np.where(np.isnan(urgency), np.inf, urgency), kind="stable")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import cache
 from html import escape
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.presentation import numbers, page
@@ -18,55 +21,60 @@ LONGEST = 300
 """The most letters of a text."""
 
 
-def unscripted(data: Mapping[str, Any]) -> str:
-    """Return every query of a page, folded: its values, what it needed and what came back."""
-    rows = _in_order(data)
+def unscripted(data: Mapping[str, Any], order: Sequence[int]) -> str:
+    """Return every query of a page: its values, and folded in it what it needed and what came back, if that is there.
+
+    Args:
+        data: The data of the page.
+        order: The places of the queries, as they are listed.
+    """
+    rows = [data["queries"][at] for at in order]
     shown = sum(len(row.get("needed", ())) + sum(len(found or ()) for found in row.get("results", ())) for row in rows)
     length = min(LONGEST, LETTERS // max(shown, 1))
-    return "".join(_folded(data, row, length if length > 40 else 0) for row in rows)  # noqa: PLR2004  (a few words)
+    lines = Lines(data)
+    return "".join(_folded(data, lines, row, length if length > 40 else 0) for row in rows)  # noqa: PLR2004  (a few words)
 
 
-def _in_order(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the lowest values first, or of two systems those that moved most."""
-    main, (first, second) = data["main"], data["pair"]
+class Lines:
+    """Says the values of a query and what it missed; many queries have the same, so each is worded once."""
 
-    def urgency(row: Mapping[str, Any]) -> float:
-        values = [None if row["values"][at] is None else row["values"][at][main] for at in (first, second)]
-        if values[0] is None or values[1] is None:
-            return float("inf")
-        return float(values[0]) if first == second else -abs(float(values[0] - values[1]))
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data = data
+        self._systems = [f"{name} " if name else "" for name in data["systems"]]
+        self.value = cache(lambda value: "-" if value is None else numbers.value(value))
+        self.missing = cache(self._missing)
 
-    return sorted(data["queries"], key=urgency)
+    def values(self, row: Mapping[str, Any]) -> str:
+        """Return the value of each system."""
+        main = self._data["main"]
+        values = (self.value(None if values is None else values[main]) for values in row["values"])
+        return ", ".join(map(add, self._systems, values))
+
+    def _missing(self, system: int, kinds: tuple[int, ...], wanted: int) -> str:
+        name, kind = self._data["systems"][system], self._data["kinds"]
+        counted = ", ".join(f"{times} {kind[one]}" for one, times in Counter(kinds).items())
+        why = f": {counted}" if counted else ""
+        found = f"{wanted - len(kinds)} of {wanted} found{why}" if wanted else "nothing relevant is known"
+        return f"{f'{name}: ' if name else ''}{found}"
 
 
-def _folded(data: Mapping[str, Any], row: Mapping[str, Any], length: int) -> str:
-    main = data["main"]
-    of_system = [
-        (f"{name} " if name else "") + ("-" if values is None or values[main] is None else numbers.value(values[main]))
-        for name, values in zip(data["systems"], row["values"], strict=True)
-    ]
-    summary = f"{', '.join(of_system)}  {row['id']}  {row.get('text', '')}".rstrip()
-    missing = [
-        f"{f'{name}: ' if name else ''}{_said(data, kinds or (), wanted)}"
-        for name, kinds, wanted in zip(data["systems"], row["missing"], row["wanted"], strict=True)
-        if wanted is not None
-    ]
+def _folded(data: Mapping[str, Any], lines: Lines, row: Mapping[str, Any], length: int) -> str:
+    summary = f"{lines.values(row)}  {row['id']}  {row.get('text', '')}".rstrip()
+    missing = "; ".join(
+        [
+            lines.missing(at, tuple(kinds or ()), wanted)
+            for at, (kinds, wanted) in enumerate(zip(row["missing"], row["wanted"], strict=True))
+            if wanted is not None
+        ]
+    )
     if "needed" not in row:
-        return f"<p>{escape(summary)}<br>{escape('; '.join(missing))}</p>"
+        return f"<p>{escape(summary)}<br>{escape(missing)}</p>"
     return page.folded(
         summary,
-        f"<p>{escape('; '.join(missing))}</p>",
+        f"<p>{escape(missing)}</p>",
         *(f"<p>{escape(line)}</p>" for line in _needed(data, row, length)),
         *_results(data, row, length),
     )
-
-
-def _said(data: Mapping[str, Any], kinds: Sequence[int], wanted: int) -> str:
-    if not wanted:
-        return "nothing relevant is known"
-    counted = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
-    why = ", ".join(f"{times} {data['kinds'][kind]}" for kind, times in counted.items())
-    return f"{wanted - len(kinds)} of {wanted} found{f': {why}' if why else ''}"
 
 
 def _needed(data: Mapping[str, Any], row: Mapping[str, Any], length: int) -> list[str]:
