@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.inputs.retrieved import Retrieved
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from typing import Any
 
     from retrieval_metrics.aliases import DocumentId
@@ -74,37 +73,40 @@ class Names:
     """The ids of a ranking, searched by their spelling.
 
     Of most ids a search in C tells that they are no parts and have none, before anything is put in rank order.
+
+    Attributes:
+        are_plain: Whether nothing in the ranking can be a part of a document: no id has a separator, no item a source.
     """
+
+    __slots__ = ("_ids", "_items", "_joined", "_ranking", "_rankings", "_separated", "are_plain")
 
     def __init__(self, rankings: Rankings, ranking: Any) -> None:
         """Take a ranking, as given in the run of `rankings`."""
         self._rankings = rankings
         self._ranking = ranking
+        self._ids: list[DocumentId] | None = None
+        held = ranking if isinstance(ranking, Mapping) else self.ids
+        try:
+            self._joined = "\n".join(("", *held, ""))
+        except TypeError:  # numbers, or items without an id
+            self._joined = "\n".join(("", *map(str, held), ""))
+        items = not isinstance(ranking, Mapping) and isinstance(next(iter(ranking), None), Retrieved)
+        self._items: dict[DocumentId, Retrieved] = rankings.items(ranking) if items else {}  # the first with each id
+        self._separated = _SEPARATOR.search(self._joined) is not None
+        self.are_plain = not self._separated and not self._items
 
-    @cached_property
+    @property
     def ids(self) -> list[DocumentId]:
         """The ids of the ranking, in rank order."""
-        return self._rankings.ids(self._ranking)
-
-    @cached_property
-    def _held(self) -> Collection[DocumentId]:
-        """The ids in no particular order, quick to look up."""
-        return self._ranking if isinstance(self._ranking, Mapping) else set(self.ids)
-
-    @cached_property
-    def _joined(self) -> str:
-        return "\n".join(map(str, self._held))
-
-    @cached_property
-    def _separated(self) -> bool:
-        """Whether any id has a separator, without which it is no part."""
-        return _SEPARATOR.search(self._joined) is not None
+        if self._ids is None:
+            self._ids = self._rankings.ids(self._ranking)
+        return self._ids
 
     def relatives(self, document: DocumentId) -> list[DocumentId]:
         """Return the ids that look like parts of a document, or like the document that it is a part of."""
         name = str(document)
-        parts = self._separated and name in self._joined
-        if not parts and not any(whole in self._held for whole in _wholes(name)):
+        parts = self._separated and (f"\n{name}" in self._joined or f"{name}\n" in self._joined)
+        if not parts and not any(f"\n{whole}\n" in self._joined for whole in _wholes(name)):
             return []
         # `in` is a search in C, and rules out nearly every id before the slower check.
         return [
@@ -122,16 +124,8 @@ class Names:
         return Counter({document: count - 1 for document, count in documents.items() if count > 1})
 
     def _documents(self, above: int) -> list[str | None]:
-        items = self._items
-        if not items:
-            return [document_of(name) for name in dict.fromkeys(self.ids[:above])] if self._separated else []
-        return [items[name].source or document_of(name) for name in dict.fromkeys(self.ids[:above])]
-
-    @cached_property
-    def _items(self) -> dict[DocumentId, Retrieved]:
-        """The first item with each id; nothing for a ranking of ids."""
-        ids_alone = isinstance(self._ranking, Mapping) or not isinstance(next(iter(self._ranking), None), Retrieved)
-        return {} if ids_alone else self._rankings.items(self._ranking)
+        names, items = dict.fromkeys(self.ids[:above]), self._items
+        return [(items[name].source if items else None) or document_of(name) for name in names]
 
 
 def _wholes(name: str) -> list[str]:

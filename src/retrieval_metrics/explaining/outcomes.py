@@ -19,7 +19,7 @@ from retrieval_metrics.judging.matching.budget import Budget, no_lengths
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from retrieval_metrics.aliases import BoolArray, DocumentId, FloatArray, IntArray, QueryId
+    from retrieval_metrics.aliases import BoolArray, DocumentId, FloatArray, IntArray
     from retrieval_metrics.explaining.finding import Outcome
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.ranking_order import Rankings
@@ -303,30 +303,36 @@ class Investigation:
 
     def _decide_by_names(self, outcomes: Outcomes, absent: BoolArray, late: BoolArray) -> None:
         """Look for other names of what was never retrieved, and for parts of one document above what came too late."""
-        qrels = self.judged.qrels
+        qrels, kind = self.judged.qrels, outcomes.kind
         if qrels.document_kind is not str:
             absent = np.zeros_like(absent)  # numbers have no parts, and pieces no names
-        rows, kind = np.flatnonzero(absent | late), outcomes.kind
-        asked: dict[QueryId, list[int]] = {}
-        for row, at in zip(rows.tolist(), outcomes.positions[outcomes.query[rows]].tolist(), strict=True):
-            asked.setdefault(qrels.queries[at], []).append(row)
+        rows = np.flatnonzero(absent | late)
+        begins = np.flatnonzero(np.diff(outcomes.query[rows], prepend=-1))
+        places = zip(begins.tolist(), [*begins.tolist()[1:], len(rows)], strict=False)
+        at = outcomes.positions[outcomes.query[rows[begins]]].tolist()
+        asked = dict(zip([qrels.queries[one] for one in at], places, strict=True))
+        listed, is_late, documents = rows.tolist(), late[rows].tolist(), outcomes.document[rows].tolist()
         related: dict[DocumentId, list[int]] = {}
         for query, ranking in self.rankings.of(asked):
             names = Names(self.rankings, ranking)
-            for row in asked[query]:
-                if late[row]:
-                    rank = int(outcomes.rank[row])
-                    surplus = names.further_parts(rank - 1).total()
-                    if surplus and rank - outcomes.repeats[row] - surplus <= outcomes.cutoffs.k[outcomes.query[row]]:
-                        kind[row] = CODE["behind chunks of one document"]
-                    continue
-                document = qrels.documents[outcomes.document[row]]
-                if not isinstance(document, Piece) and names.relatives(document):
-                    related.setdefault(document, []).append(row)
+            for place in range(*asked[query]):
+                if not is_late[place]:
+                    document = qrels.documents[documents[place]]
+                    if not isinstance(document, Piece) and names.relatives(document):
+                        related.setdefault(document, []).append(listed[place])
+                elif not names.are_plain and self._is_behind_parts(outcomes, listed[place], names):
+                    kind[listed[place]] = CODE["behind chunks of one document"]
         occurring = self.rankings.occurring(related)
         for document, of_it in related.items():
             if document not in occurring:
                 kind[of_it] = CODE["another granularity"]
+
+    @staticmethod
+    def _is_behind_parts(outcomes: Outcomes, row: int, names: Names) -> bool:
+        """Return whether a document would be within the cut-off if each document above it took one rank."""
+        rank, k = int(outcomes.rank[row]), int(outcomes.cutoffs.k[outcomes.query[row]])
+        surplus = names.further_parts(rank - 1).total()
+        return surplus > 0 and rank - int(outcomes.repeats[row]) - surplus <= k
 
 
 def _no_room(outcomes: Outcomes, found: BoolArray) -> BoolArray:

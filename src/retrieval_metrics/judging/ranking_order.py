@@ -71,7 +71,9 @@ class Rankings:
         """Return the ids of a ranking in rank order."""
         if isinstance(ranking, Mapping):
             return ranked(ranking, self.ties)
-        ids = [self._id(item) for item in ranking]
+        ids = (
+            [self._id(item) for item in ranking] if isinstance(next(iter(ranking), None), Retrieved) else list(ranking)
+        )
         return list(dict.fromkeys(ids)) if self.matching.collapse else ids
 
     def first(self, ranking: Any, k: int) -> list[tuple[DocumentId, Any]]:

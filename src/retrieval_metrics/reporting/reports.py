@@ -158,11 +158,11 @@ def _pairs(tables: Sequence[Table], shown: int) -> list[str]:
 
 
 def _queries(data: QueryData, held: Mapping[str, Any]) -> str:
-    left_out = [note(len(data.detailed), data.n)] if data.n == data.of else []
+    left_out = [note(data.detailed, data.n)] if data.n == data.of else []
     if data.n < data.of:
         left_out = [
             f"This page holds {data.n:,} of {data.of:,} queries: those with the lowest values, or that moved most.",
-            note(len(data.detailed), data.n),
+            note(data.detailed, data.n),
         ]
     said = [page.paragraph(sentence) for sentence in left_out if sentence]
     return page.section("The queries", *said, page.queries(unscripted(held, data.order)))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from html import escape
-from operator import add
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.presentation import numbers, page
@@ -19,6 +18,8 @@ LETTERS = 1_500_000
 """Letters of texts that all queries together show."""
 LONGEST = 300
 """The most letters of a text."""
+FEW = 40
+"""Letters that say nothing of a text."""
 
 
 def unscripted(data: Mapping[str, Any], order: Sequence[int]) -> str:
@@ -28,49 +29,56 @@ def unscripted(data: Mapping[str, Any], order: Sequence[int]) -> str:
         data: The data of the page.
         order: The places of the queries, as they are listed.
     """
-    rows = [data["queries"][at] for at in order]
-    shown = sum(len(row.get("needed", ())) + sum(len(found or ()) for found in row.get("results", ())) for row in rows)
-    length = min(LONGEST, LETTERS // max(shown, 1))
-    lines = Lines(data)
-    return "".join(_folded(data, lines, row, length if length > 40 else 0) for row in rows)  # noqa: PLR2004  (a few words)
-
-
-class Lines:
-    """Says the values of a query and what it missed; many queries have the same, so each is worded once."""
-
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self._data = data
-        self._systems = [f"{name} " if name else "" for name in data["systems"]]
-        self.value = cache(lambda value: "-" if value is None else numbers.value(value))
-        self.missing = cache(self._missing)
-
-    def values(self, row: Mapping[str, Any]) -> str:
-        """Return the value of each system."""
-        main = self._data["main"]
-        values = (self.value(None if values is None else values[main]) for values in row["values"])
-        return ", ".join(map(add, self._systems, values))
-
-    def _missing(self, system: int, kinds: tuple[int, ...], wanted: int) -> str:
-        name, kind = self._data["systems"][system], self._data["kinds"]
-        counted = ", ".join(f"{times} {kind[one]}" for one, times in Counter(kinds).items())
-        why = f": {counted}" if counted else ""
-        found = f"{wanted - len(kinds)} of {wanted} found{why}" if wanted else "nothing relevant is known"
-        return f"{f'{name}: ' if name else ''}{found}"
-
-
-def _folded(data: Mapping[str, Any], lines: Lines, row: Mapping[str, Any], length: int) -> str:
-    summary = f"{lines.values(row)}  {row['id']}  {row.get('text', '')}".rstrip()
-    missing = "; ".join(
+    shown, texts = data["shown"], data["texts"] or [None] * len(data["ids"])
+    titles = [
+        f"{values}  {query}  {text or ''}".rstrip()
+        for values, query, text in zip(_values(data), data["ids"], texts, strict=True)
+    ]
+    missing = _missing(data)
+    n = sum(len(row["needed"]) + sum(len(found or ()) for found in row["results"]) for row in shown.values())
+    length = min(LONGEST, LETTERS // max(n, 1))
+    length = length if length > FEW else 0
+    return "".join(
         [
-            lines.missing(at, tuple(kinds or ()), wanted)
-            for at, (kinds, wanted) in enumerate(zip(row["missing"], row["wanted"], strict=True))
-            if wanted is not None
+            _folded(data, shown[at], titles[at], missing[at], length)
+            if at in shown
+            else f"<p>{escape(titles[at])}<br>{escape(missing[at])}</p>"
+            for at in order
         ]
     )
-    if "needed" not in row:
-        return f"<p>{escape(summary)}<br>{escape(missing)}</p>"
+
+
+def _values(data: Mapping[str, Any]) -> list[str]:
+    """Return the values of each query, worded once where many queries have the same."""
+
+    def worded(system: str, value: float | None) -> str:
+        return f"{f'{system} ' if system else ''}{'-' if value is None else numbers.value(value)}"
+
+    named = zip(data["systems"], data["values"], strict=True)
+    of_system = [map(cache(partial(worded, name)), columns[data["main"]]) for name, columns in named]
+    return [*map(", ".join, zip(*of_system, strict=True))]
+
+
+def _missing(data: Mapping[str, Any]) -> list[str]:
+    """Return what was found of each query and why the rest was not, worded once likewise."""
+    kinds = data["kinds"]
+
+    def worded(system: str, wanted: int | None, missed: int) -> str:
+        if wanted is None:
+            return ""
+        counted = Counter(data["missed"][missed])
+        why = ", ".join(f"{times} {kinds[kind]}" for kind, times in counted.items())
+        found = f"{wanted - counted.total()} of {wanted} found{f': {why}' if why else ''}"
+        return f"{f'{system}: ' if system else ''}{found if wanted else 'nothing relevant is known'}"
+
+    named = zip(data["systems"], data["wanted"], data["missing"], strict=True)
+    of_system = [map(cache(partial(worded, name)), wanted, missing) for name, wanted, missing in named]
+    return ["; ".join(filter(None, each)) for each in zip(*of_system, strict=True)]
+
+
+def _folded(data: Mapping[str, Any], row: Mapping[str, Any], title: str, missing: str, length: int) -> str:
     return page.folded(
-        summary,
+        title,
         f"<p>{escape(missing)}</p>",
         *(f"<p>{escape(line)}</p>" for line in _needed(data, row, length)),
         *_results(data, row, length),
