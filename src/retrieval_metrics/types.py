@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.explaining.finding import Finding
     from retrieval_metrics.inputs.pieces import Piece
     from retrieval_metrics.inputs.question_clusters import ClustersBy
+    from retrieval_metrics.inputs.retrieved_run import Seen
     from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, Ranking
     from retrieval_metrics.judging.matching.matching import Key as Key  # noqa: PLC0414  (likewise)
     from retrieval_metrics.judging.matching.matching import MatchBy as MatchBy  # noqa: PLC0414  (likewise)
@@ -45,8 +46,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.retrieving.judgeable import Judgeable
     from retrieval_metrics.statistics.intervals import Interval
     from retrieval_metrics.statistics.paired import PairedDifference
-    from retrieval_metrics.trajectories.properties import Properties
-    from retrieval_metrics.trajectories.views import CallsView, Seen, View
+    from retrieval_metrics.trajectories.views import CallsView, View
     from retrieval_metrics.tuning.tuning import Tuning
 
 __all__ = [
@@ -81,7 +81,6 @@ __all__ = [
     "Piece",
     "Plan",
     "Pool",
-    "Properties",
     "QrelsMapping",
     "QueryId",
     "QueryScore",
@@ -106,7 +105,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
         __name__,
         {
             "ClustersBy": "inputs.question_clusters",
-            "Seen": "trajectories.views",
+            "Seen": "inputs.retrieved_run",
             "Ranking": "inputs.shapes",
             "QueryScore": "results.query_scores",
             "QueryId": "aliases",
@@ -141,7 +140,6 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "PairedDifference": "statistics.paired",
             "Plan": "comparing.plan",
             "Pool": "labelling.pool",
-            "Properties": "trajectories.properties",
             "RejectedQuestion": "questions.generating.generated",
             "Relabelled": "rechunking.relabel",
             "Relabelling": "rechunking.relabel",

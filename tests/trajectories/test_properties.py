@@ -20,8 +20,7 @@ RECORDED = rm.Trajectory(
 
 
 def test_the_properties_of_an_agent_that_repeats_and_fails() -> None:
-    found = rm.Trajectories({"q": RECORDED}).properties()
-    assert {name: of_query["q"] for name, of_query in found.items()} == {
+    wanted = {
         "calls": 5,
         "failed": 1,
         "retrieved": 8,
@@ -32,52 +31,64 @@ def test_the_properties_of_an_agent_that_repeats_and_fails() -> None:
         "uncited": 0.4,
         "cited_unread": 0,
     }
+    assert RECORDED.properties() == wanted
+    assert dict(rm.Trajectories({"q": RECORDED}).properties().means) == wanted
 
 
 def test_a_share_of_nothing_is_undefined_and_out_of_the_mean() -> None:
     found = rm.Trajectories(
         {"q": RECORDED, "r": rm.Trajectory(), "s": rm.Trajectory([rm.SearchCall("a")])}
     ).properties()
-    assert math.isnan(found["redundant"]["r"])
-    assert math.isnan(found["not_in_context"]["s"])
-    assert found["nothing_new"]["s"] == 1.0
+    assert math.isnan(found.per_query["redundant"]["r"])
+    assert math.isnan(found.per_query["not_in_context"]["s"])
+    assert found.per_query["nothing_new"]["s"] == 1.0
     assert found.means["redundant"] == 0.375
     assert found.means["nothing_new"] == 0.7
     assert found.means["calls"] == 2.0
-    rows = {row[0]: row for row in found.tables[0].rows}
-    assert (float(rows["redundant"][1]), rows["redundant"][3]) == (0.375, "1")
+    assert (found.n["redundant"], found.n["calls"]) == (1, 3)
     assert math.isnan(rm.Trajectories({"r": rm.Trajectory()}).properties().means["uncited"])
+    with pytest.raises(ValueError, match="there are no scores"):
+        rm.Trajectories({}).properties()
 
 
-def test_repeated_trajectories_do_not_narrow_the_interval() -> None:
-    other = rm.Trajectory([rm.SearchCall("a", ["d1"])])
-    once = {f"q{n}": RECORDED if n % 3 else other for n in range(30)}
+def test_several_trajectories_of_a_question_count_as_their_mean() -> None:
+    calm = rm.Trajectory(RECORDED.calls[:3])
+    found = rm.Trajectories({"q": [RECORDED, calm], "r": calm}).properties()
+    assert found.queries == ("q", "r")
+    assert found.per_query["calls"] == {"q": 4.0, "r": 3.0}
+    assert found.per_query["uncited"]["q"] == 0.4  # unknown of the other
+    once = {f"q{n}": RECORDED if n % 3 else calm for n in range(30)}
     often = rm.Trajectories({query: [one] * 4 for query, one in once.items()}).properties()
-    wide, narrow = (p.intervals()["redundant"] for p in (rm.Trajectories(once).properties(), often))
-    assert narrow.high - narrow.low == pytest.approx(wide.high - wide.low, rel=0.1)
+    assert often.intervals() == rm.Trajectories(once).properties().intervals()
 
 
-def test_two_systems_are_compared_on_the_questions_that_both_have() -> None:
-    calmer = rm.Trajectory(RECORDED.calls[:3])
+def test_two_agents_are_compared_on_the_questions_that_both_have() -> None:
+    calm = rm.Trajectory(RECORDED.calls[:3])
     ours = rm.Trajectories({f"q{n}": RECORDED for n in range(12)}).properties()
-    theirs = rm.Trajectories({f"q{n}": [calmer, calmer] for n in range(4, 20)}).properties()
-    found = ours.differences(theirs)
-    assert found["calls"].count == 8
-    assert found["calls"].mean == 2.0
-    assert found["redundant"].mean == pytest.approx(3 / 8 - 1 / 6)
-    assert found["redundant"].wins == 8
-    assert "uncited" not in found  # theirs is unknown
-    with pytest.raises(TypeError, match=r"the baseline must be the properties\(\)"):
-        ours.differences({"calls": 1})  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="no question in common"):
-        ours.differences(rm.Trajectories({"other": RECORDED}).properties())
-    with pytest.raises(KeyError, match="no property is called 'recall'"):
-        ours["recall"]
+    theirs = rm.Trajectories({f"q{n}": [calm, calm] for n in range(4, 20)}).properties()
+    found = rm.compare({"ours": ours, "theirs": theirs})
+    assert found.difference("calls", "theirs", "ours").mean == -2.0
+    assert found.difference("redundant", "theirs", "ours").mean == pytest.approx(1 / 6 - 3 / 8)
+    assert (found.difference("calls", "theirs", "ours").paired.count, found.n["uncited"]) == (8, 0)
+    said = {name: found.conclusions.of(name).sentence for name in RECORDED.properties()}
+    assert said["calls"] == "theirs is better than ours in calls, by 2.00 in every query."
+    assert said["distinct"] == "theirs and ours have the same value for every query in distinct."
+    assert "no query in common for which uncited is defined" in said["uncited"]
+    assert "12 queries only in ours" not in str(found)
+    assert set(found.to_pandas()["metric"]) == set(RECORDED.properties())
+    with pytest.raises(ValueError, match="there is no query that is the same in"):
+        rm.compare({"ours": ours, "other": rm.Trajectories({"x": RECORDED}).properties()})
 
 
-def test_a_frame_has_a_row_for_each_trajectory() -> None:
+def test_means_that_are_no_shares_have_a_panel_of_their_own() -> None:
+    pytest.importorskip("matplotlib")
+    counted, shares = rm.Trajectories({"q": RECORDED, "r": RECORDED}).properties().plot().axes
+    assert [one.get_text() for one in counted.get_yticklabels()] == ["calls", "failed", "retrieved", "distinct"]
+    assert [one.get_text() for one in shares.get_yticklabels()] == list(RECORDED.properties())[4:]
+    assert shares.get_xlim() == (0, 1)
+
+
+def test_a_frame_has_a_row_for_each_question() -> None:
     frame = rm.Trajectories({"q": [RECORDED, RECORDED], "r": RECORDED}).properties().to_pandas()
-    assert list(frame["question"]) == ["q", "q", "r"]
-    assert frame["query"].is_unique
-    assert list(frame["redundant"]) == [0.375] * 3
-    assert list(frame.columns[2:]) == list(rm.Trajectories({"q": RECORDED}).properties())
+    assert list(frame["redundant"]) == [0.375] * 2
+    assert set(RECORDED.properties()) <= set(frame.columns)

@@ -375,7 +375,7 @@ class TestTheRecordings:
         (one,) = t.values()
         assert ids(one.calls[1]) == ["d3", "d1", "d6"]
         assert ids(one.context) == ["d2", "d1", "d3", "d7", "d4"]
-        assert list(t.properties()["not_in_context"].values()) == [1 / 6]
+        assert list(t.properties().per_query["not_in_context"].values()) == [1 / 6]
 
     def test_what_was_cleared_from_the_models_input_was_not_read(self) -> None:
         t = rm.read_traces(RECORDED / "langchain_openinference_cleared.jsonl", citations=cited)
@@ -384,7 +384,7 @@ class TestTheRecordings:
             for view in (t.first(), t.union(), t.context(), t.cited())
         ]
         assert values == pytest.approx([1 / 3, 2 / 3, 1 / 3, 1 / 3])
-        assert list(t.properties()["cited_unread"].values()) == [2 / 3]
+        assert list(t.properties().per_query["cited_unread"].values()) == [2 / 3]
 
     def test_a_retried_tool(self) -> None:
         (one,) = rm.read_traces(RECORDED / "langchain_openinference_retry.jsonl").values()

@@ -24,8 +24,9 @@ from retrieval_metrics.reranking.scaling import by_rank, scaled
 from retrieval_metrics.results.query_scores import query_scores
 from retrieval_metrics.retrieving.event_loop import run_until_complete
 from retrieval_metrics.retrieving.retrieve import WORKERS
+from retrieval_metrics.retrieving.ways import first_way
 from retrieval_metrics.scoring.rules import as_rules
-from retrieval_metrics.signatures import arguments_of
+from retrieval_metrics.signatures import arguments_of, passed_on
 from retrieval_metrics.trajectories.traces.read import trajectory_in
 from retrieval_metrics.trajectories.traces.recording import Recording
 from retrieval_metrics.trajectories.views import check_calls, seen_in
@@ -47,10 +48,12 @@ __all__ = [
     "check_path",
     "clusters_of",
     "first_answer_check",
+    "first_way",
     "host_of",
     "items_in",
     "judgments_of",
     "part_of",
+    "passed_on",
     "plain_name",
     "positive_integer",
     "query_scores",

@@ -13,11 +13,10 @@ from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.evaluation.unplaced import warn_of_unplaced
 from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun, Seen
 from retrieval_metrics.judging.matching.matching import as_matching
 from retrieval_metrics.results.query_scores import query_scores
 from retrieval_metrics.scoring.rules import as_rules
-from retrieval_metrics.trajectories.views import Seen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -161,7 +160,7 @@ class RowScorer(Scorer):
         return {metric: values[_QUERY]._replace(failure=failure) for metric, values in scores.items()}
 
     def _of_row(self, truth: Qrels, ranking: Any) -> dict[Metric, dict[QueryId, QueryScore]]:
-        seen = ranking if isinstance(ranking, Seen) else Seen(ranking, ())
+        seen = ranking if isinstance(ranking, Seen) else Seen(ranking)
         run = RetrievedRun({_QUERY: seen.ranking}, calls={_QUERY: seen.calls} if seen.calls else None)
         if hidden := hidden_calls(self.metrics, run):
             warnings.warn(hidden, RetrievalWarning, stacklevel=4)

@@ -16,12 +16,11 @@ from retrieval_metrics.explaining.results import CameBack
 from retrieval_metrics.explaining.wording import Wording
 from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.retrieved import Retrieved, identity
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.presentation.numbers import listed
-from retrieval_metrics.trajectories.items import identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

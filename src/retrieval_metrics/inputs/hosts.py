@@ -35,6 +35,7 @@ class Host:
         items: `items(answer)` converts what such a function returns into items, best first.
         model: `model(model)` returns a function from a prompt to a reply, synchronous or asynchronous; None for an
             object that is not a model.
+        model_synchronously: The synchronous twin of `model`, as `ask_synchronously` is that of `ask`.
         documents: `documents(objects)` converts documents or nodes into items.
     """
 
@@ -43,6 +44,7 @@ class Host:
     items: Callable[[Any], Sequence[Retrieved]]
     ask_synchronously: Callable[[Any], Callable[[str], Any] | None] | None = None
     model: Callable[[Any], Callable[[str], Any] | None] | None = None
+    model_synchronously: Callable[[Any], Callable[[str], Any] | None] | None = None
     documents: Callable[[Any], Sequence[Retrieved]] | None = None
 
 
@@ -61,11 +63,6 @@ def _announced() -> dict[str, EntryPoint]:
     from importlib.metadata import entry_points  # noqa: PLC0415  (costs as much to import as half of this package)
 
     return {found.name: found for found in entry_points(group=GROUP)}
-
-
-def installed_hosts() -> tuple[Host, ...]:
-    """Return the hosts of installed integrations; this imports their frameworks."""
-    return tuple(found.load() for found in _announced().values())
 
 
 def host_of(thing: Any) -> Host | None:

@@ -77,3 +77,14 @@ class Retrieved:
         if name == "source" and self.source is not None:
             return self.source
         return None if self.metadata is None else self.metadata.get(name)
+
+
+def identity(item: Any) -> Any:
+    """Return what makes two items the same: their id; without one their place in a source; else their text."""
+    if not isinstance(item, Retrieved):
+        return item
+    if item.id is not None:
+        return item.id
+    if item.source is not None and item.start is not None:
+        return (item.source, item.start, item.end)
+    return ("text", item.text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
@@ -11,6 +11,25 @@ if TYPE_CHECKING:
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.shapes import Ranking
+
+
+class Seen(NamedTuple):
+    """One ranking, and which of several searches found its items.
+
+    Attributes:
+        ranking: The items, best first.
+        places: The number of the call that found each item, from 1, and its rank in that call.
+        in_call_order: Whether the items stand in the order of the calls.
+    """
+
+    ranking: Ranking
+    places: tuple[tuple[int, int], ...] = ()
+    in_call_order: bool = True
+
+    @property
+    def calls(self) -> list[int]:
+        """The number of the call that found each item; empty if the items do not stand in that order."""
+        return [call for call, _ in self.places] if self.in_call_order else []
 
 
 class RetrievedRun(dict[Any, Any]):

@@ -46,7 +46,7 @@ def evaluation_figure(scores: Summed, kind: str, metric: str | Metric | None, ac
         raise ValueError(f"none of {', '.join(map(str, scores.metrics))} has a cut-off; name a metric, such as 'ndcg'")
     if kind == "cutoffs":
         _whole(scores)
-    panels = [] if kind == "cutoffs" else [_means_of_one(scores)]
+    panels = [] if kind == "cutoffs" else _means_of_one(scores)
     if isinstance(scores, Scores) and (kind == "cutoffs" or (kind == "overview" and scores.origin)):
         panels += [_cutoffs({"": scores}, line, small=len(lines) > 1) for line in lines]
     return figure(panels, across)
@@ -103,11 +103,19 @@ def _whole(scores: Summed) -> Scores:
     return scores
 
 
-def _means_of_one(scores: Summed) -> Panel:
+def _means_of_one(scores: Summed) -> list[Panel]:
+    """Return a panel of all means; of given scores on other scales than 0 to 1, a panel of their own."""
     ends = intervals(scores, LEVEL)
-    rows = [DrawnRow(name, mean, ends[name], 0, numbers.value(mean)) for name, mean in means(scores).items()]
+    found = means(scores)
     asked = numbers.queries(max(numbers_of_queries(scores).values(), default=0))
-    return rows_panel(rows, f"means over {asked}", f"mean, with its {numbers.level_name(LEVEL)}")
+    others = [one for one in scores.metrics if one.definition.given and one.definition.bounds != (0, 1)]
+    parts = [part for part in (others, [one for one in scores.metrics if one not in others]) if part]
+    panels: list[Panel] = []
+    for part in parts:
+        rows = [DrawnRow(str(one), found[one], ends[one], 0, numbers.value(found[one])) for one in part]
+        title = "means from 0 to 1" if panels else f"means over {asked}"
+        panels.append(rows_panel(rows, title, f"mean, with its {numbers.level_name(LEVEL)}"))
+    return panels
 
 
 def _means(comparison: Compared, metrics: Sequence[Metric], *, small: bool | None = None) -> list[Panel]:
@@ -115,7 +123,7 @@ def _means(comparison: Compared, metrics: Sequence[Metric], *, small: bool | Non
     places = ranking_of(comparison).places
     order = [place.system for place in next(iter(places.values()))]
     multiple = len(metrics) > 1 if small is None else small
-    panels = []
+    panels: list[Panel] = []
     for metric in metrics:
         found = {place.system: place for place in places[str(metric)]}
         rows = [

@@ -153,7 +153,7 @@ tried would change that |
         """The conclusion in one sentence."""
         return f"{self._said()}{self._said_of_grades()}{self._said_of_margin()}."
 
-    @property
+    @cached_property
     def unseen(self) -> str:
         """What so few queries cannot have shown, a rare large change, in a sentence; empty where it does not matter.
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from retrieval_metrics.checks import positive_integer
@@ -12,13 +14,13 @@ from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.presentation.numbers import count
-from retrieval_metrics.trajectories.trajectory import Trajectory
+from retrieval_metrics.trajectories.trajectory import COUNTED, Trajectory
 from retrieval_metrics.trajectories.views import KNOWN, View, seen_in
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
-    from retrieval_metrics.trajectories.properties import Properties
     from retrieval_metrics.trajectories.views import CallsView
 
     Row = tuple[Any, Any, int, Trajectory]
@@ -210,11 +212,38 @@ class Trajectories(Mapping[Any, Trajectory]):
             made,
         )
 
-    def properties(self) -> Properties:
-        """Return what can be said without judgments: calls, repeats, what was not read or not cited."""
-        from retrieval_metrics.trajectories.properties import Properties  # noqa: PLC0415  (brings the statistics)
+    def properties(self) -> Evaluation:
+        """Return what can be said without judgments, as an evaluation: calls, repeats, what was not read or not cited.
 
-        return Properties.of(self, self.questions)
+        It has a mean and an interval of every property of `Trajectory.properties`, and is plotted, saved and reported
+        as any other. `rm.compare({"one": t.properties(), "other": u.properties()})` compares two agents on the
+        questions that both were asked. Fewer is better in all of them but `distinct`, because they cost or waste.
+
+        Several trajectories of a question count as their mean; what is NaN for a question is left out of the mean.
+
+        Raises:
+            ValueError: If there is no trajectory.
+
+        Example:
+            >>> import retrieval_metrics as rm
+            >>> calls = [rm.SearchCall("a", ["d1"]), rm.SearchCall("b", ["d1"], turn=2)]
+            >>> t = rm.Trajectories({"q1": rm.Trajectory(calls), "q2": rm.Trajectory(calls[:1])})
+            >>> found = t.properties()
+            >>> found.means["calls"], found.per_query["redundant"]["q1"]
+            (1.5, 0.5)
+        """
+        from retrieval_metrics.evaluation.evaluation import Evaluation  # noqa: PLC0415  (brings the statistics)
+
+        told = {row: one.properties() for row, one in self.items()}
+        values: dict[str, dict[Any, list[float]]] = {name: {} for name in Trajectory().properties()}
+        for row, question in self.questions.items():
+            for name, value in told[row].items():
+                values[name].setdefault(question, []).extend([] if math.isnan(value) else [value])
+        return Evaluation.of_scores(
+            {name: {one: fmean(of) if of else None for one, of in column.items()} for name, column in values.items()},
+            bounds={name: (0, None) if name in COUNTED else (0, 1) for name in values},
+            lower_is_better=[name for name in values if name != "distinct"],
+        )
 
     def _searches(self, view: CallsView, per_call: int | None = None) -> View:
         if per_call is not None:

@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.inputs.ranking import as_list
+from retrieval_metrics.inputs.retrieved import identity
+from retrieval_metrics.judging.ranking_order import ranked
 from retrieval_metrics.presentation.numbers import count
 
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.shapes import Ranking
+
+COUNTED = ("calls", "failed", "retrieved", "distinct")
+"""The properties that are no shares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,47 @@ class Trajectory:
         """How many calls failed."""
         return sum(call.error is not None for call in self.calls)
 
+    def properties(self) -> dict[str, float]:
+        """Return what can be said without judgments, by name.
+
+        - `calls`: how many searches; `failed`: how many of them failed
+        - `retrieved`: how many documents came back over all calls; `distinct`: how many different ones
+        - `redundant`: the share of `retrieved` that an earlier rank or call had found
+        - `nothing_new`: the share of the calls that found no new document, failed and empty calls among them
+        - `not_in_context`: the share of `distinct` that the answering model did not read
+        - `uncited`: the share of what it read that the answer does not cite
+        - `cited_unread`: the share of the citations that name nothing that was read
+
+        A share is NaN if there is nothing that it could be a share of, or if context or citations are unknown.
+
+        Example:
+            >>> calls = [SearchCall("a", ["d1", "d2"]), SearchCall("b", ["d2"]), SearchCall("c", error="timeout")]
+            >>> found = Trajectory(calls, context=["d1"]).properties()
+            >>> found["redundant"]  # of three documents one is a repeat
+            0.3333333333333333
+            >>> found["nothing_new"], found["not_in_context"]  # 2 of 3 calls; d2 of d1 and d2
+            (0.6666666666666666, 0.5)
+        """
+        seen: set[Any] = set()
+        stale = 0
+        for call in self.calls:
+            found = set(map(identity, call.ranking))
+            stale += found <= seen
+            seen |= found
+        retrieved = sum(len(call.ranking) for call in self.calls)
+        read, cited = (None if one is None else set(map(identity, one)) for one in (self.context, self.citations))
+        return {
+            "calls": float(len(self.calls)),
+            "failed": float(self.failed),
+            "retrieved": float(retrieved),
+            "distinct": float(len(seen)),
+            "redundant": _share(retrieved - len(seen), retrieved),
+            "nothing_new": _share(stale, len(self.calls)),
+            "not_in_context": _share_outside(seen, read),
+            "uncited": _share_outside(read, cited),
+            "cited_unread": _share_outside(cited, read),
+        }
+
     def __repr__(self) -> str:
         unknown = [name for name in ("context", "citations") if getattr(self, name) is None]
         said = f", {' and '.join(unknown)} unknown" if unknown else ""
@@ -127,6 +173,19 @@ def first_line(error: str | BaseException) -> str:
     said = f"{type(error).__name__}: {error}" if isinstance(error, BaseException) else str(error)
     line = said.partition("Traceback (most recent call last)")[0].strip().partition("\n")[0].strip()
     return line or "failed without a message"
+
+
+def in_order(ranking: Ranking) -> Sequence[Any]:
+    """Return the items of a ranking, best first; of equal scores, the greater id as text first, as in trec_eval."""
+    return ranked(ranking, "docid") if isinstance(ranking, Mapping) else as_list(ranking, "a call")
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else math.nan
+
+
+def _share_outside(items: set[Any] | None, others: set[Any] | None) -> float:
+    return math.nan if items is None or others is None else _share(len(items - others), len(items))
 
 
 def _checked(ranking: Any, where: str) -> None:

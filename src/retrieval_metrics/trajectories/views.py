@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from retrieval_metrics.inputs.retrieved import Retrieved
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.trajectories.items import first_of, identity, in_order, only
-from retrieval_metrics.trajectories.trajectory import Trajectory
+from retrieval_metrics.argument_names import argument
+from retrieval_metrics.inputs.retrieved import Retrieved, identity
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun, Seen
+from retrieval_metrics.trajectories.trajectory import Trajectory, in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
+    from collections.abc import Callable, Container
 
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.shapes import Ranking
@@ -20,30 +21,11 @@ CallsView: TypeAlias = Literal["interleaved", "union", "first", "last", "context
 
 KNOWN: Mapping[str, tuple[str, ...]] = {"context": ("context",), "cited": ("citations", "context")}
 """What must be known of a trajectory for a view."""
-UNKNOWN = {"context": "what the answering model has read", "citations": "what the answer cites"}
-HOW_KNOWN = {
-    "context": "a trace tells it if it holds the input of the model, and the texts of what was found",
-    "citations": "pass citations=",
+UNKNOWN = {
+    "context": "what the answering model has read is unknown, which is not the same as nothing; a trace tells it if it "
+    "holds the input of the model, and the texts of what was found",
+    "citations": "what the answer cites is unknown, which is not the same as nothing; pass {}",
 }
-
-
-class Seen(NamedTuple):
-    """One ranking made of searches.
-
-    Attributes:
-        ranking: The items, best first.
-        places: The number of the call that found each item, from 1, and its rank in that call.
-        in_call_order: Whether the items stand in the order of the calls.
-    """
-
-    ranking: Ranking
-    places: tuple[tuple[int, int], ...]
-    in_call_order: bool = True
-
-    @property
-    def calls(self) -> list[int]:
-        """The number of the call that found each item; empty if the items do not stand in that order."""
-        return [call for call, _ in self.places] if self.in_call_order else []
 
 
 def check_calls(calls: CallsView, citations: str | None = None, *, traced: bool = True) -> CallsView:
@@ -97,20 +79,19 @@ def seen_in(trajectory: Trajectory, view: CallsView, per_call: int | None = None
     if view in KNOWN:
         for name in KNOWN[view]:
             if getattr(trajectory, name) is None:
-                raise ValueError(f"{UNKNOWN[name]} is unknown, which is not the same as nothing; {HOW_KNOWN[name]}")
-        read, cited = trajectory.context or (), trajectory.citations or ()
-        return _placed(trajectory, read if view == "context" else _among(cited, set(map(identity, read))))
+                raise ValueError(UNKNOWN[name].format(argument(name)))
+        return _placed(trajectory, _read_or_cited(trajectory, view))
     calls = trajectory.calls
     if not calls:
-        return Seen([], ())
+        return Seen([])
     if len(calls) == 1 or view in {"first", "last"}:
         number = len(calls) if view == "last" else 1
-        ranking = first_of(calls[number - 1].ranking, per_call)
+        ranking = _first_of(calls[number - 1].ranking, per_call)
         return Seen(ranking, tuple((number, rank) for rank in range(1, len(ranking) + 1)))
     placed = [
         ((number, rank), item)
         for number, call in enumerate(calls, start=1)
-        for rank, item in enumerate(in_order(first_of(call.ranking, per_call)), start=1)
+        for rank, item in enumerate(in_order(call.ranking)[:per_call], start=1)
     ]
     if view == "interleaved":
         placed.sort(key=lambda one: one[0][::-1])
@@ -119,24 +100,36 @@ def seen_in(trajectory: Trajectory, view: CallsView, per_call: int | None = None
     return Seen([item for _, item in kept], tuple(place for place, _ in kept), view != "interleaved")
 
 
-def _among(ranking: Ranking, wanted: set[Any]) -> Ranking:
-    found: Ranking = ranking if wanted.issuperset(map(identity, ranking)) else only(ranking, wanted)
-    return found
+def _first_of(ranking: Ranking, k: int | None) -> Any:
+    """Return the first `k` of a ranking, in its form; None returns the ranking itself."""
+    if k is None or len(ranking) <= k:
+        return ranking
+    first = in_order(ranking)[:k]
+    return {item: ranking[item] for item in first} if isinstance(ranking, Mapping) else first
+
+
+def _read_or_cited(trajectory: Trajectory, view: str) -> Any:
+    """Return what was read, or what was cited of that, in its form."""
+    read, cited = trajectory.context or (), trajectory.citations or ()
+    if view == "context":
+        return read
+    there = set(map(identity, read))
+    if isinstance(cited, Mapping):
+        return {item: score for item, score in cited.items() if item in there}
+    return [item for item in cited if identity(item) in there]
 
 
 def _placed(trajectory: Trajectory, ranking: Ranking) -> Seen:
     """Return what was read or cited, with the places where it was found; an id stands for the item that was found."""
-    found = seen_in(trajectory, "union")
-    place_of: dict[Any, tuple[int, int]] = {}
-    item_of: dict[Any, Any] = {}
-    for item, place in zip(in_order(found.ranking), found.places, strict=True):
-        place_of.setdefault(identity(item), place)
-        item_of.setdefault(identity(item), item)
-    places = tuple(place_of.get(identity(item), (0, 0)) for item in in_order(ranking))
-    if any(isinstance(item_of.get(identity(item)), Retrieved) for item in ranking):
-        items = [item if isinstance(item, Retrieved) else item_of.get(item, item) for item in in_order(ranking)]
-        return Seen(items, places, in_call_order=False)
-    return Seen(ranking, places, in_call_order=False)
+    union = seen_in(trajectory, "union")
+    found: dict[Any, tuple[Any, tuple[int, int]]] = {}
+    for item, place in zip(in_order(union.ranking), union.places, strict=True):
+        found.setdefault(identity(item), (item, place))
+    told = [(item, *found.get(identity(item), (item, (0, 0)))) for item in in_order(ranking)]
+    items = [item if isinstance(item, Retrieved) else known for item, known, _ in told]
+    if any(isinstance(item, Retrieved) for item in items):
+        ranking = items
+    return Seen(ranking, tuple(place for *_, place in told), in_call_order=False)
 
 
 class View(RetrievedRun):

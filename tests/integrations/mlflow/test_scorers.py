@@ -1,11 +1,13 @@
 """What a scorer says of a row: where it looks, and what it does when there is nothing to see."""
 
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import mlflow
+import pandas as pd
 import pytest
 from langchain_core.documents import Document as LangChainDocument
 from langchain_core.retrievers import BaseRetriever
@@ -247,6 +249,26 @@ class TestATrace:
         )
         assert first.metrics["mrr/mean"] == 0.5
         assert again.metrics["ndcg_at_2/mean"] == pytest.approx(0.6309297535714575, rel=1e-15)
+
+    def test_stored_traces_of_an_application_that_failed_on_every_row_give_no_number(
+        self, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(logging.getLogger("mlflow"), "propagate", True)
+        rows: list[dict[str, Any]] = [{"trace": traced(in_turn(failing)), "expectations": NEEDED} for _ in range(3)]
+        scorers = retrieval_scorers(["mrr", "ndcg@10"])
+        before: Any = scorers[0].run
+        assert before(trace=traced(in_turn(retriever("d7"))), expectations=NEEDED).value == 1.0
+        result = mlflow.genai.evaluate(pd.DataFrame(rows), scorers=scorers)
+        assert result.metrics == {}
+        assert mlflow.get_run(result.run_id).data.metrics == {}
+        assert "the application failed: ConnectionError: the store is down, on each of the 3 rows" in caplog.text
+        seen: Any = result.result_df
+        assert list(seen["mrr/value"]) == [0.0] * 3
+        assert "the store is down" in seen["mrr/rationale"][0]
+
+        rows[1]["trace"] = traced(in_turn(retriever("d1", "d7"), failing))  # it failed after it had retrieved
+        again = mlflow.genai.evaluate(pd.DataFrame(rows), scorers=scorers)
+        assert (again.metrics["mrr/mean"], again.metrics["mrr/n"]) == (0.5 / 3, 3.0)
 
     def test_a_run_gets_means_intervals_and_n_without_what_is_undefined(self) -> None:
         data: list[dict[str, Any]] = [

@@ -11,6 +11,7 @@ from mlflow.entities import Feedback, Trace
 from mlflow.entities.assessment import DEFAULT_FEEDBACK_NAME
 from mlflow.genai.scorers import Scorer
 from mlflow.genai.scorers.base import ScorerKind, SerializedScorer
+from pydantic import PrivateAttr
 
 from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
 from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
@@ -25,10 +26,10 @@ from retrieval_metrics.adapting import (
 from retrieval_metrics.types import CallsView, Counts, Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from retrieval_metrics import Matching, Rules
-    from retrieval_metrics.types import Key
+    from retrieval_metrics.types import Key, QueryScore
 
 RELEVANT = "expectations.relevant_ids"
 LEVEL = 0.95
@@ -44,6 +45,55 @@ USUAL: dict[str, Any] = {
     "max_grade": None,
 }
 """The defaults of `retrieval_scorers`."""
+
+
+class _Rows:
+    """What MLflow logs of the values of all rows; the name of a method is the name of its number.
+
+    MLflow hands over values only. Where no fewer rows have failed since the last answer than there are values, each of
+    these is the 0 of a failure.
+    """
+
+    def __init__(self, metric: Metric) -> None:
+        self._metric = metric
+        self._failures: list[str] = []  # a list, because rows are scored in threads, and its methods are atomic
+
+    def note(self, score: QueryScore) -> None:
+        """Take the score of a row; one without a value enters no mean."""
+        if score.is_defined and score.failure is not None and not score.n_retrieved:
+            self._failures.append(score.failure)
+        elif score.is_defined:
+            self._failures.clear()
+
+    def mean(self, values: list[float]) -> float:
+        return self._evaluation(values).means[self._metric]
+
+    def low_95(self, values: list[float]) -> float:
+        return self._evaluation(values).intervals(LEVEL)[self._metric].low
+
+    def high_95(self, values: list[float]) -> float:
+        return self._evaluation(values).intervals(LEVEL)[self._metric].high
+
+    def n(self, values: list[float]) -> float:
+        return float(self._evaluation(values).n[self._metric])
+
+    def _evaluation(self, values: list[float]) -> Evaluation:
+        """Return the values as an evaluation.
+
+        Raises:
+            ValueError: If all are those of failures; MLflow logs it, and leaves the number out.
+        """
+        if len(self._failures) >= len(values):
+            raise ValueError(
+                f"{self._failures[-1]}, on each of the {len(values)} rows before anything was retrieved. That says "
+                "nothing about the retriever; mend the application and evaluate it again"
+            )
+        counts: Any = dict.fromkeys(Counts.__annotations__, 0) | {"queries": len(values), "scored": len(values)}
+        table = np.array(values, dtype=np.float64)[:, None]
+        queries = tuple(range(len(values)))
+        return Evaluation(
+            Scores(metrics=(self._metric,), queries=queries, values=table, counts=counts, rules=as_rules("standard"))
+        )
 
 
 class RetrievalScorer(Scorer):
@@ -68,11 +118,20 @@ class RetrievalScorer(Scorer):
     match: Any = "id"
     semantics: Any = "standard"
     max_grade: float | None = None
+    _rows: _Rows = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Set what MLflow logs of all rows: the mean, its interval and `n`."""
+        super().model_post_init(context)
+        self._rows = _Rows(Metric.parse(self.metric))
+        self.aggregations = [self._rows.mean, self._rows.low_95, self._rows.high_95, self._rows.n]
 
     def __call__(  # type: ignore[override]  # MLflow hands over what the signature names, and session= is not needed
         self, *, inputs: Any = None, outputs: Any = None, expectations: Any = None, trace: Trace | None = None
     ) -> Feedback:
         """Score a row: 0 if the application failed, and no value if nothing is relevant.
+
+        If it failed on every row, the rows have their 0 and its reason, and the run has no mean, interval or `n`.
 
         MLflow stores what is raised as the error of the scorer, and leaves the row out of the mean.
 
@@ -88,6 +147,7 @@ class RetrievalScorer(Scorer):
             lambda: row.retrieved(self.retrieved, self.calls, self.citations),
             failure=row.failure(),
         ).values()
+        self._rows.note(score)
         metadata = {"metric": self.metric, "semantics": scorer.rules.name}
         return Feedback(name=self.name, value=score.known, rationale=score.reason, metadata=metadata)
 
@@ -119,7 +179,7 @@ class RetrievalScorer(Scorer):
             SerializedScorer(
                 name=self.name,
                 description=self.description,
-                aggregations=[one for one in self.aggregations or [] if isinstance(one, str)],
+                aggregations=["mean"],
                 mlflow_version=mlflow.__version__,
                 serialization_version=SERIALIZATION,
                 call_source=source,
@@ -145,9 +205,9 @@ def retrieval_scorers(
 
     If the application failed on a row, the row scores 0 and its rationale has the reason. A row for which nothing is
     relevant has a rationale but no value, and is left out of the mean. A row that cannot be judged is an error of the
-    scorer. The run gets `ndcg_at_10/mean`, its 95 %
-    interval `ndcg_at_10/low_95` and `ndcg_at_10/high_95`, and `ndcg_at_10/n`, the number of rows with a value. Data are
-    sent only to your tracking store.
+    scorer. The run gets `ndcg_at_10/mean`, its 95 % interval `ndcg_at_10/low_95` and `ndcg_at_10/high_95`, and
+    `ndcg_at_10/n`, the number of rows with a value. If the application failed on every row before it retrieved, there
+    are no such numbers, and MLflow logs an error that says so. Data are sent only to your tracking store.
 
     Args:
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
@@ -195,33 +255,8 @@ def retrieval_scorers(
         RetrievalScorer(
             name=scored_name(plain_name(metric), said | {"semantics": scorer.rules.name}, USUAL, prefix=prefix),
             description=metric.in_words,
-            aggregations=["mean", *_aggregations(metric)],
             metric=str(metric),
             **said,
         )
         for metric in scorer.metrics
     ]
-
-
-def _aggregations(metric: Metric) -> list[Callable[[list[float]], float]]:
-    """Return what MLflow logs besides the mean, each under the name of its function."""
-
-    def low_95(values: list[float]) -> float:
-        return _evaluation(metric, values).intervals(LEVEL)[metric].low
-
-    def high_95(values: list[float]) -> float:
-        return _evaluation(metric, values).intervals(LEVEL)[metric].high
-
-    def n(values: list[float]) -> float:
-        return float(len(values))
-
-    return [low_95, high_95, n]
-
-
-def _evaluation(metric: Metric, values: list[float]) -> Evaluation:
-    counts: Any = dict.fromkeys(Counts.__annotations__, 0) | {"queries": len(values), "scored": len(values)}
-    table = np.array(values, dtype=np.float64)[:, None]
-    queries = tuple(range(len(values)))
-    return Evaluation(
-        Scores(metrics=(metric,), queries=queries, values=table, counts=counts, rules=as_rules("standard"))
-    )

@@ -24,6 +24,7 @@ from retrieval_metrics.questions.generating.kinds import (
 from retrieval_metrics.questions.generating.prompts import QuestionPrompts
 from retrieval_metrics.questions.generating.replies import Reading
 from retrieval_metrics.retrieving.event_loop import run_until_complete
+from retrieval_metrics.signatures import arguments_of, passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -32,141 +33,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.questions.generating.generated import GeneratedQuestions
 
 PASSAGE_LENGTH = 2000
-
-
-def generate_questions(
-    corpus: Any,
-    model: Any,
-    n: int,
-    *,
-    kinds: str | Collection[str] | Mapping[str, float] | None = None,
-    difficulty: str | Collection[str] | Mapping[str, float] | None = None,
-    personas: Collection[str] | Mapping[str, str] | None = None,
-    checks: Collection[str] = CHECKS,
-    evidence: Literal["quotes", "sentences"] = "quotes",
-    retriever: Any = None,
-    depth: int = 5,
-    most_overlap: float = 0.5,
-    passage_length: int = PASSAGE_LENGTH,
-    prompts: QuestionPrompts | None = None,
-    model_name: str | None = None,
-    cache: str | PathLike[str] | None = None,
-    workers: int = 8,
-    timeout: float | None = None,
-    retries: int = 2,
-    budget: int | None = None,
-    token_budget: int | None = None,
-    count_tokens: Callable[[str], int] | None = None,
-    seed: int = 0,
-    show_progress: bool = False,
-) -> GeneratedQuestions:
-    r"""Let a model write questions on a corpus, and keep those whose quoted answers are in the corpus.
-
-    The model writes a question on a passage and quotes the words that answer it. The quote must be in the passage,
-    compared as a `Quote` is; its exact words are taken from the passage. If it is not, the model is told what was wrong
-    and asked once more before the question is rejected. Judgments are groups, all of which are needed. Each holds a
-    `Quote` and the `Span` where it is, of which one suffices, because a chunk boundary can cut a quote but not a span.
-
-    Passages are chosen so that even a few questions are spread over clusters of content. The result depends only on the
-    seed and the replies: with a cache, the same call returns the same questions without asking the model again, and an
-    interrupted call continues where it stopped.
-
-    Args:
-        corpus: Texts by id, a list of `Retrieved`, documents or nodes of an installed host, a folder of text files, or
-            a file that `read_corpus` reads. Spans have the source of a `Retrieved` with a source and offsets, or else
-            the id of the text. Texts longer than `passage_length` are cut, only for the prompts.
-        model: A function from a prompt to a reply, synchronous or not, or a chat model or LLM of an installed host.
-        n: The number of questions.
-        kinds: The kinds of questions, as a name, names in equal shares, or a mapping of names to shares: `one_passage`;
-            `other_words`, a question that avoids the words of its passage; `several_passages`, all of which are needed
-            to answer; `keywords`, a few words for a search box. None takes 4 : 3 : 2 : 1 of these. Only if asked for:
-            `comparison`, which needs passages of two documents; `conversational`, a follow-up that is understood only
-            after what was said before it; `unanswerable`, which no passage answers, so nothing is judged for it.
-        difficulty: The difficulties, likewise, by the share of the content words of a question that are in the passages
-            it was made from: `easy` from two thirds, `medium` from one third, otherwise `hard`. The model is told
-            which words to use, and what it writes is measured. None accepts any.
-        personas: Descriptions of the persons who ask, such as `["a nurse on her first night shift"]`, or descriptions
-            by name. They ask in turn; the name is the label `persona`.
-        checks: The checks. All but the last ask the model again, only about texts. `answerable`: the quotes alone
-            answer the question; an unanswerable one is answered by none of the passages that BM25 and the retriever
-            find.
-            `needed`: the rest of the passage does not answer it, nor do all passages but one; a follow-up is not
-            understood alone. `others`: which other passages answer, among those that BM25 and the retriever find; these
-            are judged too. `answers`: the quotes bear out the reference answer; without this check there is none.
-            `duplicates`: nearly identical questions are dropped, without a model.
-        evidence: How the model names the answer: with copied `quotes`, or with the numbers of `sentences`, for models
-            that copy badly.
-        retriever: Any retriever that `retrieve` takes, for the check `others`.
-        depth: How many passages BM25 and the retriever each find for that check.
-        most_overlap: The largest share of its content words that an `other_words` question may take from its passage.
-        passage_length: The length in characters above which texts are cut; at least 200.
-        prompts: Your own prompts; None takes those of this package.
-        model_name: The name of the model, for the cache and the provenance; None takes the model's own name.
-        cache: A file such as `replies.jsonl` to which every reply is written as it arrives.
-        workers: How many calls may be under way at once.
-        timeout: Seconds that one attempt of a call may take; None sets no limit.
-        retries: How often a failed call is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30.
-        budget: The largest number of calls; replies from the cache are free.
-        token_budget: The largest number of tokens in prompts and replies together.
-        count_tokens: Returns the number of tokens of a text; None counts one token for every four characters.
-        seed: Seed of the choice of passages.
-        show_progress: Show progress bars on stderr; needs rich.
-
-    Returns:
-        The questions, the rejected ones with reasons, and the calls. `print` shows how they are distributed. If too few
-        replies are usable, or a budget is spent, there are fewer than `n` questions, and `stopped` says why.
-
-    Raises:
-        TypeError: If the corpus or the model has another type, or the first reply is not a text.
-        ValueError: If the corpus is empty, has an id twice, or is too small for `n` questions; if an option has an
-            unknown value; if unanswerable questions are wanted without the check `answerable`, or a comparison of one
-            document; if there is a cache but no name of the model.
-        OSError: If a file cannot be read or written.
-        ImportError: If bm25s is not installed: `pip install 'retrieval-metrics[questions]'`.
-        Exception: The error of a model that never replied.
-
-    Example:
-        >>> import json
-        >>> import retrieval_metrics as rm
-        >>> def model(prompt):  # stands for a real one
-        ...     return json.dumps(
-        ...         {"question": "Who opens the vault at night?", "quotes": ["opened at night by the duty officer"]}
-        ...     )
-        >>> corpus = {"rules": "The vault may be opened at night by the duty officer, who signs for it."}
-        >>> made = rm.generate_questions(corpus, model, 1, kinds="one_passage", checks=())
-        >>> (query,) = made.questions.queries
-        >>> made.questions.queries[query]
-        'Who opens the vault at night?'
-        >>> made.questions.qrels[query]
-        [[Quote(text='opened at night by the duty officer'), Span(source='rules', start=17, end=52)]]
-    """
-    return run_until_complete(
-        agenerate_questions(
-            corpus,
-            model,
-            n,
-            kinds=kinds,
-            difficulty=difficulty,
-            personas=personas,
-            checks=checks,
-            evidence=evidence,
-            retriever=retriever,
-            depth=depth,
-            most_overlap=most_overlap,
-            passage_length=passage_length,
-            prompts=prompts,
-            model_name=model_name,
-            cache=cache,
-            workers=workers,
-            timeout=timeout,
-            retries=retries,
-            budget=budget,
-            token_budget=token_budget,
-            count_tokens=count_tokens,
-            seed=seed,
-            show_progress=show_progress,
-        )
-    )
 
 
 async def agenerate_questions(
@@ -255,6 +121,91 @@ async def agenerate_questions(
         show_progress=show_progress,
     )
     return await generation.run()
+
+
+@arguments_of(agenerate_questions)
+def generate_questions(*args: Any, **options: Any) -> GeneratedQuestions:  # noqa: D417  (those of agenerate_questions)
+    r"""Let a model write questions on a corpus, and keep those whose quoted answers are in the corpus.
+
+    The model writes a question on a passage and quotes the words that answer it. The quote must be in the passage,
+    compared as a `Quote` is; its exact words are taken from the passage. If it is not, the model is told what was wrong
+    and asked once more before the question is rejected. Judgments are groups, all of which are needed. Each holds a
+    `Quote` and the `Span` where it is, of which one suffices, because a chunk boundary can cut a quote but not a span.
+
+    Passages are chosen so that even a few questions are spread over clusters of content. The result depends only on the
+    seed and the replies: with a cache, the same call returns the same questions without asking the model again, and an
+    interrupted call continues where it stopped.
+
+    Args:
+        corpus: Texts by id, a list of `Retrieved`, documents or nodes of an installed host, a folder of text files, or
+            a file that `read_corpus` reads. Spans have the source of a `Retrieved` with a source and offsets, or else
+            the id of the text. Texts longer than `passage_length` are cut, only for the prompts.
+        model: A function from a prompt to a reply, synchronous or not, or a chat model or LLM of an installed host.
+        n: The number of questions.
+        kinds: The kinds of questions, as a name, names in equal shares, or a mapping of names to shares: `one_passage`;
+            `other_words`, a question that avoids the words of its passage; `several_passages`, all of which are needed
+            to answer; `keywords`, a few words for a search box. None takes 4 : 3 : 2 : 1 of these. Only if asked for:
+            `comparison`, which needs passages of two documents; `conversational`, a follow-up that is understood only
+            after what was said before it; `unanswerable`, which no passage answers, so nothing is judged for it.
+        difficulty: The difficulties, likewise, by the share of the content words of a question that are in the passages
+            it was made from: `easy` from two thirds, `medium` from one third, otherwise `hard`. The model is told
+            which words to use, and what it writes is measured. None accepts any.
+        personas: Descriptions of the persons who ask, such as `["a nurse on her first night shift"]`, or descriptions
+            by name. They ask in turn; the name is the label `persona`.
+        checks: The checks. All but the last ask the model again, only about texts. `answerable`: the quotes alone
+            answer the question; an unanswerable one is answered by none of the passages that BM25 and the retriever
+            find.
+            `needed`: the rest of the passage does not answer it, nor do all passages but one; a follow-up is not
+            understood alone. `others`: which other passages answer, among those that BM25 and the retriever find; these
+            are judged too. `answers`: the quotes bear out the reference answer; without this check there is none.
+            `duplicates`: nearly identical questions are dropped, without a model.
+        evidence: How the model names the answer: with copied `quotes`, or with the numbers of `sentences`, for models
+            that copy badly.
+        retriever: Any retriever that `retrieve` takes, for the check `others`.
+        depth: How many passages BM25 and the retriever each find for that check.
+        most_overlap: The largest share of its content words that an `other_words` question may take from its passage.
+        passage_length: The length in characters above which texts are cut; at least 200.
+        prompts: Your own prompts; None takes those of this package.
+        model_name: The name of the model, for the cache and the provenance; None takes the model's own name.
+        cache: A file such as `replies.jsonl` to which every reply is written as it arrives.
+        workers: How many calls may be under way at once.
+        timeout: Seconds that one attempt of a call may take; None sets no limit.
+        retries: How often a failed call is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30.
+        budget: The largest number of calls; replies from the cache are free.
+        token_budget: The largest number of tokens in prompts and replies together.
+        count_tokens: Returns the number of tokens of a text; None counts one token for every four characters.
+        seed: Seed of the choice of passages.
+        show_progress: Show progress bars on stderr; needs rich.
+
+    Returns:
+        The questions, the rejected ones with reasons, and the calls. `print` shows how they are distributed. If too few
+        replies are usable, or a budget is spent, there are fewer than `n` questions, and `stopped` says why.
+
+    Raises:
+        TypeError: If the corpus or the model has another type, or the first reply is not a text.
+        ValueError: If the corpus is empty, has an id twice, or is too small for `n` questions; if an option has an
+            unknown value; if unanswerable questions are wanted without the check `answerable`, or a comparison of one
+            document; if there is a cache but no name of the model.
+        OSError: If a file cannot be read or written.
+        ImportError: If bm25s is not installed: `pip install 'retrieval-metrics[questions]'`.
+        Exception: The error of a model that never replied.
+
+    Example:
+        >>> import json
+        >>> import retrieval_metrics as rm
+        >>> def model(prompt):  # stands for a real one
+        ...     return json.dumps(
+        ...         {"question": "Who opens the vault at night?", "quotes": ["opened at night by the duty officer"]}
+        ...     )
+        >>> corpus = {"rules": "The vault may be opened at night by the duty officer, who signs for it."}
+        >>> made = rm.generate_questions(corpus, model, 1, kinds="one_passage", checks=())
+        >>> (query,) = made.questions.queries
+        >>> made.questions.queries[query]
+        'Who opens the vault at night?'
+        >>> made.questions.qrels[query]
+        [[Quote(text='opened at night by the duty officer'), Span(source='rules', start=17, end=52)]]
+    """
+    return run_until_complete(passed_on("generate_questions", agenerate_questions, args, options))
 
 
 def _described(personas: Any) -> dict[str, str]:

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.inputs.host_rows import items_in as given_items
-from retrieval_metrics.inputs.retrieved import Retrieved
-from retrieval_metrics.trajectories.items import identity
+from retrieval_metrics.inputs.retrieved import Retrieved, identity
 from retrieval_metrics.trajectories.traces.span import (
     MODEL,
     RERANKER,
@@ -189,8 +189,9 @@ class Trace:
         if found is None:
             raise TraceError(
                 f"{span.where} does not say which documents it found, and that is not the same as none: was the "
-                "recording of content switched off, or is its output a text? documents= takes a function that returns "
-                f"the documents in an output; this one is {_beginning(span.output)}"
+                "recording of content switched off, or is its output a text? "
+                + in_python("documents= takes a function that returns the documents in an output; ")
+                + f"this one is {_beginning(span.output)}"
             )
         before: list[list[Any]] = []
         before += [items for items in of_inner if items not in (found, *before)]

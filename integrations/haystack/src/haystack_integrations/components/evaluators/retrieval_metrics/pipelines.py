@@ -115,9 +115,7 @@ class PipelineRetriever:
         data = self._data(text)
         if isinstance(self._thing, Pipeline):
             return await self._thing.run_async(data, include_outputs_from=self._included)
-        if hasattr(self._thing, "run_async"):
-            return {ITSELF: await self._thing.run_async(**data[ITSELF])}
-        return {ITSELF: await asyncio.to_thread(self._thing.run, **data[ITSELF])}
+        return {ITSELF: await run_async(self._thing, **data[ITSELF])}
 
     def reached(self, results: Mapping[str, Any]) -> list[Document]:
         """Return the documents of the output that a query reached.
@@ -187,6 +185,16 @@ class PipelineRetriever:
         if not found:
             raise ValueError("output names nothing")
         return found
+
+
+async def run_async(component: Any, **inputs: Any) -> Mapping[str, Any]:
+    """Return the outputs of a component, which runs in a thread if it is only synchronous."""
+    outputs: Mapping[str, Any]
+    if hasattr(component, "run_async"):
+        outputs = await component.run_async(**inputs)
+    else:
+        outputs = await asyncio.to_thread(component.run, **inputs)
+    return outputs
 
 
 def _reached(neighbours: Callable[[str], Iterable[str]], start: str) -> set[str]:
