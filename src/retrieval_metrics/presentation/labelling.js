@@ -160,7 +160,7 @@
     root.replaceChildren(...page, chosen);
     drawn = null;
     const lost = damaged.length;
-    say(lost ? `${counted(lost, "stored answer", "stored answers")} could not be read: grade ${lost === 1 ? "it" : "them"} again. What is stored goes into the export as a note.` : "", lost > 0);
+    say(lost ? `${counted(lost, "stored answer", "stored answers")} could not be read: grade ${lost === 1 ? "it" : "them"} again. What is stored goes into the export as a note.` : graded() ? "" : size(), lost > 0);
   };
   const ask = async (why = "") => {
     state.name = "";
