@@ -13,7 +13,7 @@ from retrieval_metrics.definition.metric import Metric, as_metric
 from retrieval_metrics.explaining.needed import Needed
 from retrieval_metrics.explaining.outcomes import Investigation, Question
 from retrieval_metrics.explaining.results import CameBack
-from retrieval_metrics.explaining.wording import Wording
+from retrieval_metrics.explaining.told import Told
 from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved import Retrieved, identity
@@ -129,7 +129,7 @@ class Explainer:
         for query, ranking in self.rankings.of(place):
             at = place[query]
             first = outcomes.rows_of(at).start
-            told = Wording(self._investigation, outcomes, at, ranking).findings()
+            told = Told(self._investigation, outcomes, at, ranking).findings()
             findings = tuple(self._told(query, one) for one in told)
             yield Explained(
                 query,

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.explaining.outcomes import Investigation, Outcomes
 
 
-class Wording:
-    """Words the outcomes of one query."""
+class Told:
+    """The outcomes of one query, told in words."""
 
     def __init__(self, investigation: Investigation, outcomes: Outcomes, at: int, ranking: Any) -> None:
         """Take the query by its place among those of the outcomes, and its ranking as given."""
