@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from generated import cutoffs, flat_truths, rankings, truths
+from generated import cutoffs, flat_truths, often, rankings, truths
 from retrieval_metrics.definition.table import DEFINITIONS
 
 OF_RANKINGS = {name: definition for name, definition in DEFINITIONS.items() if not definition.needs_places}
@@ -48,10 +48,6 @@ def values(truth: Any, ranking: Any, metrics: Iterable[rm.Metric], semantics: st
     """The values of many metrics by name: of one drawn case, for drawing takes longer than scoring."""
     scored = rm.evaluate({"q": truth}, {"q": ranking}, list(dict.fromkeys(metrics)), semantics=semantics).per_query
     return {name: of_query["q"] for name, of_query in scored.items()}
-
-
-often = settings(max_examples=3 * settings.default.max_examples)
-"""For laws that hold every metric to the same cases."""
 
 
 def same(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
