@@ -24,7 +24,7 @@ from retrieval_metrics.command_line import (
     report,
     tune,
 )
-from retrieval_metrics.command_line.arguments import import_metrics, refuse_lost_files
+from retrieval_metrics.command_line.arguments import import_metrics, refuse_lost_files, refuse_unknown_metrics
 from retrieval_metrics.command_line.options import Options
 from retrieval_metrics.presentation.escapes import on_one_line
 
@@ -62,6 +62,10 @@ exit codes:
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, as all others of this program are, and not below a page of usage."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.set_defaults(parser=self)  # that of the command, for what is wrong with several arguments together
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the call, and stop."""
@@ -125,6 +129,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     if not hasattr(given, "run_command"):
         top.print_help()
         return WRONG
+    refuse_unknown_metrics(given)
     refuse_lost_files(given)
     with spelled_by(Options(given)):
         met: bool = given.run_command(given)
