@@ -207,7 +207,7 @@ def test_a_metric_that_only_the_files_give_is_asked_for_by_name(
     )
     call = [sys.executable, "-c", forget, "compare", "old.json", "new.json", "-m", "on_time", "--format", "csv"]
     done = subprocess.run(call, check=True, capture_output=True, text=True)  # in a process that has not made the metric
-    assert done.stdout.splitlines()[1].startswith("on_time,new,old,30,-0.25")
+    assert done.stdout.splitlines()[1].startswith("on_time,new,old,30,-0.2")
     assert main(["history", "add", "history.jsonl", "old.json"]) == 0
     assert main(["history", "plot", "history.jsonl", "-m", "on_time", "-o", "plot.svg"]) == 0
     call = ["tune", "old.json", "new.json", "--default", "new", "-m", "on_time", "--format", "json"]

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.command_line.completion import metric_names, offer
 from retrieval_metrics.command_line.output import FORMATS as OUTPUT_FORMATS
 from retrieval_metrics.command_line.reading_options import documents_at, queries_at
 from retrieval_metrics.command_line.trec_eval_lines import of_only_trec_eval
@@ -97,7 +98,7 @@ def add_files_to(parser: argparse.ArgumentParser, *, runs: str | None) -> None:
 
 def add_metrics_to(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose metrics."""
-    parser.add_argument(
+    option = parser.add_argument(
         "-m",
         "--metric",
         action="extend",
@@ -105,6 +106,7 @@ def add_metrics_to(parser: argparse.ArgumentParser) -> None:
         metavar="METRIC",
         help=f"a metric such as ndcg@10; several with commas, or repeated (default: {','.join(DEFAULT_METRICS)})",
     )
+    offer(option, metric_names())
     add_modules_to(parser)
 
 

@@ -25,6 +25,7 @@ from retrieval_metrics.command_line import (
     tune,
 )
 from retrieval_metrics.command_line.arguments import import_metrics, refuse_lost_files, refuse_unknown_metrics
+from retrieval_metrics.command_line.completion import complete
 from retrieval_metrics.command_line.options import Options
 from retrieval_metrics.presentation.escapes import on_one_line
 
@@ -118,6 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     top = parser()
+    complete(top)
     import_metrics(arguments)
     given = top.parse_args(arguments)
     if given.version:
