@@ -23,6 +23,7 @@ os.environ.update(
     ANONYMIZED_TELEMETRY="false",
     MLFLOW_DISABLE_TELEMETRY="true",
     LOGFIRE_SEND_TO_LOGFIRE="false",
+    MLFLOW_ENABLE_ASYNC_TRACE_LOGGING="false",  # else who reads a trace waits up to a second until it is written
 )
 
 # What a contribution is held to must not depend on luck: the same examples every time. New ones are drawn with

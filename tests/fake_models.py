@@ -96,6 +96,7 @@ class Service:
 
 
 class _Answers(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # connections stay open, and clients keep them
     service: Service
 
     def do_POST(self) -> None:

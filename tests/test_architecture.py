@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from distribution_settings import modules_of
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "src" / "retrieval_metrics"
 NUMBERS = [
+    ["argument_names"],
     ["aliases", "checks", "lazy", "version", "saving", "signatures"],
     ["journal"],
     ["statistics"],
@@ -75,11 +77,11 @@ def name_of(path: Path, root: Path) -> str:
 MODULES = {name_of(path, CORE.parent): path for path in sorted(CORE.rglob("*.py"))}
 
 
-def imported(path: Path, *, types: bool) -> set[str]:
-    """Modules that a file imports, inside functions too; and for its annotations, if asked for."""
-    tree = ast.parse(path.read_text())
+@cache
+def imported(path: Path) -> set[str]:
+    """Modules that a file imports, inside functions and for its annotations too."""
     found = set()
-    for node in ast.walk(tree if types else WithoutTypes().visit(tree)):
+    for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} imports relatively, which nothing here does"
             # What is imported from a package may be a module of it.
@@ -88,15 +90,6 @@ def imported(path: Path, *, types: bool) -> set[str]:
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
     return found
-
-
-class WithoutTypes(ast.NodeTransformer):
-    """Takes out what only a type checker reads."""
-
-    def visit_If(self, node: ast.If) -> Any:
-        if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            return [self.visit(one) for one in node.orelse]
-        return self.generic_visit(node)
 
 
 def part_of(module: str) -> str:
@@ -114,7 +107,7 @@ def test_the_flow_goes_one_way(module: str) -> None:
     part = part_of(module)
     (floor,) = [at for at, folders in enumerate(FLOORS) if part in folders]
     below = {part, *(folder for folders in FLOORS[:floor] for folder in folders)}
-    of_the_core = {name for name in imported(MODULES[module], types=True) if name.split(".")[0] == "retrieval_metrics"}
+    of_the_core = {name for name in imported(MODULES[module]) if name.split(".")[0] == "retrieval_metrics"}
     assert "retrieval_metrics" not in of_the_core, f"{module} imports the top level, which imports everything"
     above = {name for name in of_the_core if part_of(name) not in below}
     assert not above, f"{module} imports {above}, which stand beside or above it"
@@ -126,16 +119,14 @@ def test_no_number_needs_what_helps_to_make_judgments() -> None:
     for module, path in MODULES.items():
         if module != "retrieval_metrics" and part_of(module) in numbers:
             reached = {
-                name
-                for name in imported(path, types=True)
-                if name.startswith("retrieval_metrics.") and part_of(name) in helpers
+                name for name in imported(path) if name.startswith("retrieval_metrics.") and part_of(name) in helpers
             }
             assert not reached, f"{module} turns judgments into numbers and imports {reached}, which help to make them"
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     graph = {
-        module: imported(path, types=True) & (MODULES.keys() - {"retrieval_metrics", module})
+        module: imported(path) & (MODULES.keys() - {"retrieval_metrics", module})
         for module, path in MODULES.items()
         if module != "retrieval_metrics"
     }
@@ -161,6 +152,7 @@ def test_no_two_files_of_the_core_have_one_name() -> None:
     assert not twice, f"one word for two things: {twice}"
 
 
+@cache
 def named_kinds(path: Path) -> set[str]:
     """Return the classes and aliases that a file defines for others."""
     found = set()
@@ -200,7 +192,7 @@ def packages_of(integration: str) -> list[str]:
 
 @pytest.mark.parametrize(("integration", "path"), integration_files())
 def test_an_integration_sees_the_top_level_and_adapting_alone(integration: str, path: Path) -> None:
-    names = imported(path, types=True)
+    names = imported(path)
     inside = {name for name in names if name.split(".")[0] == "retrieval_metrics"} - OPEN_TO_INTEGRATIONS
     assert not inside, f"{path.name} imports {inside}; what it needs belongs into retrieval_metrics.adapting"
     siblings = {package for other in INTEGRATIONS if other != integration for package in packages_of(other)}

@@ -45,7 +45,9 @@ def test_it_imports_no_host(tmp_path: Path) -> None:
         f"    print('imported:', sorted({HOSTS!r} & {{name.partition('.')[0] for name in sys.modules}}))\n"
     )
     done = subprocess.run(
+        # The walls are left out: what builds wheels imports nothing.
         [sys.executable, "-m", "pytest", "-p", "watching", "-q", "-n", "0", "--quick"]
+        + ["--deselect=tests/test_architecture.py"]
         + [f"--changed=src/retrieval_metrics/{name}.py" for name in ("results/tie_range", "inputs/datasets")],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},

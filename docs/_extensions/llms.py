@@ -23,7 +23,6 @@ FOLDERS = {
     "tutorial": "Tutorial",
     "guides": "Guides",
     "integrations": "Integrations",
-    "recipes": "Recipes",
     "reference/metrics": "Metrics",
     "reference": "Reference",
     "api": "API reference",

@@ -6,6 +6,8 @@ from importlib import import_module
 from numbers import Integral
 from typing import Any, SupportsFloat
 
+from retrieval_metrics.argument_names import named
+
 EXTRAS = {
     "backports.zstd": "files",
     "bm25s": "questions",
@@ -69,7 +71,7 @@ def integer(value: Any, what: str, kind: str = "an integer") -> int:
         TypeError: If it is not an integer; a bool is rejected.
     """
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{what} must be {kind}, got {value!r} ({type(value).__name__})")
+        raise TypeError(f"{named(what)} must be {kind}, got {value!r} ({type(value).__name__})")
     return int(value)
 
 
@@ -88,7 +90,7 @@ def positive_integer(value: Any, what: str, *, or_none: bool = False) -> int:
     kind = "a positive integer or None" if or_none else "a positive integer"
     number = integer(value, what, kind)
     if number <= 0:
-        raise ValueError(f"{what} must be {kind}, got {value!r}")
+        raise ValueError(f"{named(what)} must be {kind}, got {value!r}")
     return number
 
 
@@ -110,10 +112,10 @@ def proportion(value: Any, what: str, *, zero: bool = False, one: bool = False) 
     else:
         kind = "above 0 and at most 1" if one else "strictly between 0 and 1"
     if not isinstance(value, SupportsFloat):
-        raise TypeError(f"{what} must be a number {kind}, got {value!r} ({type(value).__name__})")
+        raise TypeError(f"{named(what)} must be a number {kind}, got {value!r} ({type(value).__name__})")
     number = float(value)
     if not 0 <= number <= 1 or (number == 0 and not zero) or (number == 1 and not one):
-        raise ValueError(f"{what} must be {kind}, got {value!r}")
+        raise ValueError(f"{named(what)} must be {kind}, got {value!r}")
     return number
 
 
@@ -125,9 +127,9 @@ def positive_number(value: float, what: str) -> float:
         ValueError: If it is zero, negative or NaN.
     """
     if not isinstance(value, SupportsFloat):
-        raise TypeError(f"{what} must be a positive number, got {value!r} ({type(value).__name__})")
+        raise TypeError(f"{named(what)} must be a positive number, got {value!r} ({type(value).__name__})")
     if not value > 0:
-        raise ValueError(f"{what} must be positive, got {value!r}")
+        raise ValueError(f"{named(what)} must be positive, got {value!r}")
     return float(value)
 
 

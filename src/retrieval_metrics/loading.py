@@ -6,6 +6,7 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation
@@ -144,7 +145,9 @@ def load(path: str | PathLike[str]) -> Any:
         case resumed.KIND:
             return resumed.Answers(path).run()
         case "history":
-            raise ValueError(f"{document.name} is a history; rm.History(path) reads it")
+            raise ValueError(
+                f"{document.name} is a history; {in_python('rm.History(path) reads it', 'history show prints it')}"
+            )
         case _:
             raise ValueError(f"{document.name} holds a {document.kind}, which load does not read")
 

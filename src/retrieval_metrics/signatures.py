@@ -35,20 +35,26 @@ def arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., ReturnedT]]
     return with_arguments
 
 
-def bound(name: str, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call by name, with defaults.
+def passed_on(
+    name: str, function: Callable[..., ReturnedT], args: tuple[Any, ...], options: dict[str, Any]
+) -> ReturnedT:
+    """Call a function with the arguments of another that has them from `arguments_of`, and return its result.
 
     Raises:
-        TypeError: If the function does not take them; the message begins with the name.
+        TypeError: If the function does not take them; the message begins with the name of the other.
 
     Example:
-        >>> def ask(question, *, workers=8): ...
-        >>> bound("ask", ask, ("why?",), {})
-        {'question': 'why?', 'workers': 8}
+        >>> def asked(question, *, workers=8):
+        ...     return question, workers
+        >>> passed_on("ask", asked, ("why?",), {})
+        ('why?', 8)
+        >>> passed_on("ask", asked, ("why?",), {"worker": 2})
+        Traceback (most recent call last):
+            ...
+        TypeError: ask: got an unexpected keyword argument 'worker'
     """
     try:
-        found = signature(function).bind(*args, **options)
+        signature(function).bind(*args, **options)
     except TypeError as error:
         raise TypeError(f"{name}: {error}") from None
-    found.apply_defaults()
-    return found.arguments
+    return function(*args, **options)

@@ -4,14 +4,20 @@
 # ///
 """Change the core in one place at a time and see whether a test notices: `uv run python tests/benchmarks/mutation.py`.
 
-Every mutant is one changed expression in a copy of the repository: a comparison, `and` or `or`, an operator, a number,
-a condition. The tests that belong to its file (as `pytest --quick` chooses them, doctests included) run on the copy.
-Survivors are printed: either a test is missing, or the change changes nothing, which only a reader can decide. What
-fails is run once more without the change, since a test that wants a program or a repository decides nothing.
+A mutant is one changed expression: a comparison, `and` or `or`, an operator, a number, a condition. All of them stand
+in one copy of the package, each behind a switch, and an environment variable turns one on. So the tests of the core
+run once without any, which shows which test reaches which mutant, how long it takes, and what fails anyway. Then
+each mutant meets the tests that reach it, the fastest first, and the first that fails has noticed it. What none
+notices also meets the tests that belong to its file, with every example that hypothesis draws.
+
+Survivors are printed: either a test is missing, or the change changes nothing, which only a reader can decide. With
+`--work FOLDER`, which keeps the copy, a run that was broken off goes on, and a new test can be tried on a survivor:
+`MUTANT=17 PYTHONPATH=FOLDER/src pytest -n 0 tests/...`.
 """
 
 import argparse
 import ast
+import json
 import os
 import random
 import re
@@ -19,22 +25,27 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from quick import CORE, ROOT, belonging
+from quick import CORE, LEFT_OUT, ROOT, belonging
 
 FOLDERS = (
-    *("auditing", "comparing", "definition", "evaluation", "explaining", "files", "inputs", "judging", "keeping"),
-    *("labelling", "metrics", "questions", "reranking", "results", "retrieving", "scoring", "statistics"),
+    *("auditing", "comparing", "definition", "evaluation", "explaining", "files", "fusing", "inputs", "judging"),
+    *("keeping", "labelling", "metrics", "models", "questions", "rechunking", "reranking", "results", "retrieving"),
+    *("scoring", "statistics", "tuning"),
 )
-SECONDS = 1200
-"""A mutant whose tests take so long has been noticed: a loop no longer ends. (The slowest take a quarter of it.)"""
+FIRST = 5.0
+"""Seconds of the fastest tests that a mutant meets at first: they need few files, and most mutants end there."""
+MOST = 60.0
+"""Seconds of tests that a mutant meets in all, and as many again of those of its own folder with all their examples."""
 
 OPPOSITE: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
@@ -58,26 +69,55 @@ OPPOSITE: dict[type[ast.AST], type[ast.AST]] = {
     ast.BitOr: ast.BitAnd,
 }
 
+SWITCH = '''
+"""Which mutant is on, and which test reaches which mutant; also the plugin that chooses and times the tests."""
+
+import json
+import os
+
+ACTIVE = int(os.environ.get("MUTANT", "-1"))
+REACHED = os.environ.get("MUTANTS_REACHED")
+CHOSEN = os.environ.get("MUTANTS_TESTS")
+seen = set()
+
+
+def on(number):
+    if REACHED:
+        test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
+        if (number, test) not in seen:
+            seen.add((number, test))
+            with open(REACHED, "a") as file:
+                print(json.dumps({"mutant": number, "test": test}), file=file)
+    return number == ACTIVE
+
+
+def pytest_collection_modifyitems(items):
+    if CHOSEN:
+        with open(CHOSEN) as file:
+            place = {name: at for at, name in enumerate(json.load(file))}
+        items[:] = sorted((item for item in items if item.nodeid in place), key=lambda item: place[item.nodeid])
+
+
+def pytest_runtest_logreport(report):
+    if REACHED and (report.when == "call" or report.failed):
+        with open(REACHED, "a") as file:
+            print(json.dumps({"ran": report.nodeid, "seconds": report.duration, "failed": report.failed}), file=file)
+'''
+
 
 class Mutant(NamedTuple):
-    """One change: the file, the expression as it stands, and what replaces it."""
+    """One change: the file, the place of the expression among those of its file, and what replaces it."""
 
     path: Path
-    node: ast.expr
-    changed: str
-
-    def text(self) -> str:
-        """Return the file with the change."""
-        lines = self.path.read_bytes().splitlines(keepends=True)
-        first, last = self.node.lineno - 1, (self.node.end_lineno or 1) - 1
-        before, after = lines[first][: self.node.col_offset], lines[last][self.node.end_col_offset :]
-        middle = f"({self.changed})".encode()
-        return b"".join([*lines[:first], before, middle, after, *lines[last + 1 :]]).decode()
+    place: int
+    expression: ast.expr
+    changed: ast.expr
+    at_import: bool
 
     def __str__(self) -> str:
         """Return where it is and what it changes."""
-        place = self.path.relative_to(CORE).as_posix()
-        return f"{place}:{self.node.lineno}  {ast.unparse(self.node)}  ->  {self.changed}"
+        file = self.path.relative_to(CORE).as_posix()
+        return f"{file}:{self.expression.lineno}  {ast.unparse(self.expression)}  ->  {ast.unparse(self.changed)}"
 
 
 def changes(node: ast.expr) -> Iterator[ast.expr]:
@@ -100,27 +140,31 @@ def changes(node: ast.expr) -> Iterator[ast.expr]:
             yield ast.IfExp(test, other, body)
 
 
-def expressions(tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield every expression that is computed: no annotation, no message, no type, nothing for the type checker."""
+def expressions(tree: ast.AST, *, at_import: bool = True) -> Iterator[tuple[ast.expr, bool]]:
+    """Yield every expression that is computed, and whether an import computes it.
+
+    An annotation is not computed, nor is a message, a type, a pattern, or what only a type checker reads.
+    """
     for name, value in ast.iter_fields(tree):
-        if name in {"annotation", "returns", "decorator_list", "exc"}:
+        if name in {"annotation", "returns", "decorator_list", "exc", "pattern"}:
             continue
+        inside = isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and name == "body"
         for node in value if isinstance(value, list) else [value]:
             if not isinstance(node, ast.AST) or isinstance(node, ast.JoinedStr | ast.AnnAssign | ast.Assert):
                 continue
             if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
                 continue
             if isinstance(node, ast.expr):
-                yield node
-            yield from expressions(node)
+                yield node, at_import and not inside
+            yield from expressions(node, at_import=at_import and not inside)
 
 
 def mutants(folder: str) -> list[Mutant]:
     """Return every mutant of a folder."""
     return [
-        Mutant(path, node, ast.unparse(changed))
+        Mutant(path, place, node, changed, at_import)
         for path in sorted((CORE / folder).rglob("*.py"))
-        for node in expressions(ast.parse(path.read_text()))
+        for place, (node, at_import) in enumerate(expressions(ast.parse(path.read_text())))
         for changed in changes(node)
     ]
 
@@ -135,49 +179,128 @@ def drawn(folders: Sequence[str], number: int, seed: int) -> list[Mutant]:
     return chosen[:number]
 
 
-def failing(copy: Path, tests: Sequence[str], *options: str) -> set[str] | None:
-    """Return which test fails first on the copy, if any does; None if the tests do not end."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", "-W", "ignore", *tests]
-    command += ["--hypothesis-profile=quick", *options]
-    command += ["-o", "python_functions=test_*"]  # a file that is named is read for tests, and some say `tested`
-    environment = {**os.environ, "PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        done = subprocess.run(
-            command, cwd=copy, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
+class Switched(ast.NodeTransformer):
+    """Puts mutants behind their switches."""
+
+    def __init__(self, switches: dict[ast.expr, tuple[int, ast.expr]]) -> None:
+        self.switches = switches
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        kept = self.generic_visit(node)
+        if not isinstance(node, ast.expr) or node not in self.switches:
+            return kept
+        number, changed = self.switches[node]
+        turned_on = ast.parse(f"__import__('mutant_switch').on({number})", mode="eval").body
+        return ast.IfExp(turned_on, changed, kept)
+
+
+def write_copy(copy: Path, chosen: Sequence[Mutant]) -> None:
+    """Write the repository with every mutant behind its switch."""
+    for part in ("src", "tests", "examples", "docs", "integrations"):
+        shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__", "_build"))
+    for part in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / part, copy / part)
+    (copy / "src" / "mutant_switch.py").write_text(SWITCH)
+    for path in {mutant.path for mutant in chosen}:
+        tree = ast.parse(path.read_text())
+        nodes = [node for node, _ in expressions(tree)]
+        switches = {
+            nodes[mutant.place]: (number, mutant.changed) for number, mutant in enumerate(chosen) if mutant.path == path
+        }
+        new = ast.fix_missing_locations(Switched(switches).visit(tree))
+        (copy / path.relative_to(ROOT)).write_text(ast.unparse(new))
+
+
+class Work:
+    """A folder with the copy and its mutants, what its tests reach, and the outcomes so far."""
+
+    def __init__(self, folder: Path, folders: Sequence[str], number: int, seed: int) -> None:
+        self.folder = folder
+        self.outcomes = folder / "outcomes.jsonl"
+        kept = folder / "mutants.json"
+        if not kept.exists():  # else they stay, whatever has become of the repository
+            chosen = drawn(folders, number, seed)
+            write_copy(folder, chosen)
+            kept.write_text(
+                json.dumps([(one.path.relative_to(ROOT).as_posix(), str(one), one.at_import) for one in chosen])
+            )
+        self.mutants: list[tuple[str, str, bool]] = json.loads(kept.read_text())
+        reached = folder / "reached.jsonl"
+        if not reached.exists():
+            begun = folder / "reaching.jsonl"
+            begun.unlink(missing_ok=True)
+            left_out = [f"--ignore={path}" for path in LEFT_OUT]
+            self.pytest("tests", "src", *left_out, "--hypothesis-profile=quick", MUTANTS_REACHED=str(begun))
+            begun.rename(reached)
+        lines = [json.loads(line) for line in reached.read_text().splitlines()]
+        failed = {line["ran"] for line in lines if line.get("failed")}
+        self.seconds = {line["ran"]: line["seconds"] for line in lines if "ran" in line and line["ran"] not in failed}
+        self.reaching: dict[int, set[str]] = defaultdict(set)
+        for line in lines:
+            if line.get("test") in self.seconds:
+                self.reaching[line["mutant"]].add(line["test"])
+        print(f"{len(self.seconds)} tests in {sum(self.seconds.values()):.0f} s; {len(failed)} fail anyway", flush=True)
+
+    def pytest(
+        self, *arguments: str, seconds: float | None = None, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run pytest on the copy."""
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "mutant_switch"]
+        environment = {**os.environ, "PYTHONPATH": str(self.folder / "src"), **variables}
+        return subprocess.run(
+            [*command, "-W", "ignore", *arguments],
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
         )
-    except subprocess.TimeoutExpired:
+
+    def tests(self, number: int) -> tuple[list[str], list[str]]:
+        """Return the tests that reach a mutant, and those of its own folder: the fastest, and not for too long."""
+        path, _, at_import = self.mutants[number]
+        near = {one.relative_to(ROOT).as_posix() for one in belonging([path])}
+        belong = {test for test in self.seconds if test.partition("::")[0] in near}
+        reach = self.reaching[number] | (belong if at_import else set())
+        own = f"tests/{Path(path).relative_to(CORE.relative_to(ROOT)).parts[0]}/"
+        return self.until(reach, MOST), self.until({test for test in belong if test.startswith((own, path))}, MOST)
+
+    def until(self, tests: Iterable[str], seconds: float) -> list[str]:
+        """Return the fastest tests that take so many seconds together."""
+        fastest = sorted(tests, key=lambda test: self.seconds[test])
+        ends = accumulate(self.seconds[test] for test in fastest)
+        return [test for test, end in zip(fastest, ends, strict=True) if end <= seconds]
+
+    def failing(self, number: int, tests: Sequence[str], *options: str) -> str | None:
+        """Return the test that notices a mutant, if any does."""
+        if not tests:
+            return None
+        chosen = self.folder / "chosen.json"
+        chosen.write_text(json.dumps(tests))
+        files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+        allowed = 120 + 10 * sum(self.seconds[test] for test in tests)
+        variables = {"MUTANT": str(number), "MUTANTS_TESTS": str(chosen)}
+        try:
+            done = self.pytest("-x", *files, *options, seconds=allowed, **variables)
+        except subprocess.TimeoutExpired:
+            return "no end"
+        if done.returncode in {0, 5}:
+            return None
+        named = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, flags=re.MULTILINE)
+        return named[0] if named else f"pytest ends with {done.returncode}"
+
+    def noticed(self, number: int) -> str | None:
+        """Return which test notices a mutant, if any does."""
+        reach, own = self.tests(number)
+        first = self.until(reach, FIRST)
+        for tests, profile in ((first, "quick"), (reach[len(first) :], "quick"), (own, "suite")):
+            left = list(tests)
+            while found := self.failing(number, left, f"--hypothesis-profile={profile}"):
+                if found not in left or not self.failing(-1, [found], f"--hypothesis-profile={profile}"):
+                    return found
+                left.remove(found)  # it fails without the mutant too
         return None
-    # What cannot even be collected fails without a name.
-    named = set(re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, flags=re.MULTILINE))
-    return named or ({"collection"} if done.returncode else set())
-
-
-def noticed(mutant: Mutant, copy: Path) -> bool:
-    """Return whether a test fails because of the change."""
-    relative = mutant.path.relative_to(ROOT)
-    tests = nearest_first(mutant.path)
-    kept, changed = (copy / relative).read_text(), mutant.text()
-    left_out: set[str] = set()
-    while True:
-        (copy / relative).write_text(changed)
-        failed = failing(copy, tests, *(f"--deselect={name}" for name in left_out))
-        (copy / relative).write_text(kept)
-        if not failed:
-            return failed is None
-        if failed == {"collection"} or not failing(copy, sorted(failed)):
-            return True
-        left_out |= failed
-
-
-def nearest_first(path: Path) -> list[str]:
-    """Return the tests that belong to a file of the core: its own, then those of its folder, then the others."""
-    tests = belonging([path.relative_to(ROOT).as_posix()]) - {ROOT / "tests" / "test_architecture.py"}
-    folder = ROOT / "tests" / path.parent.relative_to(CORE)
-
-    def distance(test: Path) -> tuple[bool, bool, Path]:
-        return test not in {path, folder / f"test_{path.stem}.py"}, not test.is_relative_to(folder), test
-
-    return [test.relative_to(ROOT).as_posix() for test in sorted(tests, key=distance)]
 
 
 def main() -> int:
@@ -185,23 +308,33 @@ def main() -> int:
     parser.add_argument("--mutants", type=int, default=150, help="how many (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the draw (default: %(default)s)")
     parser.add_argument("--folder", action="append", choices=FOLDERS, help="only this one; may be repeated")
+    parser.add_argument("--work", type=Path, help="where the copy and the outcomes are kept, to go on later")
     given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = (given.work or Path(temporary)).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        work = Work(folder, given.folder or FOLDERS, given.mutants, given.seed)
+        outcomes = work.outcomes.read_text().splitlines() if work.outcomes.exists() else []
+        for number, (_, mutant, _) in list(enumerate(work.mutants))[len(outcomes) :]:
+            began = time.monotonic()
+            by = work.noticed(number)
+            outcome = {"outcome": "killed" if by else "survived", "number": number, "mutant": mutant, "by": by}
+            outcomes.append(json.dumps({**outcome, "seconds": round(time.monotonic() - began, 1)}))
+            with work.outcomes.open("a") as file:
+                print(outcomes[-1], file=file)
+            print(f"{outcome['outcome']}: {number} {mutant}", flush=True)
+    return report([json.loads(line) for line in outcomes])
+
+
+def report(outcomes: Sequence[dict[str, str]]) -> int:
+    """Print the survivors and the rate by folder."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder)
-        for part in ("src", "tests", "examples", "docs", "integrations"):
-            shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__", "_build"))
-        for part in ("pyproject.toml", "README.md"):
-            shutil.copy(ROOT / part, copy / part)
-        for mutant in drawn(given.folder or FOLDERS, given.mutants, given.seed):
-            outcome = "killed" if noticed(mutant, copy) else "survived"
-            found[mutant.path.relative_to(CORE).parts[0]][outcome] += 1
-            print(f"{outcome}: {mutant}", flush=True)
-    for part, outcomes in sorted(found.items()):
-        decided = outcomes["killed"] + outcomes["survived"]
-        print(f"{part:<12} {outcomes['killed']:>4} of {decided:<4} killed")
-    killed, survived = (sum(each[name] for each in found.values()) for name in ("killed", "survived"))
-    print(f"{killed} of {killed + survived} killed ({killed / max(killed + survived, 1):.1%})")
+    for each in outcomes:
+        found[each["mutant"].partition("/")[0]][each["outcome"]] += 1
+    for part, counts in sorted(found.items()):
+        print(f"{part:<12} {counts['killed']:>4} of {counts.total():<4} killed")
+    killed, every = sum(counts["killed"] for counts in found.values()), len(outcomes)
+    print(f"{killed} of {every} killed ({killed / max(every, 1):.1%})")
     return 0
 
 

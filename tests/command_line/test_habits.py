@@ -111,7 +111,7 @@ def test_columns_that_are_not_there_and_what_is_allowed(tmp_path: Path, capsys: 
     assert "begins or ends with a blank" in capsys.readouterr().err
     assert main([*call, "--allow", "blanks"]) == 0
     assert "mrr,0.5,1" in capsys.readouterr().out
-    assert main([*call, "--max-line", "5"]) == 2
+    assert main([*call, "--reading", "line=5"]) == 2
 
 
 @pytest.mark.parametrize("floor", ["mrr=nan", "mrr=inf", "mrr=-inf"])

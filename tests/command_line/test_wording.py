@@ -1,55 +1,127 @@
-"""Messages offer options: each message is provoked, so that an entry whose message has changed is found."""
+"""Messages offer options: what Python calls an argument has the name of its option here."""
 
+import ast
+import json
+import random
+import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import retrieval_metrics as rm
+from mutated_files import KINDS, mutated, written
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.command_line.main import main
 
+CORE = Path(rm.__file__).parent
 GOOD = "".join(f"q{n} 0 d 1\n" for n in range(10))
 RUN = "".join(f"q{n} Q0 d 1 2.0 t\n" for n in range(10))
-CALLS: dict[str, tuple[str, str, str]] = {
-    "a column of the run": (
-        "qrels.trec",
-        "id,document,score\nq1,d,1\n",
-        "name the column with --run-column (or --qrels-column) 'query=NAME'",
-    ),
-    "an unknown column": (
-        "qrels.trec",
-        "query,document,bm25\nq1,d,1\n",
-        "pass --run-column 'score=bm25', or 'score=' if the rows of a query",
-    ),
-    "two columns": (
-        "qrels.trec",
-        "query,qid,document,score\nq1,q1,d,1\n",
-        "pass --run-column (or --qrels-column) 'query=",
-    ),
-    "repeated columns": ("qrels.trec", "query,document,score,score\nq1,d,1,2\n", "pass --allow repeated"),
-    "equal ranks": ("qrels.trec", "query,document,rank\nq1,d,1\nq1,e,1\n", "pass --run-column 'rank='"),
-    "other queries": ("qrels.trec", "query,document,score\nz1,d,1\n", "the file of judgments comes first"),
-    "judgments as a run": ("qrels.trec", GOOD, "four columns are TREC qrels, which come before the run"),
-    "three columns": ("qrels.trec", "q1 d 1\n", "three columns need a header: separate them by commas"),
+FILES = {
+    "qrels.trec": GOOD,
+    "good.run": RUN,
+    "other.run": "".join(f"q{n} Q0 {'dx'[n % 2]} 1 2.0 t\n" for n in range(10)),
+    "no_name.csv": "id,document,score\nq1,d,1\n",
+    "unknown.csv": "query,document,bm25\nq1,d,1\n",
+    "two.csv": "query,qid,document,score\nq1,q1,d,1\n",
+    "repeated.csv": "query,document,score,score\nq1,d,1,2\n",
+    "ranks.csv": "query,document,rank\nq1,d,1\nq1,e,1\n",
+    "foreign.csv": "query,document,score\nz1,d,1\n",
+    "blank.csv": "query,document,score\nq1,d ,1\n",
+    "judged.csv": "query,document,judgement\nq1,d,1\n",
+    "three.run": "q1 d 1\n",
+    "nothing": "nothing here\n",
+    "lines.json": '{"q1": ["d"]}\n{"q2": ["d"]}\n',
+    "keys.json": '{"q1": ["d"], "q1": ["e"]}',
+    "texts.jsonl": '{"query": "q1", "text": "why?"}\n',
+    "quote.jsonl": '{"query": "q1", "text": "ab", "kind": "quote"}\n',
+    "queries.jsonl": '{"_id": "q1", "text": "why?"}\n{"_id": "q2", "text": "how?"}\n',
+    "clusters.json": '{"z": "1"}',
+    "one_cluster.json": json.dumps({f"q{n}": 1 for n in range(10)}),
+    "trace.jsonl": '{"trace_id": "t", "span_id": "s", "name": "n"}\n',
 }
-PYTHON = ("columns=", "allow=", "format=", "read_qrels", "read_run", "from_frame", "evaluate(", "import `", "None")
+EVALUATE = "evaluate qrels.trec "
+CALLS = {
+    EVALUATE + "no_name.csv": "name the column with --run-column query=NAME",
+    EVALUATE + "unknown.csv": "pass --run-column score=bm25, or --run-column score= if the rows of a query",
+    EVALUATE + "two.csv": "pass --run-column query=qid",
+    "evaluate judged.csv good.run": "pass --qrels-column grade=judgement, or --qrels-column grade= if every document",
+    "lint queries.jsonl judged.csv": "pass --qrels-column grade=judgement",
+    "lint queries.jsonl qrels.trec --run unknown.csv": "pass --run-column score=bm25",
+    "convert qrels judged.csv judged.trec": "pass --qrels-column grade=judgement",
+    EVALUATE + "good.run --run-format csv --run-column score=x": "name the column with --run-column query=NAME",
+    EVALUATE + "good.run --run-column score=x": "which has no column names; pass --run-format if it has another",
+    EVALUATE + "repeated.csv": "remove one, or pass --allow repeated",
+    EVALUATE + "keys.json": "remove one of them, or pass --allow repeated",
+    EVALUATE + "blank.csv": "(--allow blanks keeps it)",
+    EVALUATE + "ranks.csv": "or pass --run-column rank= if the rows",
+    EVALUATE + "foreign.csv": "the file of judgments comes first",
+    EVALUATE + "qrels.trec": "four columns are TREC qrels, which come before the run",
+    "evaluate good.run good.run": "six columns are a TREC run, which comes after the judgments",
+    EVALUATE + "three.run": "three columns need a header: separate them by commas",
+    "evaluate three.run good.run": "for BEIR qrels pass --qrels-format tsv",
+    EVALUATE + "nothing": "pass --run-format trec|csv|tsv|json|jsonl|parquet",
+    EVALUATE + "lines.json": "if it has one object per line, pass --run-format jsonl",
+    EVALUATE + "texts.jsonl --run-format jsonl": "there is no list of documents",
+    EVALUATE + "good.run --reading line=5": "--reading line=SIZE allows more",
+    EVALUATE + "good.run --reading subset=de": "",
+    EVALUATE + "good.run --clusters clusters.json": "--clusters has none of the judged queries",
+    EVALUATE + "good.run --clusters one_cluster.json": "--clusters puts all queries into one cluster",
+    EVALUATE
+    + "good.run --match source": "the run holds only ids, which can only be matched by id; a run of items has rows",
+    EVALUATE + "good.run -m recall@500chars": "the rows of the run need a column of texts",
+    EVALUATE + "good.run -M 0": "-M must be a positive integer, got 0",
+    "evaluate quote.jsonl good.run": "",
+    "evaluate judged_spans.jsonl good.run": "a run of items has rows with the text",
+    EVALUATE + "trace.jsonl --view union": "",
+    "compare qrels.trec good.run other.run --level 2": "--level must be strictly between 0 and 1, got 2.0",
+    "compare qrels.trec good.run other.run --margin -1": "--margin must be",
+    "compare qrels.trec good.run other.run --unseen 1": "--unseen has a meaning only with --unjudged bounds",
+    "compare qrels.trec good.run other.run --plan -1": "",
+    "compare qrels.trec.json good.run other.run": "",
+    "tune qrels.trec good.run other.run --default no": "",
+    "tune qrels.trec good.run other.run --default good -m mrr --level 7": "--level must be",
+    "convert run good.run out": "does not show the format to write; pass --to trec or another",
+    "report qrels.trec -o out.html": "holds no saved result",
+    "check qrels.trec": "holds no saved result",
+    "generate corpus.jsonl --model no:no -o out.json": "",
+}
+PYTHON = re.compile(
+    r"(?<![-\w])(?!score=|grade=|rank=|document=|query=|line=|subset=|split=|compression=)[a-z_]+=(?![=\d])"
+    r"|\b(read|write|from)_\w+|\brm\.|\b(evaluate|compare|load|save|Retrieved|Matching|Limits|Run|Labels)[.(]|\bNone\b"
+)
+"""What somebody at a shell cannot type; `score=` and its like are values of options."""
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("qrels.trec").write_text(GOOD)
-    Path("good.run").write_text(RUN)
+    for name, text in FILES.items():
+        Path(name).write_text(text)
+    rm.write_qrels({"q1": [rm.Span("a", 0, 9)]}, "judged_spans.jsonl")
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_a_message_offers_an_option(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    qrels, text, offered = CALLS[name]
-    path = Path("bad.csv" if "," in text else "bad.run")
-    path.write_text(text)
-    assert main(["evaluate", qrels, str(path)]) == 2
+@pytest.mark.parametrize("call", CALLS)
+def test_a_message_offers_an_option(call: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(shlex.split(call)) in {1, 2}
     said = capsys.readouterr().err
-    assert offered in said
-    assert not [word for word in PYTHON if word in said]
+    assert CALLS[call] in said
+    assert not PYTHON.search(said), said
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(40))
+def test_no_message_about_a_damaged_file_speaks_of_python(
+    kind: str, seed: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = written([("q1", "d1", 2.5), ("q1", "d2", 1.5), ("q2", "d1", 0.5)], kind)
+    Path("damaged").write_bytes(mutated(content, random.Random(seed)))
+    given = ["--run-format", kind] if seed % 2 else []
+    main(["evaluate", "qrels.trec", "damaged", *given])
+    main(["evaluate", "damaged", "good.run"])
+    said = capsys.readouterr().err
+    assert not PYTHON.search(re.sub(r"'(?:[^'\\]|\\.)*'|line \d+: .*", "", said)), said  # but for what it quotes
 
 
 def test_what_stands_below_a_table_offers_options(capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,3 +137,32 @@ def test_judgments_by_source_name_the_option_that_turns_clusters_off(capsys: pyt
     rm.write_run({f"q{n}": [found[n // 2]] for n in range(40)}, "chunks.jsonl")
     assert main(["evaluate", "spans.jsonl", "chunks.jsonl", "-m", "recall"]) == 0
     assert "--clusters none turns that off" in capsys.readouterr().out
+
+
+def test_python_hears_of_arguments_again_after_a_command() -> None:
+    main(["evaluate", "qrels.trec", "unknown.csv"])
+    assert argument("columns", {"score": "bm25"}) == "columns={'score': 'bm25'}"
+
+
+def literals(tree: ast.AST, *, spelled: bool = False) -> Iterator[str]:
+    """The texts of a module that are neither documentation nor handed to what names arguments."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and not spelled:
+            yield node.value
+        names = isinstance(node, ast.Call) and getattr(node.func, "id", "") in {"argument", "in_python", "named"}
+        yield from literals(node, spelled=spelled or names)
+
+
+ARGUMENT = re.compile(r"(?:^|[a-z;,] )[a-z_]+=(?:$|[ \"'{.])|\b(?:read|write)_(?:run|qrels|queries|corpus)\b|\brm\.")
+OF_PYTHON = re.compile(r"Retrieved\(id|Metadata\(source|save\(path, rankings|^, \w+=$")
+"""Messages that only who writes Python can get, and what objects print."""
+
+
+@pytest.mark.parametrize("folder_name", ["files", "inputs", "results", "reporting", "keeping"])
+def test_no_message_of_what_reads_and_shows_spells_an_argument_itself(folder_name: str) -> None:
+    for path in (CORE / folder_name).rglob("*.py"):
+        for text in literals(ast.parse(path.read_text())):
+            if ARGUMENT.search(text) and " " in text and not OF_PYTHON.search(text):
+                raise AssertionError(f"{path.name} says {text!r}; name the argument with argument() or in_python()")

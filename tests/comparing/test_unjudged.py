@@ -173,7 +173,7 @@ def test_relevant_documents_that_nobody_retrieved_can_be_assumed() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"unseen": 1}, ValueError, 'only with unjudged="bounds", got unjudged=None'),
+        ({"unseen": 1}, ValueError, "only with unjudged='bounds', got unjudged=None"),
         ({"unjudged": "bounds", "unseen": -1}, ValueError, "0 or more relevant documents; got -1 for 'q'"),
         ({"unjudged": "bounds", "unseen": 0.5}, TypeError, "unseen must be an integer"),
         ({"unjudged": "bounds", "unseen": {"p": 1}}, ValueError, "a number for 'p', which is no query"),
@@ -220,7 +220,7 @@ def test_condensed_rankings_say_whom_they_favour() -> None:
     assert comparison.verdict[0].endswith("judged@10: old 100 %, new 17 %, so it favours new.")
     assert "count as not relevant" not in str(comparison)
     saved = dict(comparison.evaluations)
-    with pytest.raises(ValueError, match='grades what unjudged="condensed" takes out'):
+    with pytest.raises(ValueError, match="grades what unjudged='condensed' takes out"):
         rm.compare(saved, unjudged="bounds")
 
 

@@ -9,6 +9,9 @@ import pytest
 
 from running_pages import RECIPES, ROOT
 
+OF_LANGFUSE = ROOT / "docs" / "integrations" / "other_tools.md"
+"""What is sent to Langfuse is printed beside what the page prints."""
+
 pytestmark = pytest.mark.examples
 
 
@@ -19,13 +22,13 @@ def run(page: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("page", [page for page in RECIPES if page.stem != "langfuse"], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [page for page in RECIPES if page != OF_LANGFUSE], ids=lambda page: page.stem)
 def test_the_recipe_prints_what_it_says(page: Path) -> None:
     assert run(page) == ""
 
 
-def test_langfuse_receives_a_score_for_every_question_that_has_one_and_the_means() -> None:
-    sent = [score for line in run(ROOT / "docs/recipes/langfuse.md").splitlines() for score in json.loads(line)]
+def test_the_page_prints_what_it_says_and_langfuse_receives_its_scores_and_means() -> None:
+    sent = [score for line in run(OF_LANGFUSE).splitlines() for score in json.loads(line)]
     values = {score["name"]: score["value"] for score in sent}
     assert len(sent) == len(values) == 4
     assert values["mean mrr"] == values["mrr"] / 2 == 0.5

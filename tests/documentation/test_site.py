@@ -57,6 +57,17 @@ def test_a_page_of_the_api_is_short(site: Path, browser: Browser) -> None:
     assert {page: height for page, height in tall.items() if height >= 6_000} == {}
 
 
+def test_the_sidebar_groups_the_pages_of_the_api_by_topic(site: Path, browser: Browser) -> None:
+    browser.open(site / "api" / "compare.html", DESK)
+    topics = "[...document.querySelectorAll('.sidebar-tree details')]"
+    assert browser.run(f"return {topics}.filter(d => d.open).map(d => d.querySelector('summary').innerText)") == [
+        "Compare"
+    ]
+    links = browser.run(f"return {topics}.flatMap(d => [...d.querySelectorAll('a')]).map(a => a.href)")
+    for page in (site / "api").glob("*.html"):
+        assert page.stem in {"index", "compare"} or page.as_uri() in links
+
+
 @pytest.mark.parametrize("page", ["one-ranking", "metrics"])
 def test_formulas_are_set(site: Path, browser: Browser, page: str) -> None:
     browser.open(site / "api" / f"{page}.html", DESK)
@@ -90,7 +101,6 @@ def searched(site: Path, browser: Browser, words: str) -> Iterator[list[str]]:
         ("hit rate", "api/one-ranking"),  # where the function is described
         ("why is my NDCG above 1", "reference/metrics/ndcg"),
         ("re-chunk", "guides/rechunking"),
-        ("CI", "guides/gate"),
         ("CI", "reference/glossary"),  # a confidence interval
         ("ground truth", "reference/glossary"),
         ("ranx", "guides/coming-from"),
@@ -109,16 +119,20 @@ def test_the_search_works_without_a_server(site: Path, browser: Browser, words: 
         ("NDCG", "reference/metrics/ndcg"),
         ("why is my NDCG above 1", "reference/metrics/ndcg"),
         ("re-chunk", "guides/rechunking"),
-        ("CI", "guides/gate"),
-        ("how many questions do I need", "guides/evaluation-sets"),
+        ("CI", "tutorial/7-gate"),
+        ("gate a build", "guides/command-line"),
+        ("how many questions do I need", "guides/planning"),
         ("no answers labelled", "guides/questions"),
-        ("confidence interval", "guides/reading-a-result"),
+        ("confidence interval", "guides/evaluating"),
         ("reranker", "guides/mmr"),
         ("synthetic questions", "guides/generating-questions"),
         ("save results", "guides/over-time"),
-        ("flaky", "guides/gate"),
+        ("flaky", "integrations/pytest"),
         ("agent", "guides/agents"),
         ("pytrec_eval", "guides/coming-from"),
+        ("langfuse", "integrations/other_tools"),
+        ("margin", "guides/comparing"),
+        ("deepeval", "integrations/other_tools"),
     ],
 )
 def test_the_page_that_a_reader_wants_is_found_first(site: Path, browser: Browser, words: str, page: str) -> None:

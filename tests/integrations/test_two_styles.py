@@ -1,41 +1,59 @@
 """Synchronous and asynchronous calls mixed in one process, with clients of a service that keep their connections.
 
-An asynchronous client works in one event loop only, so a retriever that is asked now by `await` and now synchronously
-loses queries wherever both ways lead to it. Every host is asked here in five mixtures: no query is lost, none waits for
-a client that tries again, and the user's own calls go on working.
+An asynchronous client works in one event loop only, so what is asked now by `await` and now synchronously fails
+wherever both ways lead to it. Retrievers and models of every host are asked here in five mixtures: nothing is lost,
+nothing waits for a client that tries again, and the user's own calls go on working.
 """
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, NamedTuple
 
+import httpx
 import pytest
 from haystack import Document as HaystackDocument
 from haystack import Pipeline
 from haystack.components.embedders import OpenAITextEmbedder
+from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.components.retrievers import InMemoryEmbeddingRetriever
+from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.utils import Secret
 from langchain_core.documents import Document
 from langchain_core.vectorstores import InMemoryVectorStore
-from langchain_openai import OpenAIEmbeddings
+from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from llama_index.core import VectorStoreIndex
-from llama_index.core.llms import MockLLM
+from llama_index.core.base.llms.types import CompletionResponse, LLMMetadata
+from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.llms import CustomLLM, MockLLM
 from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.schema import TextNode
 from llama_index.embeddings.openai import OpenAIEmbedding
 from pydantic import SecretStr
 
 import retrieval_metrics as rm
+from corpus import topics
 from embedding_service import TOPICS, running_service, vector_of
+from fake_models import Service, fake_models
+from generate_questions import Script
+from langchain_retrieval_metrics import MMRRetriever, atune_mmr, tune_mmr
 
 QUESTIONS = rm.EvaluationSet(
     {f"q{at}": f"what does {topic} do, asked for the {at}th time?" for at, topic in enumerate(TOPICS * 3)},
     {f"q{at}": [topic] for at, topic in enumerate(TOPICS * 3)},
 )
+CORPUS = {name: topics()[name] for name in ("with", "yield", "lambda", "assert")}
 LONGEST = 20.0
 """Seconds in which even a slow machine answers 24 questions; a client that tries again waits longer for some."""
+
+
+class Styles(NamedTuple):
+    """One thing asked in both styles, and a call of the user's own that leads to the same client."""
+
+    synchronously: Callable[[], None]
+    asynchronously: Callable[[], Awaitable[None]]
+    own: Callable[[], Any]
 
 
 def of_llama_index(address: str) -> tuple[Any, Callable[[], Any]]:
@@ -69,12 +87,6 @@ def of_langchain(address: str) -> tuple[Any, Callable[[], Any]]:
 HOSTS = {"llama_index": of_llama_index, "haystack": of_haystack, "langchain": of_langchain}
 
 
-@pytest.fixture(params=HOSTS)
-def asked(request: pytest.FixtureRequest) -> Iterator[tuple[Any, Callable[[], Any]]]:
-    with running_service() as address:
-        yield HOSTS[request.param](address)
-
-
 def sound(run: rm.RetrievedRun) -> None:
     assert run.errors == {}
     assert rm.evaluate(QUESTIONS, run, "mrr").means["mrr"] == 1.0
@@ -85,54 +97,135 @@ def synchronously(retriever: Any) -> None:
     sound(rm.retrieve(retriever, QUESTIONS))
 
 
-async def asynchronously(retriever: Any) -> None:
-    sound(await rm.aretrieve(retriever, QUESTIONS))
+def retrieving(retriever: Any, own: Callable[[], Any]) -> Styles:
+    async def asynchronously() -> None:
+        sound(await rm.aretrieve(retriever, QUESTIONS))
+
+    return Styles(lambda: synchronously(retriever), asynchronously, own)
 
 
-async def mixed(retriever: Any) -> None:
-    for _ in range(2):
-        await asynchronously(retriever)
-        synchronously(retriever)
-        synchronously(retriever)
-        await asynchronously(retriever)
+def tuning(base: Any, own: Callable[[], Any]) -> Styles:
+    ours = MMRRetriever(base_retriever=base, embeddings=base.vectorstore.embeddings, k=2, fetch_k=3)
+
+    def found(tuned: Any) -> None:
+        assert tuned.evaluations["as retrieved"].means["mrr"] == 1.0
+        assert tuned.evaluations["as retrieved"].errors == {}
+
+    async def asynchronously() -> None:
+        found(await atune_mmr(ours, QUESTIONS, lambdas=[0.5], metric="mrr"))
+
+    return Styles(lambda: found(tune_mmr(ours, QUESTIONS, lambdas=[0.5], metric="mrr")), asynchronously, own)
 
 
-def test_a_script_that_only_calls_synchronously(asked: tuple[Any, Callable[[], Any]]) -> None:
-    retriever, _ = asked
+class OverHttp(CustomLLM):
+    """An LLM of LlamaIndex with a client for each style, as those of services have."""
+
+    address: str
+    _client: httpx.Client = PrivateAttr(default_factory=httpx.Client)
+    _asynchronous_client: httpx.AsyncClient = PrivateAttr(default_factory=httpx.AsyncClient)
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(model_name="fake")
+
+    def complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:  # noqa: ARG002, FBT001, FBT002  (the host's)
+        return _completed(self._client.post(self.address, json=_message(prompt), timeout=10))
+
+    async def acomplete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:  # noqa: ARG002, FBT001, FBT002  (the host's)
+        return _completed(await self._asynchronous_client.post(self.address, json=_message(prompt), timeout=10))
+
+    def stream_complete(self, prompt: str, formatted: bool = False, **_: Any) -> Any:  # noqa: FBT001, FBT002  (the host's)
+        raise NotImplementedError
+
+
+def _message(prompt: str) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": prompt}]}
+
+
+def _completed(answer: httpx.Response) -> CompletionResponse:
+    return CompletionResponse(text=answer.raise_for_status().json()["choices"][0]["message"]["content"])
+
+
+def model_of_llama_index(address: str) -> tuple[Any, Callable[[], Any]]:
+    model = OverHttp(address=f"{address}/chat/completions")
+    return model, lambda: model.acomplete("<passage>\nThe vault may be opened at night.\n</passage>")
+
+
+def model_of_haystack(address: str) -> tuple[Any, Callable[[], Any]]:
+    model = OpenAIChatGenerator(Secret.from_token("none"), api_base_url=address, max_retries=0, timeout=10)
+    said = ChatMessage.from_user("<passage>\nThe vault may be opened at night.\n</passage>")
+    return model, lambda: model.run_async(messages=[said])
+
+
+def model_of_langchain(address: str) -> tuple[Any, Callable[[], Any]]:
+    model = ChatOpenAI(model="fake", api_key=SecretStr("none"), base_url=address, max_retries=0, timeout=10)
+    return model, lambda: model.ainvoke("<passage>\nThe vault may be opened at night.\n</passage>")
+
+
+MODELS = {"llama_index": model_of_llama_index, "haystack": model_of_haystack, "langchain": model_of_langchain}
+
+
+def generating(model: Any, own: Callable[[], Any]) -> Styles:
+    how: dict[str, Any] = {"kinds": "one_passage", "checks": (), "retries": 0}
+
+    def made(found: Any) -> None:
+        assert len(found.questions.queries) == 3
+        assert found.calls.failed == 0
+        assert found.calls.seconds < LONGEST
+
+    async def asynchronously() -> None:
+        made(await rm.agenerate_questions(CORPUS, model, 3, **how))
+
+    return Styles(lambda: made(rm.generate_questions(CORPUS, model, 3, **how)), asynchronously, own)
+
+
+ASKED = [*HOSTS, "tune_mmr", *(f"a model of {host}" for host in MODELS)]
+
+
+@pytest.fixture(params=ASKED)
+def asked(request: pytest.FixtureRequest) -> Iterator[Styles]:
+    host = request.param.rpartition(" ")[2]
+    if request.param in ASKED[-len(MODELS) :]:
+        with fake_models(Service(Script())) as environment:
+            yield generating(*MODELS[host](environment["OPENAI_BASE_URL"]))
+    else:
+        with running_service() as address:
+            yield tuning(*of_langchain(address)) if host == "tune_mmr" else retrieving(*HOSTS[host](address))
+
+
+def test_a_script_that_only_calls_synchronously(asked: Styles) -> None:
     for _ in range(3):
-        synchronously(retriever)
-    comparison = rm.compare_retrievers({"one": retriever, "other": retriever}, QUESTIONS, "mrr")
-    assert comparison.table["mrr"] == {"one": 1.0, "other": 1.0}
+        asked.synchronously()
 
 
-def test_a_script_that_awaits_between_synchronous_calls(asked: tuple[Any, Callable[[], Any]]) -> None:
-    retriever, _ = asked
-    synchronously(retriever)
-    asyncio.run(asynchronously(retriever))
-    synchronously(retriever)
+def test_a_script_that_awaits_between_synchronous_calls(asked: Styles) -> None:
+    asked.synchronously()
+    asyncio.run(awaited(asked.asynchronously))
+    asked.synchronously()
 
 
-def test_a_running_loop_in_which_both_are_called(asked: tuple[Any, Callable[[], Any]]) -> None:
-    retriever, own = asked
-
+def test_a_running_loop_in_which_both_are_called(asked: Styles) -> None:
     async def main() -> None:
-        await own()
-        await mixed(retriever)
-        await own()
+        await asked.own()
+        for _ in range(2):
+            await asked.asynchronously()
+            asked.synchronously()
+            asked.synchronously()
+            await asked.asynchronously()
+        await asked.own()
 
     asyncio.run(main())
 
 
-def test_the_cells_of_a_notebook_share_a_loop(asked: tuple[Any, Callable[[], Any]]) -> None:
-    retriever, own = asked
+def test_the_cells_of_a_notebook_share_a_loop(asked: Styles) -> None:
     kernel = asyncio.new_event_loop()  # each cell is a task of its own in the loop of the kernel
 
     async def cell(*, waits: bool) -> None:
         if waits:
-            await asynchronously(retriever)
-            await own()
+            await asked.asynchronously()
+            await asked.own()
         else:
-            synchronously(retriever)
+            asked.synchronously()
 
     try:
         for waits in (False, True, False, True, True, False):
@@ -141,17 +234,38 @@ def test_the_cells_of_a_notebook_share_a_loop(asked: tuple[Any, Callable[[], Any
         kernel.close()
 
 
-def test_the_users_own_loop_works_after_a_synchronous_call(asked: tuple[Any, Callable[[], Any]]) -> None:
-    retriever, own = asked
-    synchronously(retriever)
+def test_the_users_own_loop_works_after_a_synchronous_call(asked: Styles) -> None:
+    asked.synchronously()
     started = time.perf_counter()
-    assert asyncio.run(_awaited(own))
+    assert asyncio.run(awaited(asked.own))
     assert time.perf_counter() - started < LONGEST
-    synchronously(retriever)
+    asked.synchronously()
 
 
-async def _awaited(own: Callable[[], Any]) -> Any:
+async def awaited(own: Callable[[], Any]) -> Any:
     return await own()
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_comparison_asks_synchronously_too(host: str) -> None:
+    with running_service() as address:
+        retriever, own = HOSTS[host](address)
+        comparison = rm.compare_retrievers({"one": retriever, "other": retriever}, QUESTIONS, "mrr")
+        assert comparison.table["mrr"] == {"one": 1.0, "other": 1.0}
+        assert asyncio.run(awaited(own))
+
+
+def test_a_model_grades_synchronously_too() -> None:
+    with fake_models(Service(lambda _: '{"grade": 3}')) as environment:
+        model, own = model_of_langchain(environment["OPENAI_BASE_URL"])
+        pooled = rm.pool({"q": "who opens?"}, {"q": ["d1", "d2"]}, {"d1": "The guard opens.", "d2": "Closed."})
+
+        async def main() -> None:
+            for _ in range(2):
+                await own()
+                assert pooled.grade(model, retries=0).qrels == {"q": {"d1": 3.0, "d2": 3.0}}
+
+        asyncio.run(main())
 
 
 def test_a_retriever_that_starts_loops_of_its_own_is_awaited_in_one() -> None:

@@ -368,7 +368,8 @@ class TestRewordedCopies:
         result = lint(corpus=CORPUS | {"copy": " ".join(words)})
         (finding,) = result.of("possible_answer")
         assert (finding.query, finding.evidence["document"], finding.evidence["like"]) == ("q1", "copy", "vault")
-        assert "of its rare words with 'vault'" in finding.message
+        assert "shares 96% of its rare words with 'vault'" in finding.message
+        assert finding.evidence["share"] == 22 / 23  # of its words, moreover alone is not in the original
 
     def test_other_passages_are_none(self) -> None:
         assert lint().of("possible_answer") == []

@@ -46,6 +46,18 @@ class Switch(NamedTuple):
         return f"{self.rule}={self.value}"
 
 
+class UnderRules(NamedTuple):
+    """One metric of every query under one rule set.
+
+    Attributes:
+        rules: The rules that apply to the metric, as `effective` returns them.
+        column: Shape (queries,); NaN for queries that do not enter the mean.
+    """
+
+    rules: Rules
+    column: FloatArray
+
+
 class Bench:
     """The same judgments and run under several rule sets, judged once for each way of judging."""
 
@@ -75,10 +87,15 @@ class Bench:
         # Queries that the rules leave out because they are missing from the run cannot be refused.
         return refused & self._retrieved if rules.missing == "skip" else refused
 
+    def under(self, metric: Metric, rules: Rules) -> UnderRules:
+        """Return a metric of every query under a rule set."""
+        applied = effective(rules, metric)
+        return UnderRules(applied, self.values(metric, applied))
+
     def values(self, metric: Metric, rules: Rules) -> FloatArray:
-        """Return the metric of every query, shape (queries,); NaN for queries that do not enter the mean."""
+        """Return a metric of every query under effective rules, shape (queries,); see `UnderRules`."""
         values = score(self.judged(rules), metric, rules).values
-        left_out = self.refused(rules.of(metric.name))
+        left_out = self.refused(rules)
         if rules.missing == "skip":
             left_out = left_out | ~self._retrieved
         return np.where(left_out, np.nan, values)
@@ -115,7 +132,7 @@ def switched(rules: Rules, chosen: Sequence[Switch], metric: Metric) -> Rules:
 
 
 def attribute(
-    bench: Bench, metric: Metric, reference: Rules, other: Rules
+    bench: Bench, metric: Metric, reference: UnderRules, other: UnderRules
 ) -> Iterator[tuple[tuple[Switch, ...], IntArray]]:
     """Yield, for the queries on which two rule sets disagree, the fewest rules that make the difference.
 
@@ -125,15 +142,14 @@ def attribute(
     Yields:
         The switches, and the positions of the queries for which they make the difference.
     """
-    ours, theirs = effective(reference, metric), effective(other, metric)
-    target = bench.values(metric, theirs)
-    unexplained = ~same(bench.values(metric, ours), target)
-    differing = switches(ours, theirs, metric)
+    unexplained = ~same(reference.column, other.column)
+    differing = switches(reference.rules, other.rules, metric)
     for size in range(1, len(differing) + 1):
         for chosen in combinations(differing, size):
             if not unexplained.any():
                 return
-            reached = same(bench.values(metric, switched(ours, chosen, metric)), target) & unexplained
+            values = bench.values(metric, switched(reference.rules, chosen, metric))
+            reached = same(values, other.column) & unexplained
             if reached.any():
                 yield chosen, np.flatnonzero(reached)
                 unexplained &= ~reached

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.auditing.attribution import Bench, attribute, effective
+from retrieval_metrics.auditing.attribution import Bench, Switch, attribute
 from retrieval_metrics.auditing.lints import lint
 from retrieval_metrics.auditing.words import detail, words
 from retrieval_metrics.checks import require
@@ -207,23 +207,20 @@ def audit(
     rules = _rule_sets(semantics)
     common_queries(run, truth)
     bench = Bench(truth, run, match)
-    values = {
-        each.name: np.column_stack([bench.values(metric, effective(each, metric)) for metric in chosen])
-        for each in rules
-    }
+    under = {each.name: [bench.under(metric, each) for metric in chosen] for each in rules}
     reference, *others = rules
     return Audit(
         metrics=chosen,
         rules=rules,
         queries=truth.queries,
-        values=values,
+        values={name: np.column_stack([each.column for each in columns]) for name, columns in under.items()},
         refused={each.name: int(bench.refused(each).sum()) for each in rules},
         differences=[
-            _difference(bench, metric, other, found, (values[other.name][:, at], values[reference.name][:, at]))
+            _difference(bench, metric, other.name, found, (theirs.column, ours.column))
             for other in others
-            for at, metric in enumerate(chosen)
+            for metric, ours, theirs in zip(chosen, under[reference.name], under[other.name], strict=True)
             if other.has(metric.name) and reference.has(metric.name)
-            for found in attribute(bench, metric, reference, other)
+            for found in attribute(bench, metric, ours, theirs)
         ],
         lints=lint(
             bench.judged(RULE_SETS["standard"]),
@@ -248,8 +245,8 @@ def _rule_sets(semantics: Iterable[str | Rules]) -> list[Rules]:
 def _difference(
     bench: Bench,
     metric: Metric,
-    rules: Rules,
-    found: tuple[tuple[Any, ...], IntArray],
+    semantics: str,
+    found: tuple[Sequence[Switch], IntArray],
     values: tuple[FloatArray, FloatArray],
 ) -> RuleDifference:
     chosen, queries = found
@@ -258,7 +255,7 @@ def _difference(
     example = int(queries[np.argmin(size)])
     details = dict.fromkeys(said for switch in chosen if (said := detail(switch, judged, example, metric)))
     return RuleDifference(
-        semantics=rules.name,
+        semantics=semantics,
         metric=str(metric),
         rules=tuple(map(str, chosen)),
         meaning=", and ".join(words(switch, metric) for switch in chosen),

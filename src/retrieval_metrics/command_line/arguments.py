@@ -11,12 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line.output import FORMATS as OUTPUT_FORMATS
-from retrieval_metrics.command_line.values import memory_size, metrics
+from retrieval_metrics.command_line.reading_options import documents_at, queries_at
+from retrieval_metrics.command_line.values import metrics
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
-from retrieval_metrics.files.formats import FORMATS
-from retrieval_metrics.files.limits import Limits
-from retrieval_metrics.files.text_files import read_corpus, read_queries
-from retrieval_metrics.inputs.columns import ALLOWED
 from retrieval_metrics.saving import STANDARD_OUTPUT
 from retrieval_metrics.scoring.rules import RULE_SETS
 
@@ -116,53 +113,6 @@ def add_match_to(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_reading_to(parser: argparse.ArgumentParser) -> None:
-    """Add the options for reading files."""
-    reading = parser.add_argument_group("reading files")
-    for what in ("qrels", "run"):
-        number = "grade" if what == "qrels" else "score"
-        reading.add_argument(
-            f"--{what}-format", choices=FORMATS, help=f"the format of {what.upper()}, if its name does not show it"
-        )
-        reading.add_argument(
-            f"--{what}-column",
-            action="append",
-            default=[],
-            metavar="ROLE=NAME",
-            help=f"a column of {what.upper()}: query=..., document=..., {number}=...; {number}= if there is none",
-        )
-    add_limits_to(reading)
-    reading.add_argument(
-        "--memory", type=memory_size, metavar="SIZE", help="stream a run that needs more memory than this, such as 4GB"
-    )
-
-
-def add_limits_to(parser: argparse._ActionsContainer) -> None:
-    """Add the options that accept what is refused otherwise."""
-    parser.add_argument(
-        "--allow",
-        action="append",
-        default=[],
-        choices=ALLOWED,
-        help="accept ids with blanks at their ends, or repeated columns and keys, of which the first counts",
-    )
-    parser.add_argument(
-        "--max-compression",
-        type=float,
-        metavar="RATIO",
-        default=Limits().compression,
-        help="refuse a compressed file whose text is this many times larger (default: %(default)g)",
-    )
-    parser.add_argument(
-        "--max-line",
-        type=memory_size,
-        metavar="SIZE",
-        default=Limits().line,
-        help="refuse a line longer than this (default: 64 MB)",
-    )
-    parser.add_argument("--no-progress", action="store_true", help="no progress bar for large files")
-
-
 def add_output_to(parser: argparse.ArgumentParser, formats: Sequence[str] = ()) -> None:
     """Add the options for output, with further formats."""
     add_result_to(parser, formats)
@@ -186,7 +136,9 @@ def add_texts_to(parser: argparse.ArgumentParser) -> None:
         "--queries", metavar="FILE", help="the texts of the queries, for the report: JSONL, TSV, CSV, JSON or Parquet"
     )
     parser.add_argument(
-        "--corpus", metavar="FILE", help="the texts of the documents, for the report, such as BEIR's corpus.jsonl"
+        "--corpus",
+        metavar="FILE",
+        help="the texts of the documents, for the report: a folder of texts, or a file such as BEIR's corpus.jsonl",
     )
 
 
@@ -199,8 +151,8 @@ def texts_of(given: argparse.Namespace) -> dict[str, Any]:
     if getattr(given, "report", "") is None and (given.queries, given.corpus) != (None, None):
         raise ValueError("--queries and --corpus are shown in a report, so they need --report FILE")
     return {
-        "queries": None if given.queries is None else read_queries(given.queries),
-        "corpus": None if given.corpus is None else read_corpus(given.corpus),
+        "queries": None if given.queries is None else queries_at(given, given.queries),
+        "corpus": None if given.corpus is None else documents_at(given, given.corpus),
     }
 
 

@@ -12,9 +12,9 @@ from retrieval_metrics.command_line.arguments import (
     add_match_to,
     add_metrics_to,
     add_output_to,
-    add_reading_to,
 )
 from retrieval_metrics.command_line.named_files import read_both
+from retrieval_metrics.command_line.reading_options import add_reading_to
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
 from retrieval_metrics.saving import save_text
 from retrieval_metrics.scoring.rules import RULE_SETS
@@ -49,7 +49,7 @@ def add_to(commands: Any) -> None:
     )
     add_match_to(parser)
     add_output_to(parser)
-    add_reading_to(parser)
+    add_reading_to(parser, "qrels", "run")
 
 
 def run(given: argparse.Namespace) -> bool:

@@ -11,17 +11,17 @@ from retrieval_metrics.command_line.arguments import (
     add_files_to,
     add_metrics_to,
     add_output_to,
-    add_reading_to,
     add_rules_to,
     add_texts_to,
     texts_of,
 )
 from retrieval_metrics.command_line.named_files import named, read_both, saved_evaluations
+from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at
 from retrieval_metrics.command_line.values import clusters
 from retrieval_metrics.comparing.compare import compare
-from retrieval_metrics.comparing.plan import FEWEST_OF_A_PILOT, plan
+from retrieval_metrics.comparing.pilots import FEWEST_OF_A_PILOT
+from retrieval_metrics.comparing.plan import plan
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
-from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.retrieval import notes_tables
@@ -89,7 +89,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--seed", type=int, default=0, help="seed of the randomisation test (default: %(default)s)")
     add_output_to(parser)
     add_texts_to(parser)
-    add_reading_to(parser)
+    add_reading_to(parser, "qrels", "run")
 
 
 def run(given: argparse.Namespace) -> bool:
@@ -120,7 +120,7 @@ def _of_runs(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
         baseline=given.baseline,
         semantics=as_rules(given.semantics or "standard", given.ties),
         match=given.match,
-        documents=None if given.documents is None else texts_at(given.documents),
+        documents=None if given.documents is None else documents_at(given, given.documents),
         level=given.level,
         seed=given.seed,
         margin=given.margin,

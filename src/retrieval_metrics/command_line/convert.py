@@ -6,19 +6,19 @@ import argparse
 import sys
 from typing import Any
 
+from retrieval_metrics.argument_names import spelled_by
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.arguments import Target, add_limits_to
-from retrieval_metrics.command_line.named_files import limits, show_progress
-from retrieval_metrics.command_line.values import assignments
+from retrieval_metrics.command_line.arguments import Target
+from retrieval_metrics.command_line.options import Options
+from retrieval_metrics.command_line.reading_options import add_reading_to, qrels_at, run_at
 from retrieval_metrics.files.formats import FORMATS
-from retrieval_metrics.files.reading import read_qrels, read_run
 from retrieval_metrics.files.writing import write_qrels, write_run
 
 EXAMPLES = """\
 examples:
   retrieval-metrics convert run run.csv run.trec.gz --tag bm25
   retrieval-metrics convert qrels qrels/test.tsv qrels.trec
-  retrieval-metrics convert run hits.parquet run.jsonl --column query=qid --column document=passage
+  retrieval-metrics convert run hits.parquet run.jsonl --run-column query=qid --run-column document=passage
 """
 
 
@@ -41,31 +41,23 @@ def add_to(commands: Any) -> None:
         help="a file, compressed if it ends in .gz or .zst, or - for standard output",
     )
     parser.add_argument(
-        "--from", dest="read_as", choices=FORMATS, help="the format of SOURCE, if its name does not show it"
-    )
-    parser.add_argument(
         "--to", dest="write_as", choices=FORMATS, help="the format of TARGET, if its name does not show it"
     )
-    parser.add_argument("--column", action="append", default=[], metavar="ROLE=NAME", help="a column of SOURCE")
     parser.add_argument(
         "--tag", default="retrieval-metrics", help="the last column of a TREC run (default: %(default)s)"
     )
-    add_limits_to(parser)
+    add_reading_to(parser, "qrels", "run")
 
 
 def run(given: argparse.Namespace) -> bool:
     """Run the command; the exit code of a conversion is always 0."""
-    how: dict[str, Any] = {
-        "format": given.read_as,
-        "columns": assignments(given.column),
-        "allow": given.allow,
-        "limits": limits(given),
-    }
-    bar = show_progress(given.source, wanted=not given.no_progress)
     with output.for_reader(sys.stdout):
         if given.what == "qrels":
-            write_qrels(read_qrels(given.source, **how), given.target, format=given.write_as)
+            judged = qrels_at(given, given.source)
+            with spelled_by(Options(given, "target")):
+                write_qrels(judged, given.target, format=given.write_as)
         else:
-            read = read_run(given.source, **how, show_progress=bar)
-            write_run(read, given.target, format=given.write_as, tag=given.tag)
+            found = run_at(given, given.source)
+            with spelled_by(Options(given, "target")):
+                write_run(found, given.target, format=given.write_as, tag=given.tag)
     return True

@@ -13,19 +13,18 @@ from retrieval_metrics.command_line.arguments import (
     add_files_to,
     add_metrics_to,
     add_output_to,
-    add_reading_to,
     add_rules_to,
     add_texts_to,
     texts_of,
 )
 from retrieval_metrics.command_line.named_files import first_documents, named, tag_of
+from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at
 from retrieval_metrics.command_line.trace_files import add_traces_to, read_judged
 from retrieval_metrics.command_line.trec_eval_lines import at_level, is_metric, text_of
 from retrieval_metrics.command_line.trec_eval_lines import named as trec_eval_names
 from retrieval_metrics.command_line.values import by_query, clusters, labels_of, named_value
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metric
 from retrieval_metrics.evaluation.evaluate import evaluate
-from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
@@ -104,7 +103,7 @@ def add_to(commands: Any) -> None:
         help="a label to save with the evaluation, such as commit=4f2a91c; repeat for several",
     )
     add_traces_to(parser)
-    add_reading_to(parser)
+    add_reading_to(parser, "qrels", "run")
 
 
 def run(given: argparse.Namespace) -> bool:
@@ -124,7 +123,7 @@ def run(given: argparse.Namespace) -> bool:
         raise ValueError("--slices is about one run; call evaluate once for each")
     labels, texts = labels_of(given.label), texts_of(given)
     judged = read_judged(given, paths)
-    documents = None if given.documents is None else texts_at(given.documents)
+    documents = None if given.documents is None else documents_at(given, given.documents)
     results = {
         name: evaluate(
             truth,
@@ -139,10 +138,10 @@ def run(given: argparse.Namespace) -> bool:
     }
     (first, *others) = results.values()
     shown = side_by_side(results, per_query=given.per_query) if others else one_run(first, per_query=given.per_query)
-    slice_of = None if given.slices is None else by_query(given.slices, "slices")
-    if slice_of is not None:
-        shown = with_slices(shown, first.by(slice_of))
-        texts["slices"] = {query: slice_of(query) for query in first.queries if slice_of(query) is not None}
+    if given.slices is not None:
+        slices = by_query(given.slices, "slices")
+        shown = with_slices(shown, first.by(slices))
+        texts["slices"] = {query: slices[query] for query in first.queries if slices.get(query) is not None}
     if given.format == "trec_eval":
         name = tag_of(next(iter(paths.values())))
         ((truth, _),) = judged.values()

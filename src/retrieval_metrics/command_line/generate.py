@@ -11,6 +11,7 @@ from typing import Any
 
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import Target
+from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at
 from retrieval_metrics.questions.generating.generate import generate_questions
 from retrieval_metrics.questions.generating.generated import COLUMNS
 from retrieval_metrics.questions.generating.kinds import KINDS
@@ -71,12 +72,13 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--budget", type=int, metavar="N", help="the largest number of calls of the model")
     parser.add_argument("--workers", type=int, default=8, metavar="N", help="calls at once (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the choice of passages (default: %(default)s)")
+    add_reading_to(parser)
 
 
 def run(given: argparse.Namespace) -> bool:
     """Run the command; return whether there are as many questions as wanted."""
     made = generate_questions(
-        given.corpus,
+        documents_at(given, given.corpus),
         _model(given.model),
         given.number,
         kinds=None if given.kinds is None else dict(given.kinds),

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import add_output_to
+from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at, qrels_at, queries_at, run_at
 from retrieval_metrics.definition.metric import Metric
-from retrieval_metrics.files.folders import texts_at
-from retrieval_metrics.files.reading import read_qrels, read_run
-from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.linting.result import COLUMNS
@@ -64,11 +62,12 @@ def add_to(commands: Any) -> None:
     )
     add_output_to(parser)
     parser.add_argument("--fail-on", choices=SEVERITIES, help="exit with 1 if there is a finding at least this severe")
+    add_reading_to(parser, "qrels", "run")
 
 
 def run(given: argparse.Namespace) -> bool:
     """Run the command; return whether no finding is as severe as --fail-on."""
-    texts, qrels = read_queries(given.queries), read_qrels(given.qrels)
+    texts, qrels = queries_at(given, given.queries), qrels_at(given, given.qrels)
     judgments = judgments_by_query(qrels)
     if not judgments.keys() & texts.keys():
         raise ValueError(
@@ -77,8 +76,8 @@ def run(given: argparse.Namespace) -> bool:
         )
     asked = {query: text for query, text in texts.items() if query in judgments}
     lint = EvaluationSet(asked, judgments).lint(
-        None if given.corpus is None else texts_at(given.corpus),
-        {name: read_run(path) for name, path in map(_named, given.run)} or None,
+        None if given.corpus is None else documents_at(given, given.corpus),
+        {name: run_at(given, path) for name, path in map(_named, given.run)} or None,
         metric=given.metric,
         difference=given.difference,
     )

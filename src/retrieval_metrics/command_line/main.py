@@ -9,6 +9,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from retrieval_metrics.argument_names import spelled_by
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.command_line import (
     audit,
@@ -24,7 +25,7 @@ from retrieval_metrics.command_line import (
     tune,
 )
 from retrieval_metrics.command_line.arguments import import_metrics, refuse_lost_files
-from retrieval_metrics.command_line.messages import in_options
+from retrieval_metrics.command_line.options import Options
 from retrieval_metrics.presentation.escapes import on_one_line
 
 if TYPE_CHECKING:
@@ -125,7 +126,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         top.print_help()
         return WRONG
     refuse_lost_files(given)
-    met: bool = given.run_command(given)
+    with spelled_by(Options(given)):
+        met: bool = given.run_command(given)
     return 0 if met else BELOW
 
 
@@ -143,7 +145,7 @@ def _defect(error: Exception) -> int:
 
 def _say(text: str) -> None:
     with output.for_reader(sys.stderr):
-        sys.stderr.write(f"retrieval-metrics: {on_one_line(in_options(text))}\n")
+        sys.stderr.write(f"retrieval-metrics: {on_one_line(text)}\n")
 
 
 def _discard_output() -> None:

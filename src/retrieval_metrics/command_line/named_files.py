@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import positive_integer, positive_number
-from retrieval_metrics.command_line.values import assignments
+from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.command_line.reading_options import qrels_at, run_at
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.files.formats import COMPRESSIONS
-from retrieval_metrics.files.limits import Limits
 from retrieval_metrics.files.opening import STANDARD_INPUT, opened
-from retrieval_metrics.files.reading import read_qrels, read_run
 from retrieval_metrics.files.trec import RUN
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.inputs.run import Run, StreamedRun
+from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.loading import load
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
@@ -30,9 +26,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.shapes import RunMapping
 
     Runs = dict[str, Run | RetrievedRun]
-
-LARGE = 50_000_000
-"""The size in bytes above which a file gets a progress bar."""
 
 
 def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[Qrels | EvaluationSet, Runs]:
@@ -47,13 +40,7 @@ def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[Qrels | 
     """
     if [given.qrels, *runs.values()].count(STANDARD_INPUT) > 1:
         raise ValueError("standard input (-) can be read only once")
-    qrels = questions_at(given.qrels) or read_qrels(
-        given.qrels,
-        format=given.qrels_format,
-        columns=assignments(given.qrels_column),
-        allow=given.allow,
-        limits=limits(given),
-    )
+    qrels = questions_at(given.qrels) or qrels_at(given, given.qrels)
     return qrels, {name: _read(path, given) for name, path in runs.items()}
 
 
@@ -80,39 +67,15 @@ def questions_at(path: str) -> EvaluationSet | None:
     return found if isinstance(found, EvaluationSet) else None
 
 
-def limits(given: argparse.Namespace) -> Limits:
-    """Return the limits in the arguments."""
-    return Limits(positive_number(given.max_compression, "--max-compression"), given.max_line)
-
-
 def _read(path: str, given: argparse.Namespace) -> Run | RetrievedRun:
-    """Read a run, with a progress bar if it is large, and a note if it is too large for memory."""
-    if is_saved(path):
-        found = load(path)
-        if type(found) is dict:  # rankings without errors or seconds
-            return RetrievedRun(found, {})
-        if isinstance(found, (Run, RetrievedRun)):
-            return found
-        raise ValueError(f"{path} holds a {type(found).__name__}, not a run")
-    run = read_run(
-        path,
-        format=given.run_format,
-        columns=assignments(given.run_column),
-        memory=given.memory,
-        show_progress=show_progress(path, wanted=not given.no_progress),
-        allow=given.allow,
-        limits=limits(given),
-    )
-    if isinstance(run, StreamedRun):
-        sys.stderr.write(f"retrieval-metrics: note: {run!r}: larger than its memory limit, read again at every use\n")
-    return run
-
-
-def show_progress(path: str, *, wanted: bool) -> bool:
-    """Return whether to show a progress bar: on a terminal, for a large file, if rich is installed."""
-    file = Path(path)
-    large = file.is_file() and file.stat().st_size > LARGE
-    return wanted and large and sys.stderr.isatty() and find_spec("rich") is not None
+    if not is_saved(path):
+        return run_at(given, path)
+    found = load(path)
+    if type(found) is dict:  # rankings without errors or seconds
+        return RetrievedRun(found, {})
+    if isinstance(found, (Run, RetrievedRun)):
+        return found
+    raise ValueError(f"{path} holds a {type(found).__name__}, not a run")
 
 
 def named(arguments: Sequence[str]) -> dict[str, str]:

@@ -14,7 +14,6 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.command_line.messages import in_options
 from retrieval_metrics.presentation import tables
 from retrieval_metrics.presentation.escapes import escaped
 from retrieval_metrics.saving import STANDARD_OUTPUT, save_text
@@ -59,9 +58,6 @@ def finish(shown: Shown, kind: str | None, path: str | None, failures: Sequence[
 
 def write(shown: Shown, kind: str | None, path: str | None) -> None:
     """Write a result in a format, or in that of the file's extension, to a file or to stdout."""
-    shown = shown._replace(
-        tables=[table._replace(notes=[in_options(note) for note in table.notes]) for table in shown.tables]
-    )
     if kind is None:
         kind = "text" if path is None else EXTENSIONS.get(Path(path).suffix.lower(), "text")
     to_terminal = path in {None, STANDARD_OUTPUT} and sys.stdout.isatty()

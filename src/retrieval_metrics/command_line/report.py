@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from retrieval_metrics.command_line.arguments import Target, add_modules_to, add_texts_to, texts_of
+from retrieval_metrics.command_line.reading_options import add_reading_to
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.loading import load
@@ -35,6 +36,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--title", default="", help="the heading of the report")
     add_texts_to(parser)
     add_modules_to(parser)
+    add_reading_to(parser)
 
 
 def run(given: argparse.Namespace) -> bool:

@@ -11,12 +11,11 @@ from retrieval_metrics.command_line.arguments import (
     add_files_to,
     add_modules_to,
     add_output_to,
-    add_reading_to,
     add_rules_to,
 )
 from retrieval_metrics.command_line.named_files import named, read_both, saved_evaluations
+from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at
 from retrieval_metrics.command_line.values import clusters, metrics, named_value
-from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.scoring.rules import as_rules
 from retrieval_metrics.tuning.tune import tune
 
@@ -66,7 +65,7 @@ def add_to(commands: Any) -> None:
     add_rules_to(parser)
     add_output_to(parser)
     add_modules_to(parser)
-    add_reading_to(parser)
+    add_reading_to(parser, "qrels", "run")
 
 
 def run(given: argparse.Namespace) -> bool:
@@ -100,7 +99,7 @@ def _tuned(given: argparse.Namespace) -> Tuning:
         chosen_by,
         semantics=as_rules(given.semantics or "standard", given.ties),
         match=given.match,
-        documents=None if given.documents is None else texts_at(given.documents),
+        documents=None if given.documents is None else documents_at(given, given.documents),
         clusters=clusters(given.clusters),
         **options,
     )

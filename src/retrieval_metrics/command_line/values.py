@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from collections import UserDict
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from retrieval_metrics.command_line.trec_eval_lines import of_only_trec_eval
 from retrieval_metrics.definition.metric import Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from retrieval_metrics.inputs.question_clusters import ClustersBy
 
@@ -110,8 +111,18 @@ def clusters(text: str) -> ClustersBy:
     return by_query(text, "clusters")
 
 
-def by_query(path: str, what: str) -> Callable[[Any], Any]:
-    """Return what the JSON object in a file holds for each query, as a function of the query's id.
+class OfQueries(UserDict[Any, Any]):
+    """What a JSON object holds for each query; its keys are texts, so a number is looked up by its text."""
+
+    def __getitem__(self, query: Any) -> Any:
+        return self.data[str(query)]
+
+    def __contains__(self, query: object) -> bool:
+        return str(query) in self.data
+
+
+def by_query(path: str, what: str) -> OfQueries:
+    """Return what the JSON object in a file holds for each query.
 
     Raises:
         ValueError: If the file does not hold one.
@@ -121,5 +132,4 @@ def by_query(path: str, what: str) -> Callable[[Any], Any]:
         raise ValueError(  # noqa: TRY004  (the content of a file, not an argument)
             f"{path} must hold a JSON object of query ids and {what}, got {type(held).__name__}"
         )
-    # The keys of a JSON object are texts; query ids that are numbers are looked up by their text.
-    return lambda query: held.get(str(query))
+    return OfQueries(held)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.definition.given import refuse_other_facts
 from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
 from retrieval_metrics.inputs.fingerprints import judgments_fingerprint
@@ -55,7 +56,8 @@ def common_ground(
     if not kept:
         raise ValueError(
             f"there is no query that is the same in {', '.join(map(repr, scores))}: {' '.join(said)} Evaluate the "
-            "saved rankings again with the current questions: evaluate(questions, rm.load(path).scores.origin.run)"
+            "saved rankings again with the current questions"
+            + in_python(": evaluate(questions, rm.load(path).scores.origin.run)")
         )
     common, of_metrics = _common_metrics(scores, metrics)
     if said:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from retrieval_metrics.argument_names import in_python, named
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.comparing.paired_tests import RESAMPLES, pairs_of
@@ -124,7 +125,10 @@ def compare(
             "unjudged": unjudged not in {None, "bounds"},
         }
         if fixed := [name for name, is_given in given.items() if is_given]:
-            raise ValueError(f"{', '.join(fixed)} cannot be changed for evaluations; pass them to evaluate(...)")
+            raise ValueError(
+                f"{', '.join(map(named, fixed))} cannot be changed for evaluations; pass them to "
+                + in_python("evaluate(...)", "evaluate")
+            )
         return Comparison.of(
             qrels,
             baseline=baseline,

@@ -19,6 +19,7 @@ from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.retrieving.asking import Asking, ask_all
 from retrieval_metrics.retrieving.event_loop import run_until_complete
 from retrieval_metrics.retrieving.retrieve import WORKERS
+from retrieval_metrics.signatures import arguments_of, passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,22 +31,95 @@ if TYPE_CHECKING:
     from retrieval_metrics.scoring.rules import Rules
 
 
-def compare_retrievers(
-    retrievers: Mapping[str, Any],
-    questions: Any,
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
-    *,
-    baseline: str | None = None,
-    semantics: str | Rules = "standard",
-    match: str | Key | Matching = "id",
-    workers: int = WORKERS,
-    timeout: float | None = None,
-    retries: int = 0,
-    show_progress: bool = False,
-    raise_on_error: bool = False,
-    resume: str | PathLike[str] | None = None,
-    **options: Any,
-) -> Comparison:
+class _Retrieval:
+    """The retrievers and the questions, checked before any retriever is asked."""
+
+    def __init__(
+        self,
+        retrievers: Mapping[str, Any],
+        questions: Any,
+        metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+        *,
+        baseline: str | None = None,
+        semantics: str | Rules = "standard",
+        match: str | Key | Matching = "id",
+        workers: int = WORKERS,
+        timeout: float | None = None,
+        retries: int = 0,
+        show_progress: bool = False,
+        raise_on_error: bool = False,
+        resume: str | PathLike[str] | None = None,
+        **options: Any,
+    ) -> None:
+        options |= {"show_progress": show_progress, "baseline": baseline, "semantics": semantics, "match": match}
+        if not isinstance(retrievers, Mapping):
+            raise TypeError(
+                f"retrievers must map the name of each system to its retriever, got {type(retrievers).__name__}"
+            )
+        pairs_of(list(retrievers), options["baseline"])
+        known = inspect.signature(compare).parameters
+        if unknown := [
+            name for name in options if name not in known or known[name].kind is not known[name].KEYWORD_ONLY
+        ]:
+            raise TypeError(f"compare_retrievers and compare have no option {', '.join(map(repr, unknown))}")
+        self.options = options
+        self.metrics = metrics if isinstance(metrics, (str, Metric)) else list(metrics)
+        self.questions = Questions.of(questions)
+        self.qrels = as_qrels(self.questions)  # with the texts and sources of the questions
+        options["match"] = with_documents(
+            options["match"], options.pop("documents", None), self.qrels, self.questions, stacklevel=5
+        )
+        rules = {name: options[name] for name in ("semantics", "match", "ties", "unjudged") if name in options}
+        if rules.get("unjudged") == "bounds":
+            del rules["unjudged"]
+        check = first_answer_check(self.qrels, self.metrics, **rules)
+        self._rehearse(list(retrievers))
+        self._retrievers = retrievers
+        self._resume = resume
+        self._limits = {
+            "workers": workers,
+            "timeout": timeout,
+            "retries": retries,
+            "raise_on_error": raise_on_error,
+            "match": options["match"],
+            "check": check,
+        }
+
+    async def runs(self) -> dict[str, RetrievedRun]:
+        """Ask each retriever every question."""
+        askings = []
+        for name, retriever in self._retrievers.items():
+            try:
+                kept = None if self._resume is None else _file_of(name, self._resume)
+                askings.append(Asking(retriever, self.questions, name=name, resume=kept, **self._limits))
+            except (TypeError, ImportError) as error:
+                error.add_note(f"this is the retriever of the system {name!r}")
+                raise
+        runs = await ask_all(askings, show_progress=self.options["show_progress"])
+        return dict(zip(self._retrievers, runs, strict=True))
+
+    def _rehearse(self, names: Sequence[str]) -> None:
+        """Compare empty rankings, so that an option that the comparison refuses is refused before any call."""
+        pair = dict.fromkeys([self.options["baseline"] or names[0], *names])
+        nothing: Any = dict.fromkeys(self.qrels.queries, ())
+        metrics = [without_budget(metric) for metric in as_metrics(self.metrics)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compare(self.qrels, dict.fromkeys(list(pair)[:2], nothing), metrics, **self.options)
+
+    def compared(self, runs: dict[str, RetrievedRun]) -> Comparison:
+        """Compare the runs; warnings point to the caller of the public function."""
+        # Not in a thread, even for an asynchronous caller: catching warnings is not thread-safe.
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            comparison = compare(self.qrels, runs, self.metrics, **self.options)
+        for warning in caught:
+            warnings.warn(warning.message, warning.category, stacklevel=3)
+        return comparison
+
+
+@arguments_of(_Retrieval)
+def compare_retrievers(*args: Any, **options: Any) -> Comparison:  # noqa: D417  (they are those of _Retrieval)
     """Ask several retrievers the same questions, and test in which metrics they differ.
 
     The retrievers are asked one after the other, so that they do not slow each other down. Before that, each is asked
@@ -92,124 +166,21 @@ def compare_retrievers(
         >>> len(comparison.seconds["first"])
         8
     """
-    asked = _Retrieval(
-        retrievers,
-        questions,
-        metrics,
-        {**options, "show_progress": show_progress, "baseline": baseline, "semantics": semantics, "match": match},
-        workers=workers,
-        timeout=timeout,
-        retries=retries,
-        raise_on_error=raise_on_error,
-        synchronously=True,
-        resume=resume,
-    )
-    runs = run_until_complete(ask_all(asked.askings, show_progress=show_progress))
-    return asked.compared(runs)
+    retrieval = passed_on("compare_retrievers", _Retrieval, args, options)
+    return retrieval.compared(run_until_complete(retrieval.runs()))
 
 
-async def acompare_retrievers(
-    retrievers: Mapping[str, Any],
-    questions: Any,
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
-    *,
-    baseline: str | None = None,
-    semantics: str | Rules = "standard",
-    match: str | Key | Matching = "id",
-    workers: int = WORKERS,
-    timeout: float | None = None,  # noqa: ASYNC109  (of each query, not of the whole)
-    retries: int = 0,
-    show_progress: bool = False,
-    raise_on_error: bool = False,
-    resume: str | PathLike[str] | None = None,
-    **options: Any,
-) -> Comparison:
+@arguments_of(_Retrieval)
+async def acompare_retrievers(*args: Any, **options: Any) -> Comparison:
     """Ask several retrievers the same questions on the running event loop, and compare them.
 
     This is the asynchronous twin of `compare_retrievers`, with the same arguments, result and errors.
     """
-    asked = _Retrieval(
-        retrievers,
-        questions,
-        metrics,
-        {**options, "show_progress": show_progress, "baseline": baseline, "semantics": semantics, "match": match},
-        workers=workers,
-        timeout=timeout,
-        retries=retries,
-        raise_on_error=raise_on_error,
-        resume=resume,
-    )
-    return asked.compared(await ask_all(asked.askings, show_progress=show_progress))
+    retrieval = passed_on("acompare_retrievers", _Retrieval, args, options)
+    return retrieval.compared(await retrieval.runs())
 
 
 def _file_of(system: str, folder: str | PathLike[str]) -> Path:
     """Return the file for the answers of a system, whatever its name holds; the folder is made."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     return Path(folder) / f"{quote(system, safe=' =,()')}.jsonl"
-
-
-class _Retrieval:
-    """The retrievers and the questions, checked before any retriever is asked."""
-
-    def __init__(
-        self,
-        retrievers: Mapping[str, Any],
-        questions: Any,
-        metrics: Any,
-        options: dict[str, Any],
-        *,
-        resume: str | PathLike[str] | None,
-        **limits: Any,
-    ) -> None:
-        if not isinstance(retrievers, Mapping):
-            raise TypeError(
-                f"retrievers must map the name of each system to its retriever, got {type(retrievers).__name__}"
-            )
-        pairs_of(list(retrievers), options["baseline"])
-        known = inspect.signature(compare).parameters
-        if unknown := [
-            name for name in options if name not in known or known[name].kind is not known[name].KEYWORD_ONLY
-        ]:
-            raise TypeError(f"compare_retrievers and compare have no option {', '.join(map(repr, unknown))}")
-        self.options = options
-        self.metrics = metrics if isinstance(metrics, (str, Metric)) else list(metrics)
-        evaluation_set = Questions.of(questions)
-        self.qrels = as_qrels(evaluation_set)  # with the texts and sources of the questions
-        options["match"] = with_documents(
-            options["match"], options.pop("documents", None), self.qrels, evaluation_set, stacklevel=4
-        )
-        rules = {name: options[name] for name in ("semantics", "match", "ties", "unjudged") if name in options}
-        if rules.get("unjudged") == "bounds":
-            del rules["unjudged"]
-        check = first_answer_check(self.qrels, self.metrics, **rules)
-        self._rehearse(list(retrievers))
-        match = options["match"]
-        self.askings = []
-        for name, retriever in retrievers.items():
-            try:
-                kept = None if resume is None else _file_of(name, resume)
-                asking = Asking(retriever, evaluation_set, match=match, check=check, name=name, resume=kept, **limits)
-            except (TypeError, ImportError) as error:
-                error.add_note(f"this is the retriever of the system {name!r}")
-                raise
-            self.askings.append(asking)
-
-    def _rehearse(self, names: Sequence[str]) -> None:
-        """Compare empty rankings, so that an option that the comparison refuses is refused before any call."""
-        pair = dict.fromkeys([self.options["baseline"] or names[0], *names])
-        nothing: Any = dict.fromkeys(self.qrels.queries, ())
-        metrics = [without_budget(metric) for metric in as_metrics(self.metrics)]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compare(self.qrels, dict.fromkeys(list(pair)[:2], nothing), metrics, **self.options)
-
-    def compared(self, runs: list[RetrievedRun]) -> Comparison:
-        """Compare the runs; warnings point to the caller of the public function."""
-        # Not in a thread, even for an asynchronous caller: catching warnings is not thread-safe.
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            named = {asking.name: run for asking, run in zip(self.askings, runs, strict=True)}
-            comparison = compare(self.qrels, named, self.metrics, **self.options)
-        for warning in caught:
-            warnings.warn(warning.message, warning.category, stacklevel=3)
-        return comparison

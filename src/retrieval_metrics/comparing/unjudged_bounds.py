@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics.argument_names import argument, in_python
 from retrieval_metrics.checks import integer
 from retrieval_metrics.comparing.unjudged import Open, completed_scores, open_queries
 from retrieval_metrics.results.ignorance import UnjudgedBounds
@@ -48,12 +49,17 @@ def bounds_of_unjudged(
     """
     for metric in metrics:
         if metric.definition.given:
-            raise ValueError(f'{metric} is given, so unjudged="bounds" has nothing to grade; leave it out')
+            raise ValueError(
+                f"{metric} is given, so {argument('unjudged', 'bounds')} has nothing to grade; leave it out"
+            )
         if not metric.definition.bounded:
-            raise ValueError(f'{metric} has no upper bound, which unjudged="bounds" needs; leave it out')
+            raise ValueError(f"{metric} has no upper bound, which {argument('unjudged', 'bounds')} needs; leave it out")
     first = next(iter(scores.values()))
     if first.rules.unjudged == "condensed":
-        raise ValueError('unjudged="bounds" grades what unjudged="condensed" takes out of the rankings; choose one')
+        raise ValueError(
+            f"{argument('unjudged', 'bounds')} grades what {argument('unjudged', 'condensed')} takes out of the "
+            "rankings; choose one"
+        )
     further = _unseen(unseen, first.queries)
     qrels = first.needed_origin("completed with grades").judged.qrels
     grades = tuple(sorted({0.0, *(grade for grade in qrels.document_grade.tolist() if grade > 0)}))
@@ -83,7 +89,10 @@ def bounds_of_unjudged(
 def require_bounds(unseen: int | Mapping[QueryId, int] | None, unjudged: str | None) -> None:
     """Raise if relevant documents that nobody retrieved are assumed where no bounds are computed."""
     if unseen is not None and unjudged != "bounds":
-        raise ValueError(f'unseen= has a meaning only with unjudged="bounds", got unjudged={unjudged!r}')
+        raise ValueError(
+            f"{argument('unseen')} has a meaning only with {argument('unjudged', 'bounds')}"
+            + in_python(f", got unjudged={unjudged!r}")
+        )
 
 
 def _unseen(given: int | Mapping[QueryId, int] | None, queries: Sequence[QueryId]) -> dict[QueryId, int]:

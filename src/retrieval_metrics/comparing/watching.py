@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.progress import progress
@@ -52,6 +53,8 @@ def watched(
 def _said(hypotheses: int, queries: int, resamples: int, seconds: float) -> str:
     return (
         f"testing {numbers.count(hypotheses, 'difference')} on {numbers.queries(queries)} with {resamples:,} choices "
-        f"of signs takes about {numbers.count(round(seconds / 60) or 1, 'minute')} more; fewer systems, metrics or "
-        "resamples= take less, and show_progress=True shows how far it is"
+        f"of signs takes about {numbers.count(round(seconds / 60) or 1, 'minute')} more; fewer systems"
+        + in_python(
+            ", metrics or resamples= take less, and show_progress=True shows how far it is", " or metrics take less"
+        )
     )

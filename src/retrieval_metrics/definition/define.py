@@ -99,7 +99,7 @@ def define_metric(
     asks, parameters = _arguments(name, function)
     module = str(sys._getframe(1).f_globals.get("__name__", "__main__"))  # noqa: SLF001  (the only way to know who calls)
     other_names = tuple(aliases)
-    said = {
+    facts = {
         "k": k,
         "summary": summary or _first_line(function) or "defined by the user",
         "aliases": other_names,
@@ -107,7 +107,7 @@ def define_metric(
         "binary": binary,
         "needs_relevant": needs_relevant,
     }
-    again = (name, function, said, module)
+    again = (name, function, facts, module)
     before = _defined_before(again, replace=replace)
     if before is not None:
         remove(name)
@@ -139,21 +139,21 @@ def defined_metrics() -> list[Metric]:
     return [Metric(name) for name, definition in DEFINITIONS.items() if definition.made_by is not None]
 
 
-def _define_again(name: str, function: Callable[..., float], said: dict[str, Any], module: str) -> None:
+def _define_again(name: str, function: Callable[..., float], facts: dict[str, Any], module: str) -> None:
     """Define a metric that was pickled with its function, in the process that reads it."""
-    add(_definition((name, function, said, module), *_arguments(name, function)))
+    add(_definition((name, function, facts, module), *_arguments(name, function)))
 
 
 def _definition(again: Again, asks: frozenset[str], parameters: Mapping[str, Parameter]) -> Definition:
-    name, function, said, module = again
-    bounded, binary, needs_relevant = said["bounded"], said["binary"], said["needs_relevant"]
+    name, function, facts, module = again
+    bounded, binary, needs_relevant = facts["bounded"], facts["binary"], facts["needs_relevant"]
     return Definition(
         name=name,
         score=PerRanking(name, function, asks, bounded, binary, needs_relevant),
-        summary=said["summary"],
-        aliases=said["aliases"],
+        summary=facts["summary"],
+        aliases=facts["aliases"],
         parameters=parameters,
-        takes_cutoff=said["k"],
+        takes_cutoff=facts["k"],
         bounded=bounded,
         binary=binary,
         needs_relevant=needs_relevant,
@@ -167,12 +167,12 @@ def _defined_before(again: Again, *, replace: bool) -> Definition | None:
     Raises:
         ValueError: If it is another metric.
     """
-    name, function, said, _ = again
+    name, function, facts, _ = again
     before = DEFINITIONS.get(name)
     if before is None or before.made_by is None:
         return None  # a metric of the package is never replaced: ndcg always means ndcg
-    _, former, said_before, module = before.made_by.arguments
-    if not replace and not (_is_same(former, function) and said == said_before):
+    _, former, facts_before, module = before.made_by.arguments
+    if not replace and not (_is_same(former, function) and facts == facts_before):
         raise ValueError(
             f"the metric {name!r} is already defined by {_place(former, module)}; choose another name, or pass "
             "replace=True to define it again"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.definition.table import DEFINITIONS, NAME_OF
 from retrieval_metrics.judging.matching.budget import Budget
@@ -329,7 +330,8 @@ def as_metrics(metrics: str | Metric | Iterable[str | Metric], *, computed: bool
         raise ValueError("there are no metrics; name at least one, for example ['ndcg@10']")
     if computed and (given_ones := [str(metric) for metric in chosen if metric.definition.given]):
         raise ValueError(
-            f"{given_ones[0]} cannot be computed, its values are given; add them: evaluate(...).with_scores(...)"
+            f"{given_ones[0]} cannot be computed, its values are given"
+            + in_python("; add them: evaluate(...).with_scores(...)", ", and stand in saved results")
         )
     return tuple(chosen)
 

@@ -6,6 +6,7 @@ import warnings
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.argument_names import argument, in_python
 from retrieval_metrics.checks import RetrievalWarning
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def warn_of_unplaced(judged: JudgedRun, stacklevel: int) -> None:
         warnings.warn(
             f'{len(judged.doubtful)} spans cut words of their sources as they stand, but would not if "\\r\\n" and '
             f'"\\n" were of one length; for example {judged.doubtful[0]!r}. Pass the texts that they were written '
-            "against as documents=, or put a Quote beside each span, which settles it",
+            "against as {argument('documents')}, or put a Quote beside each span, which settles it",
             RetrievalWarning,
             stacklevel=stacklevel,
         )
@@ -43,7 +44,8 @@ def warn_of_unplaced(judged: JudgedRun, stacklevel: int) -> None:
     numbers = Counter(one.doubt for one in judged.unplaced)
     reasons = ", ".join(f"{numbers[doubt]} {said}" for doubt, said in _DOUBTS.items() if numbers[doubt])
     first = judged.unplaced[0]
-    advice = "pass documents=, the texts by source or the documents of the framework, and they are found by their texts"
+    what = in_python("the texts by source or the documents of the framework", "what they were cut from")
+    advice = f"pass {argument('documents')}, {what}, and they are found by their texts"
     if numbers["not in the source"] == len(judged.unplaced):
         advice = "look at how their texts were changed, or judge by Quote"
     nothing = ", nor is anything else judged, so every metric is 0" if judged.is_empty else ""

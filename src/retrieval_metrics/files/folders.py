@@ -12,11 +12,13 @@ from retrieval_metrics.files.text_files import read_corpus
 if TYPE_CHECKING:
     from os import PathLike
 
+    from retrieval_metrics.files.limits import Limits
+
 TEXT_FILES = frozenset({".adoc", ".markdown", ".md", ".mdx", ".org", ".rst", ".text", ".tex", ".txt"})
 """The extensions of files that are read as text."""
 
 
-def texts_at(path: str | PathLike[str]) -> dict[str, str]:
+def texts_at(path: str | PathLike[str], limits: Limits | None = None) -> dict[str, str]:
     """Return the texts of a folder of text files by path, or those of a file that `read_corpus` reads by id.
 
     Raises:
@@ -27,7 +29,7 @@ def texts_at(path: str | PathLike[str]) -> dict[str, str]:
         RetrievalWarning: If the folder has files that are not read.
     """
     place = Path(path)
-    return read_folder(place) if place.is_dir() else read_corpus(place)
+    return read_folder(place) if place.is_dir() else read_corpus(place, limits=limits)
 
 
 def read_folder(folder: Path) -> dict[str, str]:

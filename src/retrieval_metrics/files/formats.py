@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.files.encodings import refuse_marks
 from retrieval_metrics.inputs.columns import DOCUMENT, QUERY
 
@@ -73,7 +74,9 @@ def _by_content(source: Reader) -> str:
     if lines and b"\x00" in lines[0]:
         raise ValueError(f"{name} is a binary file; the only binary format that can be read is Parquet")
     if not lines:
-        raise ValueError(f"{name} is empty" + (", or begins with very many blank lines; pass format=" if start else ""))
+        raise ValueError(
+            f"{name} is empty" + (", or begins with very many blank lines; pass {argument('format')}" if start else "")
+        )
     first = lines[0].strip()
     if first.startswith((b"{", b"[")):
         # One object per line, or one object that is the whole file.
@@ -88,7 +91,8 @@ def _by_content(source: Reader) -> str:
         return "tsv"
     shown = first[:100].decode(errors="replace")
     raise ValueError(
-        f"cannot tell the format of {name} from its first line {shown!r}; pass format={' or '.join(map(repr, FORMATS))}"
+        f"cannot tell the format of {name} from its first line {shown!r}; pass "
+        + argument("format", FORMATS, python=f"format={' or '.join(map(repr, FORMATS))}")
     )
 
 

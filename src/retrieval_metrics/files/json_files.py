@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.argument_names import argument, in_python
 from retrieval_metrics.files.encodings import at_line, decoded
 from retrieval_metrics.files.formats import MANY
 from retrieval_metrics.inputs.columns import DOCUMENT, QUERY, find_columns
@@ -70,7 +71,9 @@ def _parsed(text: str | bytes, where: Callable[[str], str], allow: Collection[st
     except ValueError as error:  # a number with too many digits for Python
         raise ValueError(where(f"this cannot be read as JSON: {error}")) from error
     if objects_of.repeat and "repeated" not in allow and (found := _repeated(value, "")):
-        raise ValueError(where(found + "; remove one of them, or pass allow='repeated', with which the first counts"))
+        raise ValueError(
+            where(f"{found}; remove one of them, or pass {argument('allow', 'repeated')}, with which the first counts")
+        )
     return value
 
 
@@ -119,7 +122,7 @@ def whole(source: Reader, allow: Collection[str] = ()) -> dict[str, Any]:
     """
 
     def where(said: str) -> str:
-        hint = "; if it has one object per line, pass format='jsonl'" if "not JSON" in said else ""
+        hint = f"; if it has one object per line, pass {argument('format', 'jsonl')}" if "not JSON" in said else ""
         return f"{source.name} cannot be read as JSON: {said}{hint}"
 
     content = _parsed(source.whole_text().decode(), where, allow)
@@ -144,7 +147,7 @@ def per_query(source: Reader, allow: Collection[str] = (), columns: Columns | No
             document = (columns or {}).get("document")
             if not found and any(key.strip().lower() in DOCUMENT or key == document for key in row):
                 return None
-            texts = "; to read texts, use read_queries or read_corpus" if "text" in row else ""
+            texts = in_python("; to read texts, use read_queries or read_corpus") if "text" in row else ""
             raise ValueError(f"{where}: there is no list of documents ({', '.join(MANY)}){texts}")
         # Beside the id of a query, "query" is its text, as in the predictions of sentence-transformers.
         names = [key for key in QUERY if key in row and key != "query"] or QUERY

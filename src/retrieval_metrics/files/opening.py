@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.checks import require
 from retrieval_metrics.files.archives import ZIP, member_of, open_member
 from retrieval_metrics.files.encodings import BYTE_ORDER_MARK, refuse_marks, refuse_other_encoding
@@ -210,7 +211,7 @@ class Reader:
                 number = self._lines_before(before) + line + 1
                 raise ValueError(
                     f"{self.name}, line {number}: the line has more than {self.limits.line:,} bytes; is this the right "
-                    "file? limits=Limits(line=...), or --max-line, allows more"
+                    f"file? {argument('line', python='limits=Limits(line=...)')} allows more"
                 )
             start, line = end + 1, line + 1
 
@@ -257,8 +258,8 @@ class Reader:
         if text > self.limits.compression * compressed:
             raise ValueError(
                 f"{self.name} is compressed too well to be a run or judgments: {text / 1e6:,.0f} MB of text came from "
-                f"{compressed / 1e6:,.2f} MB; limits=Limits(compression=...), or --max-compression, allows more than "
-                f"{self.limits.compression:g} times the size"
+                f"{compressed / 1e6:,.2f} MB; {argument('compression', python='limits=Limits(compression=...)')} "
+                f"allows more than {self.limits.compression:g} times the size"
             )
 
 

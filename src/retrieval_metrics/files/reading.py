@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.checks import require
 from retrieval_metrics.files import formats, json_files, named_columns
 from retrieval_metrics.files.errors import errors_of
@@ -107,7 +108,9 @@ def _qrels_of_json(content: dict[str, Any], name: str, allow: frozenset[str]) ->
 
 def _refuse_blanks(found: Any, what: str, name: str) -> None:
     if isinstance(found, str) and found != found.strip():
-        raise ValueError(f"{name}: the {what}, {found!r}, begins or ends with a blank (allow='blanks' keeps it)")
+        raise ValueError(
+            f"{name}: the {what}, {found!r}, begins or ends with a blank ({argument('allow', 'blanks')} keeps it)"
+        )
 
 
 def read_run(
@@ -178,7 +181,10 @@ def read_run(
             rankings = of_mteb(json_files.whole(file, allowances(allow)), file.name, subset, split)
             return _run_of_json(rankings, file.name, allowances(allow))
         if (subset, split) != (None, None):
-            raise ValueError(f"subset= and split= choose of the predictions of MTEB, which are JSON, not {kind}")
+            raise ValueError(
+                f"{argument('subset')} and {argument('split')} choose of the predictions of MTEB, which are JSON, "
+                f"not {kind}"
+            )
         if kind == "trec":
             return trec_run(source, file, memory, show_progress=show_progress)
         return _run(file, kind, columns, allowances(allow))
@@ -208,4 +214,6 @@ def _run_of_json(rankings: Mapping[str, Any], name: str, allow: frozenset[str]) 
 
 def _refuse_columns(kind: str, columns: Mapping[str, str | None] | None, name: str) -> None:
     if columns and kind in {"trec", "json"}:
-        raise ValueError(f"{name} is read as {kind}, which has no column names; pass format= if it has another format")
+        raise ValueError(
+            f"{name} is read as {kind}, which has no column names; pass {argument('format')} if it has another"
+        )

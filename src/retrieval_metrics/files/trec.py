@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from retrieval_metrics.argument_names import argument, in_python
 from retrieval_metrics.files.encodings import at_line, decoded
 from retrieval_metrics.files.opening import opened
 
@@ -41,7 +42,6 @@ class Layout:
     name: str
     fields: tuple[str, ...]
     value: str
-    hint: dict[int, str]
 
     @property
     def used(self) -> list[int]:
@@ -53,16 +53,11 @@ RUN = Layout(
     "a TREC run has",
     ("query", "Q0", "document", "rank", "score", "tag"),
     "score",
-    {
-        4: "; four columns are TREC qrels, which read_qrels reads",
-        3: "; read three columns without a header with polars or pandas, and the DataFrame with Run.from_frame",
-    },
 )
 QRELS = Layout(
     "TREC qrels have",
     ("query", "iteration", "document", "grade"),
     "grade",
-    {6: "; six columns are a TREC run, which read_run reads", 3: "; for BEIR qrels pass format='tsv'"},
 )
 
 
@@ -174,10 +169,27 @@ def _refuse_columns(raw: bytes, found: int, layout: Layout, name: str, line: int
         raise ValueError(f"{name} is not a text file; {layout.name} {_columns(layout)}")
     where = at_line(name, line, raw.decode(errors="replace").rstrip("\r"))
     columns = f"{found} column" if found == 1 else f"{found} columns"
-    why = layout.hint.get(found, "") if line == 1 else ""
+    why = _what_has(found, layout) if line == 1 else ""
     if cut and line > 1 and found < len(layout.fields):
         why = "; this is the last line and has no line end, so the file seems to be cut short"
     raise ValueError(f"{where}: {columns} where {layout.name} {_columns(layout)}{why}")
+
+
+def _what_has(columns: int, layout: Layout) -> str:
+    """Return what a file of so many columns seems to be."""
+    if layout is RUN and columns == len(QRELS.fields):
+        return "; four columns are TREC qrels, which " + in_python("read_qrels reads", "come before the run")
+    if layout is QRELS and columns == len(RUN.fields):
+        return "; six columns are a TREC run, which " + in_python("read_run reads", "comes after the judgments")
+    if columns != len(layout.used):
+        return ""
+    if layout is QRELS:
+        return f"; for BEIR qrels pass {argument('format', 'tsv')}"
+    header = f"separate them by commas, put query,document,score above, pass {argument('format', 'csv')}"
+    return in_python(
+        "; read three columns without a header with polars or pandas, and the DataFrame with Run.from_frame",
+        f"; three columns need a header: {header}",
+    )
 
 
 def _columns(layout: Layout) -> str:

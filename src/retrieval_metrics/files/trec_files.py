@@ -6,6 +6,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from retrieval_metrics.argument_names import argument, in_python
 from retrieval_metrics.checks import require
 from retrieval_metrics.files.encodings import at_line
 from retrieval_metrics.files.errors import errors_of
@@ -98,7 +99,9 @@ def _batches(path: Any, limits: Limits, was: tuple[int, ...]) -> Iterator[Batch]
 
 
 def _refuse_change(name: str) -> NoReturn:
-    raise ValueError(f"{name} has changed since it was read; read it again with read_run")
+    raise ValueError(
+        f"{name} has changed since it was read; {in_python('read it again with read_run', 'run the command again')}"
+    )
 
 
 def _budget() -> int:
@@ -109,7 +112,7 @@ def _budget() -> int:
 
 
 def _refuse_streaming(source: Reader, torn: Any, memory: int) -> None:
-    too_much = f"{source.name} takes more than the {memory:,} bytes that memory= allows, and "
+    too_much = f"{source.name} takes more than the {memory:,} bytes that {argument('memory')} allows, and "
     if torn is not None:
         raise ValueError(
             f"{too_much}the lines of query {torn!r} are not consecutive, so it cannot be streamed; allow more, or sort "

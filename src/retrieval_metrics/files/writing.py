@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.checks import require
 from retrieval_metrics.files.compressed import saving_compressed
 from retrieval_metrics.files.formats import format_by_name, known_format
@@ -168,7 +169,9 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
 def _format_to_write(path: str | PathLike[str], given: str | None) -> str:
     kind = known_format(given) if given is not None else format_by_name(path)
     if kind is None:
-        raise ValueError(f"the name of {path} does not show the format to write; pass format='trec' or another")
+        raise ValueError(
+            f"the name of {path} does not show the format to write; pass {argument('format', 'trec')} or another"
+        )
     return kind
 
 

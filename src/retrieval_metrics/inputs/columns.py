@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from retrieval_metrics.argument_names import OPEN, argument
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
@@ -60,7 +62,7 @@ def allowances(allow: str | Collection[str]) -> frozenset[str]:
     """
     given = frozenset([allow] if isinstance(allow, str) else allow)
     if unknown := sorted(given - set(ALLOWED)):
-        raise ValueError(f"allow= takes {' and '.join(map(repr, ALLOWED))}, not {unknown[0]!r}")
+        raise ValueError(f"{argument('allow')} takes {' and '.join(map(repr, ALLOWED))}, not {unknown[0]!r}")
     return given
 
 
@@ -86,7 +88,7 @@ def find_columns(
     there = list(names)
     given = dict(columns or {})
     if unknown := [role for role in given if role not in wanted]:
-        raise ValueError(f"columns= takes {', '.join(wanted)}, not {unknown[0]!r}")
+        raise ValueError(f"{argument('columns')} takes {', '.join(wanted)}, not {unknown[0]!r}")
     found: dict[str, str] = {}
     for role, required in wanted.items():
         name = given[role] if role in given else _usual(there, role, given, source)
@@ -97,15 +99,15 @@ def find_columns(
         elif required is True:
             raise ValueError(
                 f"{source} has no column named like a {role} ({', '.join(USUAL[role])}); it has {_listed(there)}; "
-                f"name the column with columns={{{role!r}: ...}}{_separated(there)}"
+                f"name the column with {argument('columns', {role: OPEN})}{_separated(there)}"
             )
     for role, meaning in wanted.items():
         if isinstance(meaning, str) and role not in found and role not in given:
             _refuse_unknown(there, role, meaning, found, source)
     if "repeated" not in allow and (twice := [name for name in found.values() if there.count(name) > 1]):
         raise ValueError(
-            f"{source} has two columns named {twice[0]!r}; remove one, or pass allow='repeated', with which the first "
-            "counts"
+            f"{source} has two columns named {twice[0]!r}; remove one, or pass {argument('allow', 'repeated')}, with "
+            "which the first counts"
         )
     return found
 
@@ -123,7 +125,7 @@ def _usual(there: list[str], role: str, given: Columns, source: str) -> str | No
     if len(candidates) > 1:
         raise ValueError(
             f"{source} has {_listed(candidates)}, any of which could be the {role}; "
-            f"pass columns={{{role!r}: {list(candidates)[-1]!r}}}"
+            f"pass {argument('columns', {role: list(candidates)[-1]})}"
         )
     return next(iter(candidates), None)
 
@@ -138,7 +140,7 @@ def _refuse_unknown(there: list[str], role: str, meaning: str, found: Mapping[st
         roles = " or a ".join((role, *INSTEAD.get(role, ())))
         raise ValueError(
             f"{source} has no column named like a {roles} ({', '.join(USUAL[role])}), and {unknown[0]!r} could be it; "
-            f"pass columns={{{role!r}: {unknown[0]!r}}}, or columns={{{role!r}: None}} {meaning}"
+            f"pass {argument('columns', {role: unknown[0]})}, or {argument('columns', {role: None})} {meaning}"
         )
 
 

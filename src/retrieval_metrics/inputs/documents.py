@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.retrieved import Retrieved
 
@@ -71,8 +72,8 @@ def source_texts(documents: Any, judged: Collection[str] = ()) -> dict[str, str]
         texts = _named(_items(list(documents)), set(judged))
     if judged and not set(judged) & texts.keys():
         raise ValueError(
-            f"documents= has no text of {min(judged)!r}, nor of any other source of the judged spans; it has "
-            f"{', '.join(map(repr, list(texts)[:3])) or 'none'}"
+            f"{argument('documents')} has no text of {min(judged)!r}, nor of any other source of the judged spans; it "
+            f"has {', '.join(map(repr, list(texts)[:3])) or 'none'}"
         )
     return texts
 

@@ -56,11 +56,11 @@ def judgments_fingerprint(judgments: Judgments) -> str:
     """
     flat = isinstance(judgments, Mapping) or not all(isinstance(one, (Mapping, list, tuple, set)) for one in judgments)
     groups: list[Any] = [{one: grade} for one, grade in _graded(judgments).items()] if flat else list(judgments)
-    said = [
+    plain_groups = [
         sorted(([_judged(one), float(grade)] for one, grade in _graded(group).items()), key=json.dumps)
         for group in groups
     ]
-    return fingerprint(["judgments", sorted(said, key=json.dumps)])
+    return fingerprint(["judgments", sorted(plain_groups, key=json.dumps)])
 
 
 def ranking_fingerprint(ranking: Ranking) -> str:
@@ -92,12 +92,12 @@ def _graded(judgments: Any) -> Mapping[Any, float]:
 
 
 def _judged(one: Any) -> dict[str, Any]:
-    said = of_judged(one, "a fingerprint")
-    said.pop("uncertain", None)  # ignored when spans are compared
-    return said
+    entry = of_judged(one, "a fingerprint")
+    entry.pop("uncertain", None)  # ignored when spans are compared
+    return entry
 
 
 def _item(item: Retrieved) -> dict[str, Any]:
-    said = of_item(item, "a ranking")
-    said.pop("score", None)
-    return said
+    entry = of_item(item, "a ranking")
+    entry.pop("score", None)
+    return entry

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.checks import require
 from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances, find_columns
 from retrieval_metrics.inputs.doubt import ROWS, warn_of_doubt
@@ -182,7 +183,8 @@ class LongTable:
         if "blanks" not in self.allow and (edged := column != column.str.strip_chars()).any():
             self._refuse(
                 edged,
-                f"has a {role} that begins or ends with a blank, in column {column.name!r} (allow='blanks' keeps it)",
+                f"has a {role} that begins or ends with a blank, in column {column.name!r} "
+                f"({argument('allow', 'blanks')} keeps it)",
             )
         return column.rechunk()
 
@@ -233,8 +235,8 @@ class LongTable:
         where = f"{self.source}, rows {rows[0] + 1} and {rows[1] + 1}" if self.line is None else self.line(rows[1])
         raise ValueError(
             f"{where}: documents {one!r} and {other!r} of query {query!r} have the same rank, "
-            f"{rank:g}; give them different ranks, or scores, or pass columns={{'rank': None}} if the rows of a "
-            "query are in rank order"
+            f"{rank:g}; give them different ranks, or scores, or pass {argument('columns', {'rank': None})} if the "
+            "rows of a query are in rank order"
         )
 
     def groups(

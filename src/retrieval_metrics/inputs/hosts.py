@@ -35,6 +35,7 @@ class Host:
         items: `items(answer)` converts what such a function returns into items, best first.
         model: `model(model)` returns a function from a prompt to a reply, synchronous or asynchronous; None for an
             object that is not a model.
+        model_synchronously: The synchronous twin of `model`, as `ask_synchronously` is that of `ask`.
         documents: `documents(objects)` converts documents or nodes into items.
     """
 
@@ -43,6 +44,7 @@ class Host:
     items: Callable[[Any], Sequence[Retrieved]]
     ask_synchronously: Callable[[Any], Callable[[str], Any] | None] | None = None
     model: Callable[[Any], Callable[[str], Any] | None] | None = None
+    model_synchronously: Callable[[Any], Callable[[str], Any] | None] | None = None
     documents: Callable[[Any], Sequence[Retrieved]] | None = None
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from retrieval_metrics.argument_names import in_python, named
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -47,4 +49,6 @@ def key_of(match: str | Key | Keyed) -> Key:
         if by in {"text", "content"}
         else ""
     )
-    raise ValueError(f"match must be 'id', 'source', 'metadata:<name>' or a callable, got {by!r}{hint}")
+    raise ValueError(
+        f"{named('match')} must be 'id', 'source', 'metadata:<name>'{in_python(' or a callable')}, got {by!r}{hint}"
+    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.inputs.pieces import Metadata, Span
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def clusters_by(queries: Sequence[QueryId], by: Mapping[Any, Any] | Callable[[An
     if isinstance(by, Mapping):
         if not any(query in by for query in queries):
             some = ", ".join(map(repr, queries[:3]))
-            raise ValueError(f"clusters= has none of the judged queries, such as {some}")
+            raise ValueError(f"{argument('clusters')} has none of the judged queries, such as {some}")
         cluster_of: Callable[[Any], Any] = by.get
     elif callable(by):
         cluster_of = by
@@ -113,7 +114,9 @@ def clusters_by(queries: Sequence[QueryId], by: Mapping[Any, Any] | Callable[[An
         )
     found = Clusters(queries, [_names(cluster_of(query)) for query in queries], by_source=False)
     if len(queries) > 1 and found.count == 1:
-        raise ValueError("clusters= puts all queries into one cluster, from which nothing can be concluded")
+        raise ValueError(
+            f"{argument('clusters')} puts all queries into one cluster, from which nothing can be concluded"
+        )
     return found
 
 

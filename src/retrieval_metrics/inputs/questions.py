@@ -56,8 +56,8 @@ class Questions:
         for query, answer in self.answers.items():
             if not isinstance(answer, str):
                 raise TypeError(f"the answer to query {query!r} must be a str, got {answer!r}")
-        said = {query: messages_of(before, f"query {query!r}") for query, before in self.history.items()}
-        object.__setattr__(self, "history", {query: before for query, before in said.items() if before})
+        histories = {query: messages_of(before, f"query {query!r}") for query, before in self.history.items()}
+        object.__setattr__(self, "history", {query: before for query, before in histories.items() if before})
 
     @classmethod
     def of(cls, dataset: Any) -> Self:
@@ -185,8 +185,8 @@ def _row(row: Any, number: int) -> tuple[QueryId, str, Judgments]:
 
 def _answer(row: Mapping[str, Any]) -> str | None:
     """Return the reference answer of a row; None if it has none, or something else under its name."""
-    said = (row.get(key) for key in ANSWER_KEYS)
-    return next((one for one in said if isinstance(one, str) and one.strip()), None)
+    answers = (row.get(key) for key in ANSWER_KEYS)
+    return next((one for one in answers if isinstance(one, str) and one.strip()), None)
 
 
 def _provenance(row: Any, number: int) -> Provenance | None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from retrieval_metrics.argument_names import in_python
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from os import PathLike
@@ -149,7 +151,8 @@ class StreamedRun(Run):
         return StreamedRun(self._path, lambda: map(change, self._read()), self._index, self.n_documents)
 
     def _refuse_change(self) -> NoReturn:
-        raise ValueError(f"{self._path} has changed since it was read; read it again with read_run")
+        again = in_python("read it again with read_run", "run the command again")
+        raise ValueError(f"{self._path} has changed since it was read; {again}")
 
     def _how(self) -> str:
         return f", streamed from {self._path}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.argument_names import ROWS_OF_ITEMS, in_python
 from retrieval_metrics.checks import forked_from_polars
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -39,7 +40,9 @@ def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, ties
     if isinstance(run, Run):
         if match != "id" or qrels.has_pieces:
             raise TypeError(
-                "a Run in columns holds only ids, which can only be matched by id; pass lists of Retrieved per query"
+                in_python("a Run in columns", "the run")
+                + " holds only ids, which can only be matched by id; "
+                + in_python("pass lists of Retrieved per query", ROWS_OF_ITEMS)
             )
         if ties == "docid" and not forked_from_polars():
             return judge_by_column(qrels, run)

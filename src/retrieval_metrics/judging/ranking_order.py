@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
+from operator import gt
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.retrieved import Retrieved
@@ -28,9 +30,12 @@ def ranked(scores: Mapping[Any, float], ties: str) -> list[Any]:
         >>> ranked({"a": 1.0, "b": 2.0, "c": 1.0}, "docid"), ranked({"a": 1.0, "b": 2.0, "c": 1.0}, "input")
         (['b', 'c', 'a'], ['b', 'a', 'c'])
     """
-    given = list(scores) if ties == "input" else sorted(scores, key=str, reverse=True)
     # As floats, because integers of more than 53 bits tie if their nearest floats do, as in columns and files.
-    return sorted(given, key=lambda each: float(scores[each]), reverse=True)
+    numbers = list(map(float, scores.values()))
+    if all(map(gt, numbers, islice(numbers, 1, None))):
+        return list(scores)  # stored best first, as most runs are
+    given = list(scores) if ties == "input" else sorted(scores, key=str, reverse=True)
+    return sorted(given, key=dict(zip(scores, numbers, strict=True)).__getitem__, reverse=True)
 
 
 class Rankings:
@@ -66,7 +71,9 @@ class Rankings:
         """Return the ids of a ranking in rank order."""
         if isinstance(ranking, Mapping):
             return ranked(ranking, self.ties)
-        ids = [self._id(item) for item in ranking]
+        ids = (
+            [self._id(item) for item in ranking] if isinstance(next(iter(ranking), None), Retrieved) else list(ranking)
+        )
         return list(dict.fromkeys(ids)) if self.matching.collapse else ids
 
     def first(self, ranking: Any, k: int) -> list[tuple[DocumentId, Any]]:
@@ -105,8 +112,8 @@ class Rankings:
         """Return which of some ids occur in any ranking of the run."""
         missing, found = set(documents), set()
         for _, ranking in self._all() if missing else ():
-            here = {one for one in missing if one in ranking} if isinstance(ranking, Mapping) else None
-            here = missing.intersection(self.ids(ranking)) if here is None else here
+            ids = ranking if isinstance(ranking, Mapping) else set(self.ids(ranking))
+            here = missing.intersection(ids) if len(ids) < len(missing) else {one for one in missing if one in ids}
             found |= here
             missing -= here
             if not missing:

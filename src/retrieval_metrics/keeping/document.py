@@ -14,6 +14,7 @@ from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.files.compressed import saving_compressed
 from retrieval_metrics.files.limits import Limits
 from retrieval_metrics.files.opening import opened
@@ -201,7 +202,8 @@ def read_document(path: str | PathLike[str]) -> Document:
         text = source.whole_text()
     if MARK.match(text) is None:
         raise ValueError(
-            f"{name} holds no saved result; read other files with read_run, read_qrels, read_queries or read_corpus"
+            f"{name} holds no saved result"
+            + in_python("; read other files with read_run, read_qrels, read_queries or read_corpus")
         )
     if KIND.encode() in text[:200] and b"\n" in text:
         return Document(name, KIND, {})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.argument_names import argument, in_python
 from retrieval_metrics.definition.given import GivenMetric, bounds_by_metric, given_metric
 from retrieval_metrics.definition.metric import Metric, parse_computed
 from retrieval_metrics.inputs.item_keys import key_of
@@ -106,7 +107,7 @@ def _of_origin(origin: Origin, texts: Texts, questions_like: str | None) -> Sect
     try:
         match = of_record(origin.match, "match")
     except ValueError as error:
-        error.add_note("save(path, rankings=False) saves only the numbers")
+        error.add_note(in_python("save(path, rankings=False) saves only the numbers"))
         raise
     run = Section(of_run(origin.run, texts))
     rounds = {} if origin.rounds == 1 else {"rounds": origin.rounds}
@@ -138,14 +139,13 @@ def metric_of(entry: Mapping[str, Any], name: str) -> Metric:
         module = entry.get("module")
         if module is None:
             raise
-        how = (
-            "call define_metric as in the program that saved it"
-            if module == "__main__"
-            else f"first `import {module}`, which defined it"
-        )
+        how = "call define_metric as in the program that saved it"
+        if module != "__main__":
+            given = in_python(f"first `import {module}`", f"pass {argument('metrics_from', module)}")
+            how = f"{given}, which defined it"
+        again = in_python(", and load the file again (loading a file imports nothing)")
         raise ValueError(
-            f"{name} has a user-defined metric, {entry['metric']!r}, which is not known here; {how}, and load "
-            "the file again (loading a file imports nothing)"
+            f"{name} has a user-defined metric, {entry['metric']!r}, which is not known here; {how}{again}"
         ) from error
 
 

@@ -6,6 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.hosts import host_of
+from retrieval_metrics.retrieving.event_loop import serves_a_synchronous_caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +20,8 @@ NAMES = ("model_name", "model", "model_id", "name")
 def how_to_prompt(model: Any) -> Callable[[str], Any]:
     """Return the function to call with a prompt, synchronous or not.
 
+    For a synchronous caller it is the synchronous way of the host, if it has one.
+
     Args:
         model: A function from a prompt to a reply, or a model of an installed host.
 
@@ -27,8 +30,11 @@ def how_to_prompt(model: Any) -> Callable[[str], Any]:
         ImportError: If it belongs to a host whose integration is not installed.
     """
     host = host_of(model)
-    if host is not None and host.model is not None and (prompt := host.model(model)) is not None:
-        return prompt
+    if host is not None:
+        ways = (host.model_synchronously, host.model) if serves_a_synchronous_caller() else (host.model,)
+        for way in ways:
+            if way is not None and (prompt := way(model)) is not None:
+                return prompt
     if callable(model) and not isinstance(model, type):
         asked: Callable[[str], Any] = model
         return asked

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.checks import proportion
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.inputs.conversations import texts_in_context
@@ -105,28 +106,33 @@ class _Bench:
                 f"because their language seems to be none of {known}"
             )
         if passages is None:
-            said.append("whether ids, quotes and spans are in the corpus, and what else answers, which needs corpus=")
+            said.append(
+                "whether ids, quotes and spans are in the corpus, and what else answers, which needs "
+                + argument("corpus")
+            )
         elif not passages.items:
             said.append("the texts of the passages, because the corpus has only ids; pass texts by id")
         if not self._runs and passages is None:
-            said.append("how hard the questions are, which needs runs= or corpus=")
+            said.append(f"how hard the questions are, which needs {argument('runs')} or {argument('corpus')}")
         elif not self._runs and passages is not None and passages.items:
             if not searching.can_search():
                 said.append(
-                    "how hard the questions are, which needs runs= or: pip install 'retrieval-metrics[questions]'"
+                    f"how hard the questions are, which needs {argument('runs')} or: "
+                    "pip install 'retrieval-metrics[questions]'"
                 )
             elif self._too_small:
                 said.append(f"how hard the questions are, which needs at least {searching.FEWEST_PASSAGES} passages")
         if self._other_words is not None:
             said.append(
                 f"which questions have no answer, because BM25 ranks what is relevant no better than chance for "
-                f"{self._other_words[0]:,} of {self._other_words[1]:,}: they use other words, so pass runs= of a "
-                "retriever that matches meanings"
+                f"{self._other_words[0]:,} of {self._other_words[1]:,}: they use other words, so pass "
+                f"{argument('runs')} of a retriever that matches meanings"
             )
         if self._subject.qrels.has_pieces or len(self._runs) < FEWEST_RUNS_TO_AGREE:
             needs = "judgments by id and " if self._subject.qrels.has_pieces else ""
             said.append(
-                f"whether documents that retrievers agree on are relevant too, which needs {needs}at least two runs="
+                f"whether documents that retrievers agree on are relevant too, which needs {needs}at least two "
+                f"{argument('runs')}"
             )
         return said
 

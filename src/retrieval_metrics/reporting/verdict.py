@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import inf, isnan
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.definition.metric import Metric, first_telling
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters, numbers_of_queries, said_of_given
+from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters, said_of_given, sums_of_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,10 +146,11 @@ def small_print(comparison: Compared, *, pairs: bool = True) -> list[str]:
         said = f"margin: each {each} by itself at a one-sided level of {100 * comparison.level:g} %"
         where = "" if pairs or comparison.baseline is not None else ", in print(comparison.conclusions)"
         notes.append(f"{said}{where}")
-    for name, paired_on in comparison.n.items():
-        most = max(numbers_of_queries(one)[name] for one in comparison.scores.values())
+    for metric in comparison.metrics:
+        paired_on = comparison.n[str(metric)]
+        most = max(int(sums_of_values(one, metric).count) for one in comparison.scores.values())
         if most > paired_on:
-            notes.append(f"{name}: means over the {numbers.queries(paired_on)} that every system has, of {most:,}")
+            notes.append(f"{metric}: means over the {numbers.queries(paired_on)} that every system has, of {most:,}")
     return notes
 
 
@@ -165,7 +167,11 @@ def _said_of_clusters(comparison: Compared) -> list[str]:
     clusters = comparison.clusters
     if clusters is None or clusters.labels is None:
         return []
-    why = "by the source of their judgments; clusters=None turns that off" if clusters.by_source else "as given"
+    why = (
+        f"by the source of their judgments; {argument('clusters', None)} turns that off"
+        if clusters.by_source
+        else "as given"
+    )
     said = f"queries in {numbers.count(clusters.count, 'cluster')}, {why}; intervals and tests take whole clusters"
     return [said, *([few_clusters(clusters.count)] if clusters.count < FEW_CLUSTERS else [])]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.presentation import numbers
 
@@ -73,7 +74,7 @@ def said_of_ignorance(known: Ignorance | None, *, condensed: bool, bounded: bool
         return [_said_of_condensed(known)]
     if not known.unbalanced:
         return []
-    better = "" if bounded else '; unjudged="bounds" shows how much'
+    better = "" if bounded else f"; {argument('unjudged', 'bounds')} shows how much"
     said = f"The systems are not judged alike ({_shares(known)}). Unjudged documents count as not relevant"
     return [f"{said}, which alone can make a difference{better}."]
 

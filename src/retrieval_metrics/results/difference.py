@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -112,7 +113,7 @@ class Difference:
         critical = min(students_critical(units.alike, level), self.paired.critical)
         return difference_interval(units, critical, span=self.span, level=level)
 
-    @property
+    @cached_property
     def rare(self) -> RareChange:
         """What so few queries cannot have shown: rare, large differences, none of which they happen to contain."""
         return rare_change(self._units, span=self.span, level=1 - self.alpha)
@@ -193,7 +194,7 @@ class Difference:
         level, span, clusters = self.test_level, self.span, self.clusters
         return queries_needed(self.values, difference, power=power, level=level, span=span, clusters=clusters)
 
-    @property
+    @cached_property
     def _units(self) -> Units:
         return Units.of(self.values, self.clusters)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.results.by_metric import ByMetric
@@ -190,8 +191,8 @@ class Scores:
         """
         if self.origin is None:
             raise ValueError(
-                f"this evaluation cannot be {done}, because it holds only values; use one from evaluate(qrels, run), "
-                "or the parts of a merged one"
+                f"this evaluation cannot be {done}, because it holds only values"
+                + in_python("; use one from evaluate(qrels, run), or the parts of a merged one")
             )
         return self.origin
 

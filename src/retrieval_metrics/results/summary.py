@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.by_metric import ByMetric
@@ -113,7 +114,11 @@ def said_of_clusters(record: Summed) -> list[str]:
         if column is not None and (defined := ~np.isnan(column)).any():
             effect = Units.of(column[defined], clusters.labels[defined]).design_effect
             effects += [] if isnan(effect) else [f"{metric} {effect:.1f}"]
-    why = "by the source of their judgments (clusters=None turns that off)" if clusters.by_source else "as given"
+    why = (
+        f"by the source of their judgments ({argument('clusters', None)} turns that off)"
+        if clusters.by_source
+        else "as given"
+    )
     notes = [f"intervals by cluster: {numbers.count(clusters.count, 'cluster')}, {why}"]
     notes += [f"design effect (variance relative to independent queries): {', '.join(effects)}"] if effects else []
     return notes + ([few_clusters(clusters.count)] if clusters.count < FEW_CLUSTERS else [])

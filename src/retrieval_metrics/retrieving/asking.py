@@ -19,6 +19,7 @@ from retrieval_metrics.retrieving.answer import as_ranking
 from retrieval_metrics.retrieving.answers import Answers, said_of
 from retrieval_metrics.retrieving.calling import Caller, several_at_a_time
 from retrieval_metrics.retrieving.causes import TWO_LOOPS, is_of_another_loop
+from retrieval_metrics.retrieving.event_loop import serves_a_synchronous_caller
 from retrieval_metrics.retrieving.judgeable import Judgeable
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ class Asking:
         match: MatchBy,
         check: Callable[[RunMapping], object] | None,
         items: Callable[[Any], Sequence[Retrieved]] | None = None,
-        synchronously: bool = False,
         name: str = "",
         resume: str | PathLike[str] | None = None,
     ) -> None:
@@ -66,12 +66,10 @@ class Asking:
             match: What ids of the judgments are compared with.
             check: Called with the first answer.
             items: A function that converts an answer into items; None leaves that to the host.
-            synchronously: Whether the caller is synchronous: retrievers of hosts are then asked in threads where they
-                can be, so that an asynchronous client of the caller meets only the caller's event loop.
             name: The name of the system, for messages.
             resume: The file in which the answers are kept.
         """
-        ask, host = how_to_ask(retriever, synchronously=synchronously)
+        ask, host = how_to_ask(retriever)
         self._items = host.items if items is None and host is not None else items
         self.texts = question_texts(questions)
         self._judgeable = _judgeable(questions, match) if isinstance(questions, Questions) and self.texts else None
@@ -246,12 +244,10 @@ def _judgeable(questions: Questions, match: MatchBy) -> Judgeable:
     return Judgeable(truth, with_documents(match, None, truth, questions))
 
 
-def how_to_ask(retriever: Any, *, synchronously: bool = False) -> tuple[Callable[[str], Any], Host | None]:
+def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None]:
     """Return the function to call with the text of a query, and the host that converts its answers.
 
-    Args:
-        retriever: The retriever.
-        synchronously: Whether to take the synchronous way of a host, if it has one.
+    For a synchronous caller it is the synchronous way of the host, if it has one.
 
     Raises:
         TypeError: If it is not a retriever.
@@ -259,7 +255,7 @@ def how_to_ask(retriever: Any, *, synchronously: bool = False) -> tuple[Callable
     """
     host = host_of(retriever)
     if host is not None:
-        ways = (host.ask_synchronously, host.ask) if synchronously else (host.ask,)
+        ways = (host.ask_synchronously, host.ask) if serves_a_synchronous_caller() else (host.ask,)
         for way in ways:
             if way is not None and (ask := way(retriever)) is not None:
                 return ask, host

@@ -44,6 +44,10 @@ class _Loops:
                 self._by_caller[caller] = self._started()
             return self._by_caller[caller]
 
+    def has_this_thread(self) -> bool:
+        """Whether one of these loops runs in the calling thread."""
+        return threading.get_ident() in self._threads
+
     def _started(self) -> AbstractEventLoop:
         import asyncio  # noqa: PLC0415  (costs as much as numpy's import, and not everybody retrieves)
 
@@ -82,6 +86,21 @@ def _start_afresh() -> None:
 
 if hasattr(os, "register_at_fork"):  # Windows does not fork
     os.register_at_fork(after_in_child=_start_afresh)
+
+
+def serves_a_synchronous_caller() -> bool:
+    """Return whether the running event loop is one of this module.
+
+    Behind it waits a synchronous caller, so clients are better called by their synchronous way, in threads: an
+    asynchronous client that was used here breaks in the event loop of its owner.
+
+    Example:
+        >>> async def asked():
+        ...     return serves_a_synchronous_caller()
+        >>> serves_a_synchronous_caller(), run_until_complete(asked())
+        (False, True)
+    """
+    return _loops.has_this_thread()
 
 
 def run_until_complete(coroutine: Coroutine[Any, Any, ResultT]) -> ResultT:

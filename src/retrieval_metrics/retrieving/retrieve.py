@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.retrieving.event_loop import run_until_complete
-from retrieval_metrics.signatures import arguments_of, bound
+from retrieval_metrics.signatures import arguments_of, passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,10 +39,12 @@ async def aretrieve(
     This is the asynchronous twin of `retrieve`, with the same arguments, result and errors. Synchronous functions run
     in threads and do not block the loop. Cancelling it cancels the queries that are under way.
     """
-    return await _retrieved(
+    # Imported here, because it imports asyncio, which takes as long as numpy.
+    from retrieval_metrics.retrieving.asking import Asking, ask_all  # noqa: PLC0415
+
+    asking = Asking(
         retriever,
         questions,
-        show_progress=show_progress,
         workers=workers,
         timeout=timeout,
         retries=retries,
@@ -52,6 +54,8 @@ async def aretrieve(
         items=items,
         resume=resume,
     )
+    (run,) = await ask_all([asking], show_progress=show_progress)
+    return run
 
 
 @arguments_of(aretrieve)
@@ -113,14 +117,4 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:  # noqa: D417  (they a
         >>> run["q1"], run.errors
         (['d7', 'd1'], {})
     """
-    return run_until_complete(_retrieved(synchronously=True, **bound("retrieve", aretrieve, args, options)))
-
-
-async def _retrieved(
-    retriever: Any, questions: QueryTexts | Questions, *, show_progress: bool, **settings: Any
-) -> RetrievedRun:
-    # Imported here, because it imports asyncio, which takes as long as numpy.
-    from retrieval_metrics.retrieving.asking import Asking, ask_all  # noqa: PLC0415
-
-    (run,) = await ask_all([Asking(retriever, questions, **settings)], show_progress=show_progress)
-    return run
+    return run_until_complete(passed_on("retrieve", aretrieve, args, options))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.inputs.single_precision import in_single_precision
 from retrieval_metrics.judging.judge import judge
 
@@ -52,7 +53,7 @@ def refuse(judged: JudgedRun, rules: Rules) -> None:
         if queries.any():
             query = judged.qrels.queries[int(queries.argmax())]
             raise ValueError(
-                f'{complaint.format(query=repr(query))}, which {rules.name} refuses ({rule}="error"); {_ADVICE[rule]}'
+                f'{complaint.format(query=repr(query))}, which {rules.name} refuses ({rule}="error"); {_advice(rule)}'
             )
 
 
@@ -74,8 +75,13 @@ def fractions(truth: Qrels) -> BoolArray:
     return found
 
 
+def _advice(rule: str) -> str:
+    what, otherwise = _ADVICE[rule]
+    return f"remove {what}, or use {argument('semantics', 'standard')}, where {otherwise}"
+
+
 _ADVICE = {
-    "repeats": 'remove it, or use semantics="standard", where only the first counts',
-    "no_relevant": 'remove the query, or use semantics="standard", where it is counted but left out of the mean',
-    "empty": 'remove the query, or use semantics="standard", where it scores 0',
+    "repeats": ("it", "only the first counts"),
+    "no_relevant": ("the query", "it is counted but left out of the mean"),
+    "empty": ("the query", "it scores 0"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.inputs.retrieved import Retrieved, identity
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun, Seen
 from retrieval_metrics.trajectories.trajectory import Trajectory, in_order
@@ -23,7 +24,7 @@ KNOWN: Mapping[str, tuple[str, ...]] = {"context": ("context",), "cited": ("cita
 UNKNOWN = {
     "context": "what the answering model has read is unknown, which is not the same as nothing; a trace tells it if it "
     "holds the input of the model, and the texts of what was found",
-    "citations": "what the answer cites is unknown, which is not the same as nothing; pass citations=",
+    "citations": "what the answer cites is unknown, which is not the same as nothing; pass {}",
 }
 
 
@@ -78,7 +79,7 @@ def seen_in(trajectory: Trajectory, view: CallsView, per_call: int | None = None
     if view in KNOWN:
         for name in KNOWN[view]:
             if getattr(trajectory, name) is None:
-                raise ValueError(UNKNOWN[name])
+                raise ValueError(UNKNOWN[name].format(argument(name)))
         return _placed(trajectory, _read_or_cited(trajectory, view))
     calls = trajectory.calls
     if not calls:

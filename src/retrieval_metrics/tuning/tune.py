@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.comparing.compare_retrievers import compare_retrievers
 from retrieval_metrics.comparing.paired_tests import pairs_of
@@ -88,7 +89,10 @@ def tune(
     """
     chosen_by = metric if isinstance(metric, Metric) else Metric.parse(metric)
     if not chosen_by.definition.higher_is_better:
-        raise ValueError(f"lower is better in {chosen_by}; tune takes the largest mean, so bound it: at_most={{...}}")
+        raise ValueError(
+            f"lower is better in {chosen_by}; tune takes the largest mean, so bound it: "
+            f"{argument('at_most', python='at_most={...}')}"
+        )
     bounds = {**(at_least or {}), **(at_most or {})}
     further = [others] if isinstance(others, (str, Metric)) else list(others)
     wanted = [chosen_by, *further, *(name for name in bounds if name != SECONDS)]

@@ -128,7 +128,7 @@ EVALUATE: dict[str, Callable[..., Any]] = {
 }
 
 
-PAGE = Path(__file__).parents[3] / "docs" / "recipes" / "langchain-chains.md"
+PAGE = Path(__file__).parents[3] / "docs" / "integrations" / "langchain_chains.md"
 
 
 def test_the_page_has_a_row_for_each_with_its_arguments() -> None:

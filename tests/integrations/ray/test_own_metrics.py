@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import ray
 
 SCRIPT = """
 import os
@@ -23,14 +24,14 @@ def own_recall(grades, ideal):
 rm.define_metric("own_recall", own_recall)  # in a script, which no worker can import
 rm.define_metric("unused", lambda grades, p="a": 1.0)
 
-start(num_cpus=2, logging_level="error", log_to_driver=False)
+start(logging_level="error", log_to_driver=False)
 DataContext.get_current().enable_progress_bars = False
 qrels = {{f"q{{i}}": {{"a": 2, "b": 1, "c": i % 3}} for i in range(20)}}
 run = {{f"q{{i}}": {{"x": 3.0, "b": 2.0, "a": 1.0 + i % 2}} for i in range(20)}}
 names = ["own_recall@2", "recall@2", "own_ndcg@3", "ndcg@3"]
 for ties in ("docid", "expected"):
     results = evaluate_dataset(
-        dataset(qrels_rows(qrels), "grade", 3), dataset(*run_rows(run), 3), names, ties=ties, partitions=3
+        dataset(qrels_rows(qrels), "grade", 2), dataset(*run_rows(run), 2), names, ties=ties, partitions=1
     )
     found = to_evaluation(results, ties=ties)
     expected = rm.evaluate(qrels, run, names, ties=ties)
@@ -59,6 +60,8 @@ rm.define_metric("own_ndcg", own_ndcg)
 def test_metrics_of_a_module_and_of_a_script_reach_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own_metrics.py").write_text(MODULE)
     (tmp_path / "script.py").write_text(SCRIPT.format(module="own_metrics"))
+    # A program of its own, on the Ray that is running: starting another would take as long as all other tests of Ray.
+    monkeypatch.setenv("RAY_ADDRESS", ray.get_runtime_context().gcs_address)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(__file__).parents[2]}")
     done = subprocess.run(
         [sys.executable, "-W", "ignore", str(tmp_path / "script.py")],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.runnables import Runnable
 
 from langchain_retrieval_metrics.recording import searches_of
+from retrieval_metrics.adapting import first_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -46,24 +47,29 @@ def how_to_ask(
         return agent
     if not isinstance(retriever, Runnable):
         return _of_function(retriever, query_key)
-    only_asynchronous = False
+    invoke = first_way(partial(invoked, retriever), retriever.ainvoke)
 
     def ask(text: str) -> Any:
-        nonlocal only_asynchronous
-        given = _given(text, query_key)
-        if only_asynchronous:
-            return retriever.ainvoke(given, config)
         try:
-            return retriever.invoke(given, config)
-        except (NotImplementedError, TypeError) as error:
-            if isinstance(error, TypeError) and "ainvoke" not in str(error):
-                return _refused(retriever, error, query_key)
-            only_asynchronous = True
-            return retriever.ainvoke(given, config)
+            return invoke(_given(text, query_key), config)
         except Exception as error:  # noqa: BLE001  (chains that take a mapping raise anything for a text)
             return _refused(retriever, error, query_key)
 
     return ask
+
+
+def invoked(runnable: Runnable[Any, Any], given: Any, config: RunnableConfig | None = None, **arguments: Any) -> Any:
+    """Return what a Runnable returns.
+
+    Raises:
+        NotImplementedError: If it can only be awaited; a RunnableLambda raises a TypeError then.
+    """
+    try:
+        return runnable.invoke(given, config, **arguments)
+    except TypeError as error:
+        if "ainvoke" in str(error):
+            raise NotImplementedError(f"{type(runnable).__name__} is only asynchronous") from error
+        raise
 
 
 def how_to_ask_asynchronously(

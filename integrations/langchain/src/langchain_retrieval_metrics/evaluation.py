@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.documents import Document
@@ -12,19 +13,22 @@ from langchain_retrieval_metrics.asking import Refused, how_to_ask, how_to_ask_a
 from langchain_retrieval_metrics.documents import items_of, part
 from retrieval_metrics import (
     DEFAULT_METRICS,
-    EvaluationSet,
-    Qrels,
     Retrieved,
     aretrieve,
-    evaluate,
     retrieve,
 )
-from retrieval_metrics.adapting import WORKERS, clusters_of, first_answer_check, positive_integer, with_documents
+from retrieval_metrics.adapting import (
+    WORKERS,
+    Asked,
+    arguments_of,
+    passed_on,
+    positive_integer,
+)
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
-    from retrieval_metrics import Evaluation, Metric, RetrievedRun, Rules
+    from retrieval_metrics import Evaluation, Metric, Rules
     from retrieval_metrics.types import ClustersBy, MatchBy
 
 Documents: TypeAlias = Sequence[Document]
@@ -35,25 +39,75 @@ Retriever: TypeAlias = (
 """A BaseRetriever, any other Runnable from a text to Documents, a chain whose answer holds them, or a function."""
 
 
-def evaluate_retriever(
-    retriever: Retriever,
-    dataset: Any,
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
-    *,
-    match: MatchBy = "id",
-    semantics: str | Rules = "standard",
-    clusters: ClustersBy = "source",
-    query_key: str | None = None,
-    documents_key: str | None = None,
-    tools: str | Collection[str] = (),
-    max_concurrency: int = WORKERS,
-    timeout: float | None = None,
-    retries: int = 0,
-    show_progress: bool = False,
-    raise_on_error: bool = False,
-    config: RunnableConfig | None = None,
-    documents: Any = None,
-) -> Evaluation:
+def items_in(answer: Any, documents_key: str | None) -> list[Retrieved]:
+    """Return what was retrieved for a query as items of the core."""
+    if isinstance(answer, Refused):
+        answer.read()
+    if documents_key is not None:
+        if not isinstance(answer, Mapping):
+            raise TypeError(
+                f"documents_key={documents_key!r} is for chains that return a mapping, but the "
+                f"retriever returned {type(answer).__name__}; leave documents_key out"
+            )
+        answer = part(answer, documents_key, "the answer of the retriever")
+    elif isinstance(answer, Mapping):
+        raise TypeError(
+            "a retriever must return a list of Documents; this one returned a mapping with "
+            f"{', '.join(map(repr, answer)) or 'nothing'}; name the key of the documents with documents_key="
+        )
+    return items_of(answer)
+
+
+def workers_of(max_concurrency: int, config: RunnableConfig | None) -> int:
+    """Return how many questions may be under way at once; the config of LangChain may allow fewer."""
+    workers = positive_integer(max_concurrency, "max_concurrency")
+    least = (config or {}).get("max_concurrency")
+    return workers if least is None else min(workers, positive_integer(least, "max_concurrency of config"))
+
+
+class _Evaluating:
+    """What a retriever is asked, and how: the arguments of both functions, checked."""
+
+    def __init__(
+        self,
+        retriever: Retriever,
+        dataset: Any,
+        metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+        *,
+        match: MatchBy = "id",
+        semantics: str | Rules = "standard",
+        clusters: ClustersBy = "source",
+        query_key: str | None = None,
+        documents_key: str | None = None,
+        tools: str | Collection[str] = (),
+        max_concurrency: int = WORKERS,
+        timeout: float | None = None,
+        retries: int = 0,
+        show_progress: bool = False,
+        raise_on_error: bool = False,
+        config: RunnableConfig | None = None,
+        documents: Any = None,
+    ) -> None:
+        asked = Asked(
+            dataset, metrics, match, semantics=semantics, clusters=clusters, documents=documents, stacklevel=5
+        )
+        self.evaluation = asked.evaluation
+        self.way: Any = (retriever, config, query_key, tools)
+        self.asking: dict[str, Any] = {
+            "questions": asked.questions,
+            "match": match,
+            "items": partial(items_in, documents_key=documents_key),
+            "check": asked.check,
+            "workers": workers_of(max_concurrency, config),
+            "timeout": timeout,
+            "retries": retries,
+            "show_progress": show_progress,
+            "raise_on_error": raise_on_error,
+        }
+
+
+@arguments_of(_Evaluating)
+def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:  # noqa: D417  (they are those of _Evaluating)
     """Ask a retriever every question of a dataset, several at a time, and score what it returns.
 
     Args:
@@ -110,130 +164,16 @@ def evaluate_retriever(
         >>> result.means["mrr"]  # 1/2
         0.5
     """
-    asked = Asked(
-        dataset,
-        metrics,
-        match,
-        semantics=semantics,
-        clusters=clusters,
-        documents_key=documents_key,
-        documents=documents,
-    )
-    run = retrieve(
-        how_to_ask(retriever, config, query_key, tools),
-        asked.questions,
-        match=match,
-        items=asked.items,
-        check=asked.check,
-        workers=workers_of(max_concurrency, config),
-        timeout=timeout,
-        retries=retries,
-        show_progress=show_progress,
-        raise_on_error=raise_on_error,
-    )
-    return asked.evaluation(run)
+    call = passed_on("evaluate_retriever", _Evaluating, args, options)
+    return call.evaluation(retrieve(how_to_ask(*call.way), **call.asking))
 
 
-async def aevaluate_retriever(
-    retriever: Retriever,
-    dataset: Any,
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
-    *,
-    match: MatchBy = "id",
-    semantics: str | Rules = "standard",
-    clusters: ClustersBy = "source",
-    query_key: str | None = None,
-    documents_key: str | None = None,
-    tools: str | Collection[str] = (),
-    max_concurrency: int = WORKERS,
-    timeout: float | None = None,  # noqa: ASYNC109  (of each question, not of the whole)
-    retries: int = 0,
-    show_progress: bool = False,
-    raise_on_error: bool = False,
-    config: RunnableConfig | None = None,
-    documents: Any = None,
-) -> Evaluation:
+@arguments_of(_Evaluating)
+async def aevaluate_retriever(*args: Any, **options: Any) -> Evaluation:
     """Ask a retriever every question of a dataset, several at a time, and score what it returns.
 
     This is the asynchronous twin of `evaluate_retriever`, with the same arguments, result and errors. It calls
     `ainvoke`, or awaits a function.
     """
-    asked = Asked(
-        dataset,
-        metrics,
-        match,
-        semantics=semantics,
-        clusters=clusters,
-        documents_key=documents_key,
-        documents=documents,
-    )
-    run = await aretrieve(
-        how_to_ask_asynchronously(retriever, config, query_key, tools),
-        asked.questions,
-        match=match,
-        items=asked.items,
-        check=asked.check,
-        workers=workers_of(max_concurrency, config),
-        timeout=timeout,
-        retries=retries,
-        show_progress=show_progress,
-        raise_on_error=raise_on_error,
-    )
-    return asked.evaluation(run)
-
-
-class Asked:
-    """The questions, their judgments, and the options, checked before the first question is asked."""
-
-    def __init__(
-        self,
-        dataset: Any,
-        metrics: str | Metric | Iterable[str | Metric],
-        match: MatchBy,
-        *,
-        semantics: str | Rules,
-        clusters: ClustersBy,
-        documents: Any,
-        documents_key: str | None = None,
-    ) -> None:
-        self.questions = EvaluationSet.of(dataset)
-        self._metrics = metrics if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
-        self._semantics = semantics
-        self._documents_key = documents_key
-        qrels = Qrels(self.questions.qrels)
-        self._clusters = clusters_of(self.questions, qrels, clusters)
-        self._match = with_documents(match, documents, qrels, self.questions, stacklevel=4)
-        self.check = first_answer_check(qrels, self._metrics, semantics=semantics, match=self._match)
-
-    def items(self, answer: Any) -> list[Retrieved]:
-        """Return what was retrieved for a query as items of the core."""
-        if isinstance(answer, Refused):
-            answer.read()
-        if self._documents_key is not None:
-            if not isinstance(answer, Mapping):
-                raise TypeError(
-                    f"documents_key={self._documents_key!r} is for chains that return a mapping, but the "
-                    f"retriever returned {type(answer).__name__}; leave documents_key out"
-                )
-            answer = part(answer, self._documents_key, "the answer of the retriever")
-        elif isinstance(answer, Mapping):
-            raise TypeError(
-                "a retriever must return a list of Documents; this one returned a mapping with "
-                f"{', '.join(map(repr, answer)) or 'nothing'}; name the key of the documents with documents_key="
-            )
-        return items_of(answer)
-
-    def evaluation(self, run: RetrievedRun) -> Evaluation:
-        """Score what was retrieved."""
-        known = any(made.get("source") is not None for made in self.questions.provenance.values())
-        truth = self.questions if known else self.questions.qrels
-        return evaluate(
-            truth, run, self._metrics, semantics=self._semantics, match=self._match, clusters=self._clusters
-        )
-
-
-def workers_of(max_concurrency: int, config: RunnableConfig | None) -> int:
-    """Return how many questions may be under way at once; the config of LangChain may allow fewer."""
-    workers = positive_integer(max_concurrency, "max_concurrency")
-    least = (config or {}).get("max_concurrency")
-    return workers if least is None else min(workers, positive_integer(least, "max_concurrency of config"))
+    call = passed_on("aevaluate_retriever", _Evaluating, args, options)
+    return call.evaluation(await aretrieve(how_to_ask_asynchronously(*call.way), **call.asking))

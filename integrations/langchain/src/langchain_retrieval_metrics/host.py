@@ -11,10 +11,10 @@ from langchain_core.messages import BaseMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
 
-from langchain_retrieval_metrics.asking import Refused, how_to_ask, is_graph
+from langchain_retrieval_metrics.asking import Refused, how_to_ask, invoked, is_graph
 from langchain_retrieval_metrics.documents import items_of
 from langchain_retrieval_metrics.recording import searches_of
-from retrieval_metrics.adapting import Host
+from retrieval_metrics.adapting import Host, first_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,25 +65,44 @@ def _model(model: Any) -> Callable[[str], Any] | None:
     if not isinstance(model, Runnable) or isinstance(model, BaseRetriever):
         return None
 
-    # A chat model without a method of its own raises when it is asked for structured output.
-    chat = model if isinstance(model, BaseChatModel) else None
-    if chat is not None and type(chat).with_structured_output is BaseChatModel.with_structured_output:
-        chat = None
-
     async def reply(prompt: str, schema: dict[str, Any] | None = None) -> str:
-        if chat is not None and schema is not None:
-            both: Any = await chat.with_structured_output(schema, include_raw=True).ainvoke(prompt)
-            if both["parsed"] is not None:
-                return json.dumps(both["parsed"], ensure_ascii=False)
-            answer = both["raw"]
-        else:
-            answer = await model.ainvoke(prompt)
-        text = answer.text if isinstance(answer, BaseMessage) else answer
-        if not isinstance(text, str):
-            raise TypeError(f"a model must reply with a text or a message, got {type(answer).__name__}")
-        return str(text)
+        return _text(await _that_replies(model, schema).ainvoke(prompt))
 
     return reply
+
+
+def _model_synchronously(model: Any) -> Callable[[str], Any] | None:
+    asynchronous = _model(model)
+    if asynchronous is None:
+        return None
+
+    def reply(prompt: str, schema: dict[str, Any] | None = None) -> str:
+        return _text(invoked(_that_replies(model, schema), prompt))
+
+    return first_way(reply, asynchronous)
+
+
+def _that_replies(model: Runnable[Any, Any], schema: dict[str, Any] | None) -> Runnable[Any, Any]:
+    """Return a model that replies in the form of a schema, if it can."""
+    # A chat model without a method of its own raises when it is asked for structured output.
+    if (
+        schema is None
+        or not isinstance(model, BaseChatModel)
+        or type(model).with_structured_output is BaseChatModel.with_structured_output
+    ):
+        return model
+    return model.with_structured_output(schema, include_raw=True) | _parsed_or_raw
+
+
+def _parsed_or_raw(both: Any) -> Any:
+    return both["raw"] if both["parsed"] is None else json.dumps(both["parsed"], ensure_ascii=False)
+
+
+def _text(answer: Any) -> str:
+    text = answer.text if isinstance(answer, BaseMessage) else answer
+    if not isinstance(text, str):
+        raise TypeError(f"a model must reply with a text or a message, got {type(answer).__name__}")
+    return str(text)
 
 
 HOST = Host(
@@ -92,6 +111,7 @@ HOST = Host(
     ask_synchronously=_ask_synchronously,
     items=_items,
     model=_model,
+    model_synchronously=_model_synchronously,
     documents=items_of,
 )
 """Registered as the entry point `langchain_core` of the group `retrieval_metrics.hosts`."""

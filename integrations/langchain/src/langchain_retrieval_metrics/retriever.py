@@ -13,6 +13,7 @@ from langchain_core.retrievers import BaseRetriever, RetrieverLike
 from langchain_core.runnables.config import RunnableConfig, ensure_config, patch_config
 from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr, field_validator, model_validator
 
+from langchain_retrieval_metrics.asking import invoked
 from langchain_retrieval_metrics.searching import Request, StoreSearch, as_runnable, asked_for, searched_by_vector
 from langchain_retrieval_metrics.settings import MMRSettings
 from langchain_retrieval_metrics.stores import holds_vectors, to_find_again, vectors_of
@@ -211,10 +212,20 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         found = await request.base.ainvoke(query, config, **request.arguments)
         return await self._aselect(self._candidates(found, k, fetch_k, request), query, k, lambda_mult)
 
+    def candidates(self, query: str, fetch_k: int | None, config: RunnableConfig | None = None) -> list[Document]:
+        """Return the candidates of MMR for a query, in the order of the base retriever.
+
+        Raises:
+            NotImplementedError: If the base retriever is only asynchronous.
+        """
+        request = asked_for(self.base_retriever, fetch_k, self.fetch_k_arg)
+        found = invoked(request.base, query, config, **request.arguments)
+        return list(self._candidates(found, self.k, fetch_k, request))
+
     async def acandidates(
         self, query: str, fetch_k: int | None, config: RunnableConfig | None = None
     ) -> list[Document]:
-        """Return the candidates of MMR for a query, in the order of the base retriever."""
+        """Return the candidates of MMR for a query; the asynchronous twin of `candidates`."""
         request = asked_for(self.base_retriever, fetch_k, self.fetch_k_arg)
         found = await request.base.ainvoke(query, config, **request.arguments)
         return list(self._candidates(found, self.k, fetch_k, request))

@@ -93,9 +93,7 @@ class MMRSettings(BaseModel):
         """Return the documents that MMR selects, best first, as copies with score and rank."""
         if not documents:
             return []
-        wanted = self._wanted(documents)
-        vectors = wanted.stacked(self._embed_documents(wanted))
-        of_query = self._embed_query(query) if self.relevance == "query" else None
+        vectors, of_query = self._vectors(documents, query)
         return self._selected(documents, vectors, of_query, k, lambda_mult)
 
     async def _aselect(
@@ -107,8 +105,14 @@ class MMRSettings(BaseModel):
         vectors, of_query = await self._avectors(documents, query)
         return self._selected(documents, vectors, of_query, k, lambda_mult)
 
-    async def _avectors(self, documents: Sequence[Document], query: str) -> tuple[Vector, Vector | None]:
+    def _vectors(self, documents: Sequence[Document], query: str) -> tuple[Vector, Vector | None]:
         """Return the vectors of the documents and, if needed, of the query."""
+        wanted = self._wanted(documents)
+        vectors = wanted.stacked(self._embed_documents(wanted))
+        return vectors, self._embed_query(query) if self.relevance == "query" else None
+
+    async def _avectors(self, documents: Sequence[Document], query: str) -> tuple[Vector, Vector | None]:
+        """Return the vectors of the documents and, if needed, of the query; both are embedded concurrently."""
         wanted = await asyncio.to_thread(self._wanted, documents)  # a vector_fn may ask a store
         if self.relevance == "query":
             embedded, of_query = await asyncio.gather(self._aembed_documents(wanted), self._aembed_query(query))

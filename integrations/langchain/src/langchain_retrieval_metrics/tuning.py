@@ -7,10 +7,10 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_retrieval_metrics.documents import items_of
-from langchain_retrieval_metrics.evaluation import Asked, workers_of
+from langchain_retrieval_metrics.evaluation import workers_of
 from langchain_retrieval_metrics.retriever import MMRRetriever
-from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, tune
-from retrieval_metrics.adapting import WORKERS, positive_integer, run_until_complete
+from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, retrieve, tune
+from retrieval_metrics.adapting import WORKERS, Asked, arguments_of, first_way, passed_on, positive_integer
 from retrieval_metrics.types import Tuning
 
 if TYPE_CHECKING:
@@ -29,24 +29,161 @@ BASE = "as retrieved"
 """The name of the base retriever's own order among the settings."""
 
 
-def tune_mmr(
-    retriever: Retriever,
-    questions: Any,
-    *,
-    lambdas: Iterable[float] = LAMBDAS,
-    fetch_ks: Iterable[int] | None = None,
-    metric: str | None = None,
-    match: MatchBy = "id",
-    semantics: str | Rules = "standard",
-    clusters: ClustersBy = "source",
-    max_concurrency: int = WORKERS,
-    timeout: float | None = None,
-    retries: int = 0,
-    show_progress: bool = False,
-    config: RunnableConfig | None = None,
-    documents: Any = None,
-    **settings: Any,
-) -> MMRTuning:
+class Setting(NamedTuple):
+    """A setting that was tried; a `fetch_k` of None takes all documents."""
+
+    lambda_mult: float
+    fetch_k: int | None
+
+    def __str__(self) -> str:
+        return f"lambda {self.lambda_mult:g} of {'all' if self.fetch_k is None else self.fetch_k}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class MMRTuning(Tuning):
+    """The core's `Tuning` of MMR settings, with the retriever that follows from it.
+
+    The default is `"as retrieved"`, the order of the base retriever.
+
+    Attributes:
+        best: The setting to switch to; None if the conclusion is to keep the base retriever.
+        retriever: The MMRRetriever with that setting, or None. `better` says whether the questions show that it is
+            better; otherwise switching is right on average, and may not be here.
+    """
+
+    best: Setting | None
+    retriever: MMRRetriever | None
+
+
+class _Candidates(NamedTuple):
+    documents: list[Document]
+    items: list[Retrieved]
+    vectors: Vector
+    of_query: Vector | None
+
+
+class _Tuning:
+    """The settings to try, checked before anything is asked."""
+
+    def __init__(
+        self,
+        retriever: Retriever,
+        questions: Any,
+        *,
+        lambdas: Iterable[float] = LAMBDAS,
+        fetch_ks: Iterable[int] | None = None,
+        metric: str | None = None,
+        match: MatchBy = "id",
+        semantics: str | Rules = "standard",
+        clusters: ClustersBy = "source",
+        max_concurrency: int = WORKERS,
+        timeout: float | None = None,
+        retries: int = 0,
+        show_progress: bool = False,
+        config: RunnableConfig | None = None,
+        documents: Any = None,
+        **settings: Any,
+    ) -> None:
+        if not isinstance(retriever, MMRRetriever):
+            given: Any = retriever
+            retriever = MMRRetriever(base_retriever=given, **settings)
+        elif settings:
+            raise TypeError(f"the retriever is an MMRRetriever and has its own {', '.join(settings)}; set them on it")
+        self._retriever: MMRRetriever = retriever
+        self._metric = f"recall@{retriever.k}" if metric is None else metric
+        weights = list(dict.fromkeys(lambdas))
+        for weight in weights:
+            mmr(None, [[1.0]], relevance=[1.0], lambda_mult=weight)  # refuses what is not a lambda
+        if all(weight == 1 for weight in weights):
+            raise ValueError("there is no lambda below 1 to try; pass for example lambdas=[0.3, 0.5, 0.7]")
+        sizes: list[int | None] = [retriever.fetch_k]
+        if fetch_ks is not None:
+            sizes = [positive_integer(each, "fetch_k") for each in dict.fromkeys(fetch_ks)]
+        if not sizes:
+            raise ValueError("there is no fetch_k to try; pass for example fetch_ks=[20, 50]")
+        if any(size is not None and size < retriever.k for size in sizes):
+            raise ValueError(f"fetch_k={min(filter(None, sizes))} is less than the retriever's k={retriever.k}")
+        tried = [Setting(weight, size) for size in sizes for weight in weights]
+        if fetch_ks is None or retriever.fetch_k is not None:
+            tried.append(Setting(retriever.lambda_mult, retriever.fetch_k))
+        self._settings = {str(setting): setting for setting in tried}
+        self._asked = Asked(
+            questions, self._metric, match, semantics=semantics, clusters=clusters, documents=documents, stacklevel=5
+        )
+        self._config = config
+        self.asking: dict[str, Any] = {
+            "questions": self._asked.questions,
+            "match": match,
+            "items": items_of,
+            "check": self._asked.check,
+            "workers": workers_of(max_concurrency, config),
+            "timeout": timeout,
+            "retries": retries,
+            "show_progress": show_progress,
+        }
+        self._found: dict[str, _Candidates] = {}
+
+    def ask(self, text: str) -> list[Document]:
+        """Ask a question, and keep the candidates with their vectors."""
+        documents = self._retriever.candidates(text, self._most, self._config)
+        if documents:
+            self._keep(text, documents, *self._retriever._vectors(documents, text))  # noqa: SLF001  (same package)
+        return documents
+
+    async def aask(self, text: str) -> list[Document]:
+        """Ask a question; the asynchronous twin of `ask`."""
+        documents = await self._retriever.acandidates(text, self._most, self._config)
+        if documents:
+            self._keep(text, documents, *await self._retriever._avectors(documents, text))  # noqa: SLF001  (as above)
+        return documents
+
+    def _keep(self, text: str, documents: list[Document], vectors: Vector, of_query: Vector | None) -> None:
+        self._found[text] = _Candidates(documents, items_of(documents), vectors, of_query)
+
+    @property
+    def _most(self) -> int | None:
+        """The largest number of candidates that a setting needs; None for all."""
+        sizes = [setting.fetch_k for setting in self._settings.values()]
+        return None if None in sizes else max(filter(None, sizes))
+
+    def result(self, run: RetrievedRun) -> MMRTuning:
+        """Choose among the settings."""
+        evaluations: dict[str, Evaluation] = {}
+        with warnings.catch_warnings():
+            for name, setting in [(BASE, None), *self._settings.items()]:
+                evaluations[name] = self._asked.evaluation(self._run(run, setting))
+                warnings.simplefilter("ignore", RetrievalWarning)  # of the same failures, once is enough
+            parameters = {name: setting._asdict() for name, setting in self._settings.items()}
+            chosen = tune(evaluations, metric=self._metric, default=BASE, parameters=parameters)
+        known = {one.name: getattr(chosen, one.name) for one in fields(chosen)}
+        switch = chosen.winner != BASE and (chosen.better or chosen.new_gain > 0)
+        best = self._settings[chosen.winner] if switch else None
+        retriever = None if best is None else self._retriever.model_copy(update=best._asdict())
+        return MMRTuning(**known, best=best, retriever=retriever)
+
+    def _run(self, run: RetrievedRun, setting: Setting | None) -> RetrievedRun:
+        texts = self._asked.questions.queries
+        # Without the seconds: all settings share the same retrieval.
+        return RetrievedRun({query: self._selected(texts[query], setting) for query in run}, run.errors)
+
+    def _selected(self, text: str, setting: Setting | None) -> list[Retrieved]:
+        if (found := self._found.get(text)) is None:
+            return []
+        if setting is None:
+            return found.items[: self._retriever.k]
+        documents = found.documents[: setting.fetch_k]
+        selection = mmr(
+            found.of_query,
+            found.vectors[: setting.fetch_k],
+            k=self._retriever.k,
+            lambda_mult=setting.lambda_mult,
+            relevance=self._retriever._relevance(documents),  # noqa: SLF001  (same package)
+        )
+        return [found.items[at] for at in selection]
+
+
+@arguments_of(_Tuning)
+def tune_mmr(*args: Any, **options: Any) -> MMRTuning:  # noqa: D417  (they are those of _Tuning)
     """Try MMR with several lambdas and numbers of candidates, and say whether to prefer one to the base retriever.
 
     Every question is asked and embedded once, with the largest `fetch_k`; smaller ones use its first candidates. The
@@ -96,183 +233,12 @@ these.
         >>> [document.id for document in tuned.retriever.invoke("0?")]
         ['a', 'other']
     """
-    tuning = _Tuning(
-        retriever,
-        questions,
-        settings,
-        lambdas=lambdas,
-        fetch_ks=fetch_ks,
-        metric=metric,
-        match=match,
-        semantics=semantics,
-        clusters=clusters,
-        documents=documents,
-    )
-    run = tuning.fetched(config, max_concurrency, timeout=timeout, retries=retries, show_progress=show_progress)
-    return tuning.result(run_until_complete(run))
+    tuning = passed_on("tune_mmr", _Tuning, args, options)
+    return tuning.result(retrieve(first_way(tuning.ask, tuning.aask), **tuning.asking))
 
 
-async def atune_mmr(
-    retriever: Retriever,
-    questions: Any,
-    *,
-    lambdas: Iterable[float] = LAMBDAS,
-    fetch_ks: Iterable[int] | None = None,
-    metric: str | None = None,
-    match: MatchBy = "id",
-    semantics: str | Rules = "standard",
-    clusters: ClustersBy = "source",
-    max_concurrency: int = WORKERS,
-    timeout: float | None = None,  # noqa: ASYNC109  (of each question, not of the whole)
-    retries: int = 0,
-    show_progress: bool = False,
-    config: RunnableConfig | None = None,
-    documents: Any = None,
-    **settings: Any,
-) -> MMRTuning:
+@arguments_of(_Tuning)
+async def atune_mmr(*args: Any, **options: Any) -> MMRTuning:
     """Try MMR with several settings; the asynchronous twin of `tune_mmr`, with its arguments, result and errors."""
-    tuning = _Tuning(
-        retriever,
-        questions,
-        settings,
-        lambdas=lambdas,
-        fetch_ks=fetch_ks,
-        metric=metric,
-        match=match,
-        semantics=semantics,
-        clusters=clusters,
-        documents=documents,
-    )
-    run = tuning.fetched(config, max_concurrency, timeout=timeout, retries=retries, show_progress=show_progress)
-    return tuning.result(await run)
-
-
-class Setting(NamedTuple):
-    """A setting that was tried; a `fetch_k` of None takes all documents."""
-
-    lambda_mult: float
-    fetch_k: int | None
-
-    def __str__(self) -> str:
-        return f"lambda {self.lambda_mult:g} of {'all' if self.fetch_k is None else self.fetch_k}"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class MMRTuning(Tuning):
-    """The core's `Tuning` of MMR settings, with the retriever that follows from it.
-
-    The default is `"as retrieved"`, the order of the base retriever.
-
-    Attributes:
-        best: The setting to switch to; None if the conclusion is to keep the base retriever.
-        retriever: The MMRRetriever with that setting, or None. `better` says whether the questions show that it is
-            better; otherwise switching is right on average, and may not be here.
-    """
-
-    best: Setting | None
-    retriever: MMRRetriever | None
-
-
-class _Candidates(NamedTuple):
-    documents: list[Document]
-    items: list[Retrieved]
-    vectors: Vector
-    of_query: Vector | None
-
-
-class _Tuning:
-    """The settings to try, checked before anything is asked."""
-
-    def __init__(
-        self,
-        retriever: Any,
-        questions: Any,
-        settings: dict[str, Any],
-        *,
-        lambdas: Iterable[float],
-        fetch_ks: Iterable[int] | None,
-        metric: str | None,
-        **judging: Any,
-    ) -> None:
-        if not isinstance(retriever, MMRRetriever):
-            retriever = MMRRetriever(base_retriever=retriever, **settings)
-        elif settings:
-            raise TypeError(f"the retriever is an MMRRetriever and has its own {', '.join(settings)}; set them on it")
-        self._retriever: MMRRetriever = retriever
-        self._metric = f"recall@{retriever.k}" if metric is None else metric
-        weights = list(dict.fromkeys(lambdas))
-        for weight in weights:
-            mmr(None, [[1.0]], relevance=[1.0], lambda_mult=weight)  # refuses what is not a lambda
-        if all(weight == 1 for weight in weights):
-            raise ValueError("there is no lambda below 1 to try; pass for example lambdas=[0.3, 0.5, 0.7]")
-        sizes: list[int | None] = [retriever.fetch_k]
-        if fetch_ks is not None:
-            sizes = [positive_integer(each, "fetch_k") for each in dict.fromkeys(fetch_ks)]
-        if not sizes:
-            raise ValueError("there is no fetch_k to try; pass for example fetch_ks=[20, 50]")
-        if any(size is not None and size < retriever.k for size in sizes):
-            raise ValueError(f"fetch_k={min(filter(None, sizes))} is less than the retriever's k={retriever.k}")
-        tried = [Setting(weight, size) for size in sizes for weight in weights]
-        if fetch_ks is None or retriever.fetch_k is not None:
-            tried.append(Setting(retriever.lambda_mult, retriever.fetch_k))
-        self._settings = {str(setting): setting for setting in tried}
-        self._asked = Asked(questions, self._metric, **judging)
-        self._match = judging["match"]
-        self._found: dict[str, _Candidates] = {}
-
-    async def fetched(self, config: RunnableConfig | None, max_concurrency: int, **options: Any) -> RetrievedRun:
-        """Ask every question once, and keep the candidates with their vectors."""
-        sizes = [setting.fetch_k for setting in self._settings.values()]
-        most = None if None in sizes else max(filter(None, sizes))
-
-        async def ask(text: str) -> list[Document]:
-            documents = await self._retriever.acandidates(text, most, config)
-            if documents:
-                vectors, of_query = await self._retriever._avectors(documents, text)  # noqa: SLF001  (same package)
-                self._found[text] = _Candidates(documents, items_of(documents), vectors, of_query)
-            return documents
-
-        return await aretrieve(
-            ask,
-            self._asked.questions,
-            match=self._match,
-            items=items_of,
-            check=self._asked.check,
-            workers=workers_of(max_concurrency, config),
-            **options,
-        )
-
-    def result(self, run: RetrievedRun) -> MMRTuning:
-        """Choose among the settings."""
-        evaluations: dict[str, Evaluation] = {}
-        with warnings.catch_warnings():
-            for name, setting in [(BASE, None), *self._settings.items()]:
-                evaluations[name] = self._asked.evaluation(self._run(run, setting))
-                warnings.simplefilter("ignore", RetrievalWarning)  # of the same failures, once is enough
-            parameters = {name: setting._asdict() for name, setting in self._settings.items()}
-            chosen = tune(evaluations, metric=self._metric, default=BASE, parameters=parameters)
-        known = {one.name: getattr(chosen, one.name) for one in fields(chosen)}
-        switch = chosen.winner != BASE and (chosen.better or chosen.new_gain > 0)
-        best = self._settings[chosen.winner] if switch else None
-        retriever = None if best is None else self._retriever.model_copy(update=best._asdict())
-        return MMRTuning(**known, best=best, retriever=retriever)
-
-    def _run(self, run: RetrievedRun, setting: Setting | None) -> RetrievedRun:
-        texts = self._asked.questions.queries
-        # Without the seconds: all settings share the same retrieval.
-        return RetrievedRun({query: self._selected(texts[query], setting) for query in run}, run.errors)
-
-    def _selected(self, text: str, setting: Setting | None) -> list[Retrieved]:
-        if (found := self._found.get(text)) is None:
-            return []
-        if setting is None:
-            return found.items[: self._retriever.k]
-        documents = found.documents[: setting.fetch_k]
-        selection = mmr(
-            found.of_query,
-            found.vectors[: setting.fetch_k],
-            k=self._retriever.k,
-            lambda_mult=setting.lambda_mult,
-            relevance=self._retriever._relevance(documents),  # noqa: SLF001  (same package)
-        )
-        return [found.items[at] for at in selection]
+    tuning = passed_on("atune_mmr", _Tuning, args, options)
+    return tuning.result(await aretrieve(tuning.aask, **tuning.asking))

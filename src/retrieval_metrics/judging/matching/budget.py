@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.checks import positive_integer
 
 if TYPE_CHECKING:
@@ -189,8 +190,12 @@ class Lengths:
             return item.tokens
         if self._count_tokens is None or item.text is None:
             raise ValueError(
-                f"item {item.id!r} of query {query!r} has no number of tokens; pass Retrieved(..., tokens=...), or its "
-                "text and match=Matching(tokens=lambda text: len(encode(text)))"
+                f"item {item.id!r} of query {query!r} has no number of tokens; "
+                + in_python(
+                    "pass Retrieved(..., tokens=...), or its text and "
+                    "match=Matching(tokens=lambda text: len(encode(text)))",
+                    "the rows of the run need a column of them, tokens",
+                )
             )
         if item.text not in self._counted:
             self._counted[item.text] = self._count_tokens(item.text)
@@ -205,6 +210,6 @@ def no_lengths(budget: Budget) -> ValueError:
             "calls, such as Trajectories.union()"
         )
     return ValueError(
-        f"a cut-off of {budget} needs the lengths of the items, but the rankings hold only ids; pass lists of "
-        "Retrieved(id, text=...)"
+        f"a cut-off of {budget} needs the lengths of the items, but the rankings hold only ids; "
+        + in_python("pass lists of Retrieved(id, text=...)", "the rows of the run need a column of texts, text")
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from retrieval_metrics.argument_names import ROWS_OF_ITEMS, argument, in_python
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.ranking import as_list
 from retrieval_metrics.inputs.retrieved import Retrieved
@@ -75,16 +76,18 @@ def _read(qrels: Qrels, run: RunMapping) -> Rankings:
         if isinstance(ranking, Mapping):
             if ranking:
                 raise TypeError(
-                    f"the ranking of query {query!r} maps ids to scores, but the judgments or match= need more than "
-                    "ids; pass a list of Retrieved(id, text=..., source=...), best first"
+                    f"the ranking of query {query!r} maps ids to scores, but the judgments or {argument('match')} need "
+                    "more than ids; "
+                    + in_python("pass a list of Retrieved(id, text=..., source=...), best first", ROWS_OF_ITEMS)
                 )
             ranking = []
         items = as_list(ranking, query)
         for item in items:
             if not isinstance(item, Retrieved):
                 raise TypeError(
-                    f"the ranking of query {query!r} holds {item!r}, but the judgments, match= or the other rankings "
-                    "need more than ids; pass Retrieved(id, text=..., source=...) for every item"
+                    f"the ranking of query {query!r} holds {item!r}, but the judgments, {argument('match')} or the "
+                    "other rankings need more than ids; "
+                    + in_python("pass Retrieved(id, text=..., source=...) for every item", ROWS_OF_ITEMS)
                 )
         rankings[query] = items
     return rankings
@@ -102,12 +105,14 @@ def _keys(rankings: Rankings, matching: Matching, *, needed: bool) -> dict[Any, 
     without = [query for query, found in keys.items() if any(isinstance(one, NoId) for one in found)]
     if without and matching.by == "id":
         raise ValueError(
-            f"an item in the ranking of query {without[0]!r} has no id; match by 'source', 'metadata:<name>' or a "
-            "callable, or judge by Quote, Text or Span"
+            f"an item in the ranking of query {without[0]!r} has no id; match by 'source' or "
+            f"'metadata:<name>'{in_python(' or a callable')}, or judge by Quote, Text or Span"
         )
     if without and all(isinstance(one, NoId) for found in keys.values() for one in found):
         first = next(item for items in rankings.values() for item in items)
-        raise ValueError(f"no retrieved item has a value for match={str(matching)!r}; the first is {first!r}")
+        raise ValueError(
+            f"no retrieved item has a value for {argument('match', str(matching))}; the first is {first!r}"
+        )
     return keys
 
 

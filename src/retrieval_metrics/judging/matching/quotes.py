@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.inputs.pieces import Quote
 from retrieval_metrics.judging.matching.normalised import SearchedText, normalised, spaced, stands_alone
 
@@ -30,8 +31,8 @@ class QuoteRule:
                 if len(quote) < matching.shortest_quote:
                     raise ValueError(
                         f"the quote {piece.text!r} for query {qrels.queries[query]!r} has {len(quote)} characters and "
-                        f"would be found by chance; quote at least {matching.shortest_quote}, or set "
-                        f"match=Matching(shortest_quote={len(quote)})"
+                        f"would be found by chance; quote at least {matching.shortest_quote}"
+                        + in_python(f", or set match=Matching(shortest_quote={len(quote)})")
                     )
                 self._quotes.setdefault(query, []).append((at, piece.text, quote))
 

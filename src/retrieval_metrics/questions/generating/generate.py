@@ -11,7 +11,8 @@ from retrieval_metrics.models.prompter import Prompter
 from retrieval_metrics.questions.generating.checking import Checking
 from retrieval_metrics.questions.generating.contents import Contents
 from retrieval_metrics.questions.generating.corpus import Corpus
-from retrieval_metrics.questions.generating.generation import ANSWERABLE, CHECKS, MOST_PER_PASSAGE, Generation, Wanted
+from retrieval_metrics.questions.generating.elsewhere import Elsewhere
+from retrieval_metrics.questions.generating.generation import ANSWERABLE, CHECKS, Generation, Wanted
 from retrieval_metrics.questions.generating.kinds import (
     COMPARISON,
     DEFAULT_SHARES,
@@ -21,9 +22,11 @@ from retrieval_metrics.questions.generating.kinds import (
     UNANSWERABLE,
     shared_out,
 )
+from retrieval_metrics.questions.generating.passage_queue import MOST_PER_PASSAGE
 from retrieval_metrics.questions.generating.prompts import QuestionPrompts
 from retrieval_metrics.questions.generating.replies import Reading
 from retrieval_metrics.retrieving.event_loop import run_until_complete
+from retrieval_metrics.signatures import arguments_of, passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 PASSAGE_LENGTH = 2000
 
 
-def generate_questions(
+async def agenerate_questions(
     corpus: Any,
     model: Any,
     n: int,
@@ -52,7 +55,7 @@ def generate_questions(
     model_name: str | None = None,
     cache: str | PathLike[str] | None = None,
     workers: int = 8,
-    timeout: float | None = None,
+    timeout: float | None = None,  # noqa: ASYNC109  (of each call, not of the whole)
     retries: int = 2,
     budget: int | None = None,
     token_budget: int | None = None,
@@ -60,6 +63,72 @@ def generate_questions(
     seed: int = 0,
     show_progress: bool = False,
 ) -> GeneratedQuestions:
+    """Let a model write questions on a corpus, on the running event loop.
+
+    This is the asynchronous twin of `generate_questions`, with the same arguments, result and errors. Cancelling it
+    cancels the calls that are under way.
+    """
+    positive_integer(n, "n")
+    positive_integer(depth, "depth")
+    proportion(most_overlap, "most_overlap", zero=True, one=True)
+    _among(checks, CHECKS, "checks")
+    _among([evidence], ("quotes", "sentences"), "evidence")
+    difficulties = None if difficulty is None else shared_out(n, difficulty, DIFFICULTIES, "difficulty")
+    shares = shared_out(n, DEFAULT_SHARES if kinds is None else kinds, KINDS, "kinds")
+    if UNANSWERABLE in shares and ANSWERABLE not in checks:
+        raise ValueError(f"{UNANSWERABLE!r} questions need the check {ANSWERABLE!r}: nothing else tells that they are")
+    described = _described(personas)
+    prompter = Prompter(
+        model,
+        model_name=model_name,
+        cache=cache,
+        workers=workers,
+        timeout=timeout,
+        retries=retries,
+        budget=budget,
+        token_budget=token_budget,
+        count_tokens=count_tokens,
+    )
+    read = Corpus.of(corpus, passage_length)
+    if COMPARISON in shares and len(read.documents) == 1:
+        raise ValueError(f"the corpus is one document, which cannot be compared: leave {COMPARISON!r} out of kinds")
+    if len(read.pieces) == 1 and SEVERAL_PASSAGES in shares:
+        if kinds is not None:
+            raise ValueError(
+                f"the corpus is one passage, so no question needs several: leave {SEVERAL_PASSAGES!r} out of kinds, "
+                f"or cut it into more passages than with passage_length={passage_length}"
+            )
+        alone = {kind: share for kind, share in DEFAULT_SHARES.items() if kind != SEVERAL_PASSAGES}
+        shares = shared_out(n, alone, KINDS, "kinds")
+    for kind, count in shares.items():
+        if count > MOST_PER_PASSAGE * len(read.pieces):
+            raise ValueError(
+                f"{count} questions of the kind {kind!r} are too many for a corpus of {len(read.pieces)} passages: at "
+                f"most {MOST_PER_PASSAGE} of a kind are made from one; add texts, or use a smaller passage_length than "
+                f"{passage_length}"
+            )
+    told = prompts or QuestionPrompts()
+    reading = Reading(read, evidence, most_overlap)
+    elsewhere = Elsewhere(read, retriever, depth=depth, show_progress=show_progress)
+    checking = Checking(read, reading, prompter, told, elsewhere, show_progress=show_progress)
+    contents = Contents(read.passages.tokens, seed)
+    wanted = Wanted(shares, difficulties, checks, described)
+    generation = Generation(
+        corpus=read,
+        contents=contents,
+        wanted=wanted,
+        reading=reading,
+        checking=checking,
+        elsewhere=elsewhere,
+        prompter=prompter,
+        prompts=told,
+        show_progress=show_progress,
+    )
+    return await generation.run()
+
+
+@arguments_of(agenerate_questions)
+def generate_questions(*args: Any, **options: Any) -> GeneratedQuestions:  # noqa: D417  (those of agenerate_questions)
     r"""Let a model write questions on a corpus, and keep those whose quoted answers are in the corpus.
 
     The model writes a question on a passage and quotes the words that answer it. The quote must be in the passage,
@@ -140,121 +209,7 @@ def generate_questions(
         >>> made.questions.qrels[query]
         [[Quote(text='opened at night by the duty officer'), Span(source='rules', start=17, end=52)]]
     """
-    return run_until_complete(
-        agenerate_questions(
-            corpus,
-            model,
-            n,
-            kinds=kinds,
-            difficulty=difficulty,
-            personas=personas,
-            checks=checks,
-            evidence=evidence,
-            retriever=retriever,
-            depth=depth,
-            most_overlap=most_overlap,
-            passage_length=passage_length,
-            prompts=prompts,
-            model_name=model_name,
-            cache=cache,
-            workers=workers,
-            timeout=timeout,
-            retries=retries,
-            budget=budget,
-            token_budget=token_budget,
-            count_tokens=count_tokens,
-            seed=seed,
-            show_progress=show_progress,
-        )
-    )
-
-
-async def agenerate_questions(
-    corpus: Any,
-    model: Any,
-    n: int,
-    *,
-    kinds: str | Collection[str] | Mapping[str, float] | None = None,
-    difficulty: str | Collection[str] | Mapping[str, float] | None = None,
-    personas: Collection[str] | Mapping[str, str] | None = None,
-    checks: Collection[str] = CHECKS,
-    evidence: Literal["quotes", "sentences"] = "quotes",
-    retriever: Any = None,
-    depth: int = 5,
-    most_overlap: float = 0.5,
-    passage_length: int = PASSAGE_LENGTH,
-    prompts: QuestionPrompts | None = None,
-    model_name: str | None = None,
-    cache: str | PathLike[str] | None = None,
-    workers: int = 8,
-    timeout: float | None = None,  # noqa: ASYNC109  (of each call, not of the whole)
-    retries: int = 2,
-    budget: int | None = None,
-    token_budget: int | None = None,
-    count_tokens: Callable[[str], int] | None = None,
-    seed: int = 0,
-    show_progress: bool = False,
-) -> GeneratedQuestions:
-    """Let a model write questions on a corpus, on the running event loop.
-
-    This is the asynchronous twin of `generate_questions`, with the same arguments, result and errors. Cancelling it
-    cancels the calls that are under way.
-    """
-    positive_integer(n, "n")
-    positive_integer(depth, "depth")
-    proportion(most_overlap, "most_overlap", zero=True, one=True)
-    _among(checks, CHECKS, "checks")
-    _among([evidence], ("quotes", "sentences"), "evidence")
-    difficulties = None if difficulty is None else shared_out(n, difficulty, DIFFICULTIES, "difficulty")
-    shares = shared_out(n, DEFAULT_SHARES if kinds is None else kinds, KINDS, "kinds")
-    if UNANSWERABLE in shares and ANSWERABLE not in checks:
-        raise ValueError(f"{UNANSWERABLE!r} questions need the check {ANSWERABLE!r}: nothing else tells that they are")
-    described = _described(personas)
-    prompter = Prompter(
-        model,
-        model_name=model_name,
-        cache=cache,
-        workers=workers,
-        timeout=timeout,
-        retries=retries,
-        budget=budget,
-        token_budget=token_budget,
-        count_tokens=count_tokens,
-    )
-    read = Corpus.of(corpus, passage_length)
-    if COMPARISON in shares and len(read.documents) == 1:
-        raise ValueError(f"the corpus is one document, which cannot be compared: leave {COMPARISON!r} out of kinds")
-    if len(read.pieces) == 1 and SEVERAL_PASSAGES in shares:
-        if kinds is not None:
-            raise ValueError(
-                f"the corpus is one passage, so no question needs several: leave {SEVERAL_PASSAGES!r} out of kinds, "
-                f"or cut it into more passages than with passage_length={passage_length}"
-            )
-        alone = {kind: share for kind, share in DEFAULT_SHARES.items() if kind != SEVERAL_PASSAGES}
-        shares = shared_out(n, alone, KINDS, "kinds")
-    for kind, count in shares.items():
-        if count > MOST_PER_PASSAGE * len(read.pieces):
-            raise ValueError(
-                f"{count} questions of the kind {kind!r} are too many for a corpus of {len(read.pieces)} passages: at "
-                f"most {MOST_PER_PASSAGE} of a kind are made from one; add texts, or use a smaller passage_length than "
-                f"{passage_length}"
-            )
-    told = prompts or QuestionPrompts()
-    reading = Reading(read, evidence, most_overlap)
-    checking = Checking(read, reading, prompter, told, retriever=retriever, depth=depth, show_progress=show_progress)
-    contents = Contents(read.passages.tokens, seed)
-    wanted = Wanted(shares, difficulties, checks, described)
-    generation = Generation(
-        corpus=read,
-        contents=contents,
-        wanted=wanted,
-        reading=reading,
-        checking=checking,
-        prompter=prompter,
-        prompts=told,
-        show_progress=show_progress,
-    )
-    return await generation.run()
+    return run_until_complete(passed_on("generate_questions", agenerate_questions, args, options))
 
 
 def _described(personas: Any) -> dict[str, str]:

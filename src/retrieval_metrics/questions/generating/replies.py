@@ -78,11 +78,11 @@ class Reading:
         """
         fields = self.fields(kind)
         optional = {"answer": fields.pop("answer")} if "answer" in fields else {}
-        said = json_reply(reply, fields, optional)
-        evidence = [] if kind == UNANSWERABLE else self._answering(kind, said, places)
-        question = " ".join(said["question"].split())
-        answer = " ".join(said.get("answer", "").split()) or None
-        history = self._history(said, places, evidence) if kind == CONVERSATIONAL else ()
+        parsed = json_reply(reply, fields, optional)
+        evidence = [] if kind == UNANSWERABLE else self._answering(kind, parsed, places)
+        question = " ".join(parsed["question"].split())
+        answer = " ".join(parsed.get("answer", "").split()) or None
+        history = self._history(parsed, places, evidence) if kind == CONVERSATIONAL else ()
         overlap = self._overlap(question, places)
         if question in EXAMPLES and not overlap:
             raise BadReplyError("copied example", "that is the question of the example; ask about the passage")
@@ -92,9 +92,9 @@ class Reading:
         groups = [[one] for one in evidence]
         return Candidate(kind, tuple(places), question, groups, overlap, history, answer)
 
-    def _answering(self, kind: str, said: dict[str, Any], places: Sequence[int]) -> list[Evidence]:
+    def _answering(self, kind: str, parsed: dict[str, Any], places: Sequence[int]) -> list[Evidence]:
         """Return what answers the question of a reply."""
-        evidence = self._evidence(said[self._named], places)
+        evidence = self._evidence(parsed[self._named], places)
         if not evidence:
             raise BadReplyError("no quote", "name at least one quote or sentence that answers the question")
         if len(evidence) > MOST_QUOTES * len(places):
@@ -106,11 +106,11 @@ class Reading:
         return evidence
 
     def _history(
-        self, said: dict[str, Any], places: Sequence[int], evidence: Sequence[Evidence]
+        self, parsed: dict[str, Any], places: Sequence[int], evidence: Sequence[Evidence]
     ) -> tuple[dict[str, str], ...]:
         """Return the first question and what the passage says to it, which is not yet the answer to the second."""
-        first = " ".join(said["first"].split())
-        told = self._evidence(said["said"], places)
+        first = " ".join(parsed["first"].split())
+        told = self._evidence(parsed["said"], places)
         if not told or not first:
             raise BadReplyError("nothing said before", "give the first question, and the sentence that answers it")
         for one in told:
@@ -146,9 +146,9 @@ class Reading:
     def _named(self) -> str:
         return "sentences" if self.by_number else "quotes"
 
-    def _evidence(self, said: Sequence[Any], places: Sequence[int]) -> list[Evidence]:
+    def _evidence(self, parts: Sequence[Any], places: Sequence[int]) -> list[Evidence]:
         """Return the parts of the passages that a reply names, in order; adjacent parts are joined."""
-        named = self._numbered(said, places) if self.by_number else self._quoted(said, places)
+        named = self._numbered(parts, places) if self.by_number else self._quoted(parts, places)
         joined: list[tuple[int, int, int]] = []
         for which, start, end in sorted(named):
             text = self._corpus.pieces[places[which]].text

@@ -73,20 +73,20 @@ class Unjudged:
     def findings(self) -> Iterator[LintFinding]:
         """Yield the unjudged passages that resemble a relevant one, question by question."""
         for query, relevant in self._subject.relevant.items():
-            said: set[int] = set()
+            reported: set[int] = set()
             for judged in sorted(relevant, key=repr):
                 if isinstance(judged, Span):
                     yield from self._elsewhere(query, judged)
                 elif judged in self._place:
-                    yield from self._like(query, judged, said)
+                    yield from self._like(query, judged, reported)
 
-    def _like(self, query: QueryId, document: Any, said: set[int]) -> Iterator[LintFinding]:
+    def _like(self, query: QueryId, document: Any, reported: set[int]) -> Iterator[LintFinding]:
         graded, at = self._subject.graded[query], self._place[document]
         for other, share in self._found(at).items():
             name = self._passages.items[other].id
-            if other in said or name is None or name in graded or self._passages.overlap(at, other):
+            if other in reported or name is None or name in graded or self._passages.overlap(at, other):
                 continue
-            said.add(other)
+            reported.add(other)
             exact = other in self._passages.copies(at)
             kind = "unjudged_duplicate" if share >= COPY else "possible_answer"
             what = "rare words" if (at, other) in self._reworded else "runs of words"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.definition.definition import OverOrders
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.judging.judged_rows import Items
@@ -47,7 +48,8 @@ def _orders(judged: JudgedRun, query: int, metric: Metric) -> JudgedRun:
     if count > MOST_ORDERS:
         raise ValueError(
             f"{metric} has no closed form for its mean over all orders of equal scores with these judgments, and query "
-            f'{qrels.queries[query]!r} has {count:.3g} orders, too many to try; use ties="docid" or ties="input"'
+            f"{qrels.queries[query]!r} has {count:.3g} orders, too many to try; use {argument('ties', 'docid')} or "
+            f"{argument('ties', 'input')}"
         )
     of_each_block = [list(permutations(range(size), len(block))) for size, block in zip(sizes, blocks, strict=True)]
     places = np.array([list(chain.from_iterable(chosen)) for chosen in product(*of_each_block)], dtype=np.int64)

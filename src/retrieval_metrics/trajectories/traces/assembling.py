@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.inputs.host_rows import items_in
 from retrieval_metrics.inputs.retrieved import Retrieved, identity
 from retrieval_metrics.trajectories.traces.payloads import parsed
@@ -175,8 +176,9 @@ class Trace:
             said = repr(span.output)
             raise TraceError(
                 f"{span.where} does not say which documents it found, and that is not the same as none: was the "
-                "recording of content switched off, or is its output a text? documents= takes a function that returns "
-                f"the documents in an output; this one is {said if len(said) <= SHOWN else f'{said[: SHOWN - 3]}...'}"
+                "recording of content switched off, or is its output a text? "
+                + in_python("documents= takes a function that returns the documents in an output; ")
+                + f"this one is {said if len(said) <= SHOWN else f'{said[: SHOWN - 3]}...'}"
             )
         before = [items for at, items in enumerate(inner) if items != found and items not in inner[:at]]
         if reranker is not None and (handed_on := self._found(reranker)) is not None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.checks import require
 from retrieval_metrics.files.encodings import at_line
 from retrieval_metrics.files.json_files import numbered_lines
@@ -108,7 +109,9 @@ tokens=None)]
         of_question.setdefault(question, []).append(Trace(spans, rules).trajectory())
     _check_found(traces, rules)
     if not of_question:
-        raise ValueError(f"none of {len(traces)} traces has {query!r}, which query= names; {_there(traces)}")
+        raise ValueError(
+            f"none of {len(traces)} traces has {query!r}, which {argument('query')} names; {_there(traces)}"
+        )
     return Trajectories(of_question, notes=_notes(traces, without))
 
 
@@ -250,14 +253,20 @@ def _check_found(traces: _Traces, rules: ReadingRules) -> None:
     every = [span for spans in traces.values() for span in spans.values()]
     tools = sorted({span.name for span in every if span.kind == TOOL})
     if lacking := [name for name in rules.tools if name not in tools]:
-        there = f"the tools are {', '.join(map(repr, tools))}" if tools else "no tool ran, so leave tools= out"
+        there = (
+            f"the tools are {', '.join(map(repr, tools))}"
+            if tools
+            else f"no tool ran, so leave {argument('tools')} out"
+        )
         raise TraceError(f"no tool is called {lacking[0]!r}; {there}")
     if rules.tools or any(span.kind == RETRIEVER for span in every):
         return
     models = [span for span in every if span.kind == MODEL]
     # A model that asked for nothing has answered without searching.
     if tools or not models or any(span.asked() for span in models):
-        said = f"tools that ran are {', '.join(map(repr, tools))}; tools={tools[:1]!r} says that one searches"
+        said = (
+            f"tools that ran are {', '.join(map(repr, tools))}; {argument('tools', tools[:1])} says that one searches"
+        )
         raise TraceError(
             f"no span of {len(traces)} traces is a search of a retriever, so nothing is known of what was found; "
             f"{said if tools else 'is the form of these traces supported? convert them into plain dicts'}"

@@ -22,11 +22,12 @@ from llama_index.core.workflow import Workflow
 
 from llama_index.evaluation.retrieval_metrics.nodes import items_of
 from llama_index.evaluation.retrieval_metrics.recording import nodes_found
-from retrieval_metrics.adapting import Host
+from retrieval_metrics.adapting import Host, first_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from llama_index.core.llms import ChatResponse
     from llama_index.core.schema import NodeWithScore
 
     from retrieval_metrics import Retrieved
@@ -65,20 +66,13 @@ def how_to_ask_synchronously(thing: Any) -> Callable[[str], Any] | None:
     """
     ask: Any = how_to_ask(thing)
     if isinstance(thing, BaseRetriever) and not getattr(thing, "use_async", False):
-        return partial(_first_way, thing.retrieve, ask)
+        return first_way(thing.retrieve, ask)
     # With use_async=True, it would start an event loop for each query, in which its clients break.
     if isinstance(thing, BaseQueryEngine):
-        return partial(_first_way, thing.query, ask)
+        return first_way(thing.query, ask)
     if isinstance(thing, BaseChatEngine):
-        return partial(_first_way, lambda text: _of_its_own(thing).chat(text, chat_history=[]), ask)
+        return first_way(lambda text: _of_its_own(thing).chat(text, chat_history=[]), ask)
     return None
-
-
-def _first_way(synchronous: Callable[[str], Any], asynchronous: Callable[[str], Any], text: str) -> Any:
-    try:
-        return synchronous(text)
-    except NotImplementedError:
-        return asynchronous(text)
 
 
 async def _chat(engine: BaseChatEngine, text: str) -> Any:
@@ -138,18 +132,40 @@ def _model(model: Any) -> Callable[[str], Any] | None:
         return None
 
     async def reply(prompt: str, schema: dict[str, Any] | None = None) -> str:
-        if schema is None or not isinstance(model, FunctionCallingLLM) or not model.metadata.is_function_calling_model:
+        if schema is None or (caller := _calling(model)) is None:
             return (await model.acomplete(prompt)).text
-        answer = await model.achat_with_tools([_tool(schema)], user_msg=prompt, tool_required=True)
-        calls = model.get_tool_calls_from_response(answer, error_on_no_tool_call=False)
-        # A model that calls nothing has replied in words, in which the core looks for the object.
-        return json.dumps(calls[0].tool_kwargs, ensure_ascii=False) if calls else answer.message.content or ""
+        return _called(caller, await caller.achat_with_tools([_tool(schema)], user_msg=prompt, tool_required=True))
 
     return reply
 
 
+def _model_synchronously(model: Any) -> Callable[[str], Any] | None:
+    asynchronous = _model(model)
+    if asynchronous is None:
+        return None
+
+    def reply(prompt: str, schema: dict[str, Any] | None = None) -> str:
+        if schema is None or (caller := _calling(model)) is None:
+            return str(model.complete(prompt).text)
+        return _called(caller, caller.chat_with_tools([_tool(schema)], user_msg=prompt, tool_required=True))
+
+    return first_way(reply, asynchronous)
+
+
+def _calling(model: LLM) -> FunctionCallingLLM | None:
+    """Return the model if it calls functions: how LlamaIndex asks for structured output."""
+    return model if isinstance(model, FunctionCallingLLM) and model.metadata.is_function_calling_model else None
+
+
+def _called(model: FunctionCallingLLM, answer: ChatResponse) -> str:
+    """Return what a model called its tool with."""
+    calls = model.get_tool_calls_from_response(answer, error_on_no_tool_call=False)
+    # A model that calls nothing has replied in words, in which the core looks for the object.
+    return json.dumps(calls[0].tool_kwargs, ensure_ascii=False) if calls else answer.message.content or ""
+
+
 def _tool(schema: dict[str, Any]) -> FunctionTool:
-    """Return a tool whose arguments are the fields of a JSON schema: how LlamaIndex asks for structured output."""
+    """Return a tool whose arguments are the fields of a JSON schema."""
     fields: dict[str, Any] = {name: (_kind(one), ...) for name, one in schema["properties"].items()}
     arguments = create_model(schema["title"], **fields)
     return FunctionTool.from_defaults(
@@ -172,6 +188,7 @@ HOST = Host(
     ask_synchronously=how_to_ask_synchronously,
     items=_items,
     model=_model,
+    model_synchronously=_model_synchronously,
     documents=items_of,
 )
 """Registered under the modules of the classes it converts: `llama_index`, and `workflows` for workflows."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from haystack import Pipeline
 from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.components.evaluators.retrieval_metrics.documents import items_of
-from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import PipelineRetriever
+from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import PipelineRetriever, run_async
 from haystack_integrations.components.evaluators.retrieval_metrics.sockets import outputs_of, sockets_of
-from retrieval_metrics.adapting import Host
+from retrieval_metrics.adapting import Host, first_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,26 +29,8 @@ def _ask(thing: Any) -> Callable[[str], Any] | None:
 
 
 def _ask_synchronously(thing: Any) -> Callable[[str], Any] | None:
-    """Return the synchronous way, or, where a component has none and says so, an awaitable."""
     retriever = _retriever(thing)
-    if retriever is None:
-        return None
-
-    def ask(text: str) -> Any:
-        try:
-            return retriever(text)
-        except Exception as error:
-            if not any(isinstance(one, NotImplementedError) for one in (error, error.__cause__)):
-                raise
-            return retriever.ask(text)
-
-    return ask
-
-
-async def _run(component: Any, inputs: Mapping[str, Any]) -> Any:
-    if hasattr(component, "run_async"):
-        return await component.run_async(**inputs)
-    return await asyncio.to_thread(component.run, **inputs)
+    return None if retriever is None else first_way(retriever, retriever.ask)
 
 
 def _model(thing: Any) -> Callable[[str], Any] | None:
@@ -57,13 +38,23 @@ def _model(thing: Any) -> Callable[[str], Any] | None:
         return None
 
     async def reply(prompt: str) -> str:
-        answer = await _run(thing, {"messages": [ChatMessage.from_user(prompt)]})
-        text = answer["replies"][0].text
-        if not isinstance(text, str):
-            raise TypeError(f"a model must reply with a text, got {answer['replies'][0]!r:.80}")
-        return text
+        return _text(await run_async(thing, messages=[ChatMessage.from_user(prompt)]))
 
     return reply
+
+
+def _model_synchronously(thing: Any) -> Callable[[str], Any] | None:
+    asynchronous = _model(thing)
+    if asynchronous is None:
+        return None
+    return first_way(lambda prompt: _text(thing.run(messages=[ChatMessage.from_user(prompt)])), asynchronous)
+
+
+def _text(answer: Mapping[str, Any]) -> str:
+    text = answer["replies"][0].text
+    if not isinstance(text, str):
+        raise TypeError(f"a model must reply with a text, got {answer['replies'][0]!r:.80}")
+    return text
 
 
 HOST = Host(
@@ -72,6 +63,7 @@ HOST = Host(
     ask_synchronously=_ask_synchronously,
     items=items_of,
     model=_model,
+    model_synchronously=_model_synchronously,
     documents=items_of,
 )
 """Registered as the entry points `haystack` and `haystack_integrations` of the group `retrieval_metrics.hosts`."""

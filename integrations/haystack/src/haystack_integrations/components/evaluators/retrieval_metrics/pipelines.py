@@ -83,13 +83,19 @@ class PipelineRetriever:
             pipeline.warm_up()
 
     @property
-    def stages(self) -> list[tuple[str, str]]:
-        """The outputs that hold documents on the way to the last ones, in the order of the pipeline."""
-        if not isinstance(self._thing, Pipeline):
-            return list(self.outputs)
-        graph = self._thing.graph  # what comes before another has fewer components before it
-        order = sorted(graph.nodes, key=lambda name: (len(_reached(graph.predecessors, name)), name))
-        return [(name, output) for name in order for output in outputs_of(self._names[name])]
+    def stages(self) -> dict[str, tuple[str, str]]:
+        """The outputs that hold documents, up to the last ones, by name and in the order of the pipeline.
+
+        A component with one such output gives it its name, as `ranker`; of several, each is named in full.
+        """
+        order = [ITSELF]
+        if isinstance(self._thing, Pipeline):
+            graph = self._thing.graph  # what comes before another has fewer components before it
+            order = sorted(graph.nodes, key=lambda name: (len(_reached(graph.predecessors, name)), name))
+        places = [(name, output) for name in order for output in outputs_of(self._names[name])]
+        places.sort(key=lambda place: place in self.outputs)
+        one = {name for name in order if len(outputs_of(self._names[name])) == 1}
+        return {name if name in one and name else _shown([(name, output)]): (name, output) for name, output in places}
 
     def __call__(self, text: str) -> list[Document]:
         """Return the documents for a query, by the synchronous way.
@@ -115,9 +121,7 @@ class PipelineRetriever:
         data = self._data(text)
         if isinstance(self._thing, Pipeline):
             return await self._thing.run_async(data, include_outputs_from=self._included)
-        if hasattr(self._thing, "run_async"):
-            return {ITSELF: await self._thing.run_async(**data[ITSELF])}
-        return {ITSELF: await asyncio.to_thread(self._thing.run, **data[ITSELF])}
+        return {ITSELF: await run_async(self._thing, **data[ITSELF])}
 
     def reached(self, results: Mapping[str, Any]) -> list[Document]:
         """Return the documents of the output that a query reached.
@@ -138,7 +142,7 @@ class PipelineRetriever:
 
     @property
     def _included(self) -> set[str]:
-        return {name for name, _ in self.stages}
+        return {name for name, _ in self.stages.values()}
 
     def _data(self, text: str) -> dict[str, Any]:
         return {
@@ -187,6 +191,16 @@ class PipelineRetriever:
         if not found:
             raise ValueError("output names nothing")
         return found
+
+
+async def run_async(component: Any, **inputs: Any) -> Mapping[str, Any]:
+    """Return the outputs of a component, which runs in a thread if it is only synchronous."""
+    outputs: Mapping[str, Any]
+    if hasattr(component, "run_async"):
+        outputs = await component.run_async(**inputs)
+    else:
+        outputs = await asyncio.to_thread(component.run, **inputs)
+    return outputs
 
 
 def _reached(neighbours: Callable[[str], Iterable[str]], start: str) -> set[str]:

@@ -1,0 +1,176 @@
+"""The options for reading files, the same for every command, and the files that they are for."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.argument_names import spelled_by
+from retrieval_metrics.command_line.options import Options
+from retrieval_metrics.command_line.values import assignments, memory_size
+from retrieval_metrics.files.folders import texts_at
+from retrieval_metrics.files.formats import FORMATS
+from retrieval_metrics.files.limits import Limits
+from retrieval_metrics.files.reading import read_qrels, read_run
+from retrieval_metrics.files.text_files import read_queries
+from retrieval_metrics.inputs.columns import ALLOWED
+from retrieval_metrics.inputs.run import StreamedRun
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+    from retrieval_metrics.inputs.run import Run
+
+LARGE = 50_000_000
+"""The size in bytes above which a file gets a progress bar."""
+
+
+def add_reading_to(parser: argparse.ArgumentParser, *files: str) -> None:
+    """Add the options for reading files.
+
+    Args:
+        parser: The parser of a command.
+        files: What it reads beside texts: `"qrels"`, `"run"`, both or nothing.
+    """
+    reading = parser.add_argument_group("reading files")
+    for what in files:
+        number = "grade" if what == "qrels" else "score"
+        reading.add_argument(
+            f"--{what}-format", choices=FORMATS, help=f"the format of {what.upper()}, if its name does not show it"
+        )
+        reading.add_argument(
+            f"--{what}-column",
+            action="append",
+            default=[],
+            metavar="ROLE=NAME",
+            help=f"a column of {what.upper()}: query=..., document=..., {number}=...; {number}= if there is none",
+        )
+    if files:
+        reading.add_argument(
+            "--allow",
+            action="append",
+            default=[],
+            choices=ALLOWED,
+            help="accept ids with blanks at their ends, or repeated columns and keys, of which the first counts",
+        )
+    if "run" in files:
+        reading.add_argument(
+            "--memory",
+            type=memory_size,
+            metavar="SIZE",
+            help="stream a run that needs more memory than this, such as 4GB",
+        )
+    reading.add_argument(
+        "--reading",
+        action="append",
+        default=[],
+        type=_setting,
+        metavar="KEY=VALUE",
+        help="what is rarely needed: compression=RATIO and line=SIZE, beyond which a file is refused (default: "
+        f"{Limits().compression:g} and 64MB); progress=no, no bar for a large file; subset=NAME and split=NAME, of the "
+        "predictions of MTEB",
+    )
+
+
+def _yes_or_no(text: str) -> bool:
+    if text not in {"yes", "no"}:
+        raise ValueError("it takes yes or no")
+    return text == "yes"
+
+
+def _limited(name: str, convert: Callable[[str], Any]) -> Callable[[str], Any]:
+    def value(text: str) -> Any:
+        return getattr(Limits(**{name: convert(text)}), name)
+
+    return value
+
+
+SETTINGS: Mapping[str, Callable[[str], Any]] = {
+    "compression": _limited("compression", float),
+    "line": _limited("line", memory_size),
+    "progress": _yes_or_no,
+    "split": str,
+    "subset": str,
+}
+"""What `--reading` takes, and how the text of each value is read."""
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """Return what a text such as `line=1GB` says.
+
+    Raises:
+        argparse.ArgumentTypeError: If there is no such setting, or it has no such value.
+    """
+    key, equals, value = text.partition("=")
+    if not equals or key not in SETTINGS:
+        raise argparse.ArgumentTypeError(f"{text!r} must be one of {', '.join(f'{name}=...' for name in SETTINGS)}")
+    try:
+        return key, SETTINGS[key](value)
+    except (ValueError, argparse.ArgumentTypeError) as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
+
+
+def _limits(given: argparse.Namespace) -> Limits:
+    return Limits(**{key: value for key, value in given.reading if key in {"compression", "line"}})
+
+
+def qrels_at(given: argparse.Namespace, path: str) -> Qrels:
+    """Read judgments as the options say.
+
+    Raises:
+        ValueError: If something in the file is wrong.
+    """
+    with spelled_by(Options(given, "qrels")):
+        return read_qrels(
+            path,
+            format=given.qrels_format,
+            columns=assignments(given.qrels_column),
+            allow=given.allow,
+            limits=_limits(given),
+        )
+
+
+def run_at(given: argparse.Namespace, path: str) -> Run | RetrievedRun:
+    """Read a run as the options say, with a progress bar if it is large, and a note if it is too large for memory.
+
+    Raises:
+        ValueError: If something in the file is wrong.
+    """
+    settings = dict(given.reading)
+    with spelled_by(Options(given, "run")):
+        run = read_run(
+            path,
+            format=given.run_format,
+            columns=assignments(given.run_column),
+            memory=given.memory,
+            show_progress=settings.get("progress", True) and _deserves_progress(path),
+            allow=given.allow,
+            limits=_limits(given),
+            subset=settings.get("subset"),
+            split=settings.get("split"),
+        )
+    if isinstance(run, StreamedRun):
+        sys.stderr.write(f"retrieval-metrics: note: {run!r}: larger than its memory limit, read again at every use\n")
+    return run
+
+
+def _deserves_progress(path: str) -> bool:
+    """Return whether to show a progress bar: on a terminal, for a large file, if rich is installed."""
+    file = Path(path)
+    large = file.is_file() and file.stat().st_size > LARGE
+    return large and sys.stderr.isatty() and find_spec("rich") is not None
+
+
+def queries_at(given: argparse.Namespace, path: str) -> dict[str, str]:
+    """Read the texts of queries, within the limits of the options."""
+    return read_queries(path, limits=_limits(given))
+
+
+def documents_at(given: argparse.Namespace, path: str) -> dict[str, str]:
+    """Read the texts of a folder or of a corpus, within the limits of the options."""
+    return texts_at(path, _limits(given))
