@@ -95,7 +95,9 @@ def _cluster_labels(
 
 
 def _of_one_system(metric: Metric, pilot: Evaluation, clusters: ClustersBy) -> KnownSpreads:
-    column = pilot.scores.values[:, pilot.scores.metrics.index(metric)]
+    if metric not in pilot.metrics:
+        raise ValueError(f"the pilot has no {metric}; it has {', '.join(map(str, pilot.metrics))}")
+    column = pilot.scores.values[:, pilot.metrics.index(metric)]
     defined = ~np.isnan(column)
     values = column[defined]
     if len(values) < FEWEST_OF_A_PILOT or not np.ptp(values):
