@@ -44,6 +44,7 @@ extensions = [
     "mathml",
     "metric_pages",
     "myst_parser",
+    "navigation",
     "readmes",
     "samples",
     "sphinx.ext.autodoc",

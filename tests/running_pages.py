@@ -33,8 +33,11 @@ CHAPTERS = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
 """The pages of the tutorial: each goes on where the one before ends."""
 FENCE = re.compile(r"^```(?P<language>\S+)(?P<said>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 
-RAISES = "raises"
-"""What a block of wrong code says after its language; the error stands in the block below it."""
+RAISES = re.compile(r" raises(?: without (\w+))?")
+"""What a block of wrong code says after its language, perhaps with a package that is not installed where it runs.
+
+The error stands in the block below it.
+"""
 
 
 def name(page: Path) -> str:
@@ -63,12 +66,19 @@ def run_python(code: str, page: str, namespace: dict[str, object]) -> str:
     return out.getvalue()
 
 
-def run_wrong(code: str, page: str, namespace: dict[str, object]) -> str:
+def run_wrong(code: str, page: str, namespace: dict[str, object], missing: str | None = None) -> str:
     """Return what the wrong code of a block raises: an error, or a warning that the page has made one."""
+    held = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == missing}
+    if missing:
+        sys.modules.update(dict.fromkeys([missing, *held]))  # so Python says that it is not installed
     try:
         run_python(code, page, namespace)
     except Exception as error:  # noqa: BLE001  (whatever is raised is shown)
         return f"{type(error).__name__}: {error}\n"
+    finally:
+        if missing:
+            sys.modules.pop(missing)
+            sys.modules.update(held)
     raise AssertionError(f"{page} says that this raises something, and it does not:\n{code}")
 
 
@@ -108,8 +118,10 @@ def as_it_runs(page: str, text: str) -> Iterator[tuple[str, str]]:
             raise AssertionError(f"{page} prints what no text block shows:\n{printed}")
         if language == "text" and printed is not None:
             yield block[0], f"```text\n{printed}```"
-        run = run_wrong if block["said"].strip() == RAISES else run_python
-        printed = run(code, page, namespace) if language == "python" else None
+        printed = None
+        if language == "python":
+            wrong = RAISES.fullmatch(block["said"])
+            printed = run_wrong(code, page, namespace, wrong[1]) if wrong else run_python(code, page, namespace)
         if language == "console":
             said = block["said"]
             yield block[0], f"```console{said}\n{run_commands(code, wrong=said.strip() == RAISES)}```"

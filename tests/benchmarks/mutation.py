@@ -11,7 +11,7 @@ each mutant meets the tests that reach it, the fastest first, and the first that
 notices also meets the tests that belong to its file, with every example that hypothesis draws.
 
 Survivors are printed: either a test is missing, or the change changes nothing, which only a reader can decide. With
-`--work FOLDER` a run that was broken off goes on, and a new test can be tried on a survivor:
+`--work FOLDER`, which keeps the copy, a run that was broken off goes on, and a new test can be tried on a survivor:
 `MUTANT=17 PYTHONPATH=FOLDER/src pytest -n 0 tests/...`.
 """
 
@@ -27,8 +27,9 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,6 +44,8 @@ FOLDERS = (
 )
 FIRST = 5.0
 """Seconds of the fastest tests that a mutant meets at first: they need few files, and most mutants end there."""
+MOST = 60.0
+"""Seconds of tests that a mutant meets in all, and as many again of those of its own folder with all their examples."""
 
 OPPOSITE: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
@@ -209,13 +212,19 @@ def write_copy(copy: Path, chosen: Sequence[Mutant]) -> None:
 
 
 class Work:
-    """A folder with the copy, what its tests reach, and the outcomes so far."""
+    """A folder with the copy and its mutants, what its tests reach, and the outcomes so far."""
 
-    def __init__(self, folder: Path, chosen: Sequence[Mutant]) -> None:
+    def __init__(self, folder: Path, folders: Sequence[str], number: int, seed: int) -> None:
         self.folder = folder
         self.outcomes = folder / "outcomes.jsonl"
-        if not (folder / "README.md").exists():
+        kept = folder / "mutants.json"
+        if not kept.exists():  # else they stay, whatever has become of the repository
+            chosen = drawn(folders, number, seed)
             write_copy(folder, chosen)
+            kept.write_text(
+                json.dumps([(one.path.relative_to(ROOT).as_posix(), str(one), one.at_import) for one in chosen])
+            )
+        self.mutants: list[tuple[str, str, bool]] = json.loads(kept.read_text())
         reached = folder / "reached.jsonl"
         if not reached.exists():
             begun = folder / "reaching.jsonl"
@@ -248,13 +257,20 @@ class Work:
             check=False,
         )
 
-    def tests(self, number: int, mutant: Mutant) -> tuple[list[str], list[str]]:
-        """Return the tests that reach a mutant, and those that belong to its file; the fastest first."""
-        near = {path.relative_to(ROOT).as_posix() for path in belonging([mutant.path.relative_to(ROOT).as_posix()])}
+    def tests(self, number: int) -> tuple[list[str], list[str]]:
+        """Return the tests that reach a mutant, and those of its own folder: the fastest, and not for too long."""
+        path, _, at_import = self.mutants[number]
+        near = {one.relative_to(ROOT).as_posix() for one in belonging([path])}
         belong = {test for test in self.seconds if test.partition("::")[0] in near}
-        reach = self.reaching[number] | (belong if mutant.at_import else set())
-        fastest = sorted(reach, key=lambda test: self.seconds[test])
-        return fastest, sorted(reach | belong, key=lambda test: self.seconds[test])
+        reach = self.reaching[number] | (belong if at_import else set())
+        own = f"tests/{Path(path).relative_to(CORE.relative_to(ROOT)).parts[0]}/"
+        return self.until(reach, MOST), self.until({test for test in belong if test.startswith((own, path))}, MOST)
+
+    def until(self, tests: Iterable[str], seconds: float) -> list[str]:
+        """Return the fastest tests that take so many seconds together."""
+        fastest = sorted(tests, key=lambda test: self.seconds[test])
+        ends = accumulate(self.seconds[test] for test in fastest)
+        return [test for test, end in zip(fastest, ends, strict=True) if end <= seconds]
 
     def failing(self, number: int, tests: Sequence[str], *options: str) -> str | None:
         """Return the test that notices a mutant, if any does."""
@@ -274,18 +290,14 @@ class Work:
         named = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, flags=re.MULTILINE)
         return named[0] if named else f"pytest ends with {done.returncode}"
 
-    def noticed(self, number: int, mutant: Mutant) -> str | None:
+    def noticed(self, number: int) -> str | None:
         """Return which test notices a mutant, if any does."""
-        reach, belong = self.tests(number, mutant)
-        spent, first = 0.0, 0
-        while first < len(reach) and spent < FIRST:
-            spent += self.seconds[reach[first]]
-            first += 1
-        parts = [(reach[:first], "--hypothesis-profile=quick"), (reach[first:], "--hypothesis-profile=quick")]
-        for tests, *options in [*parts, (belong, "--hypothesis-profile=suite")]:
+        reach, own = self.tests(number)
+        first = self.until(reach, FIRST)
+        for tests, profile in ((first, "quick"), (reach[len(first) :], "quick"), (own, "suite")):
             left = list(tests)
-            while found := self.failing(number, left, *options):
-                if found not in left or not self.failing(-1, [found], *options):
+            while found := self.failing(number, left, f"--hypothesis-profile={profile}"):
+                if found not in left or not self.failing(-1, [found], f"--hypothesis-profile={profile}"):
                     return found
                 left.remove(found)  # it fails without the mutant too
         return None
@@ -299,14 +311,14 @@ def main() -> int:
     parser.add_argument("--work", type=Path, help="where the copy and the outcomes are kept, to go on later")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        given.work and given.work.mkdir(parents=True, exist_ok=True)
-        chosen = drawn(given.folder or FOLDERS, given.mutants, given.seed)
-        work = Work((given.work or Path(temporary)).resolve(), chosen)
+        folder = (given.work or Path(temporary)).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        work = Work(folder, given.folder or FOLDERS, given.mutants, given.seed)
         outcomes = work.outcomes.read_text().splitlines() if work.outcomes.exists() else []
-        for number, mutant in list(enumerate(chosen))[len(outcomes) :]:
+        for number, (_, mutant, _) in list(enumerate(work.mutants))[len(outcomes) :]:
             began = time.monotonic()
-            by = work.noticed(number, mutant)
-            outcome = {"outcome": "killed" if by else "survived", "number": number, "mutant": str(mutant), "by": by}
+            by = work.noticed(number)
+            outcome = {"outcome": "killed" if by else "survived", "number": number, "mutant": mutant, "by": by}
             outcomes.append(json.dumps({**outcome, "seconds": round(time.monotonic() - began, 1)}))
             with work.outcomes.open("a") as file:
                 print(outcomes[-1], file=file)

@@ -176,6 +176,9 @@ def agrees_with_the_margin_and_the_unjudged(one: Conclusion) -> None:
             assert most < 0
         if one.within_margin == "no worse":
             assert least > -(one.margin or 0)
+    if "it may be worse by up to" in one.sentence:
+        worse = grades is not None and grades.interval.low < one.difference - 1e-9
+        assert ("and with other grades, it may be" in one.sentence) == worse
 
 
 def agrees_with_its_sentence(one: Conclusion) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "guides" / "errors.md"
+SECTIONS = re.split(r"^##+ ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
 HEADINGS = re.findall(r"^### (.+)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
 VALUE = "\0"
 """Stands in a message for what is only known when it is raised."""
@@ -41,6 +42,14 @@ def test_the_page_has_messages() -> None:
 @pytest.mark.parametrize("heading", HEADINGS)
 def test_every_message_is_one_of_the_source(heading: str) -> None:
     assert may_be_said(heading)
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
+def test_every_message_stands_below_code_that_leads_to_it(heading: str) -> None:
+    (section,) = [one for one in SECTIONS if one.startswith(f"{heading}\n")]
+    code, _, rest = section.partition("\n```\n\n```text\n")
+    assert "\n```python" in code
+    assert rest.partition("\n```\n")[2].lstrip().startswith("Instead")
 
 
 def test_a_message_that_nobody_says_is_found() -> None:

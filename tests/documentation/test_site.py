@@ -57,6 +57,17 @@ def test_a_page_of_the_api_is_short(site: Path, browser: Browser) -> None:
     assert {page: height for page, height in tall.items() if height >= 6_000} == {}
 
 
+def test_the_sidebar_groups_the_pages_of_the_api_by_topic(site: Path, browser: Browser) -> None:
+    browser.open(site / "api" / "compare.html", DESK)
+    topics = "[...document.querySelectorAll('.sidebar-tree details')]"
+    assert browser.run(f"return {topics}.filter(d => d.open).map(d => d.querySelector('summary').innerText)") == [
+        "Compare"
+    ]
+    links = browser.run(f"return {topics}.flatMap(d => [...d.querySelectorAll('a')]).map(a => a.href)")
+    for page in (site / "api").glob("*.html"):
+        assert page.stem in {"index", "compare"} or page.as_uri() in links
+
+
 @pytest.mark.parametrize("page", ["one-ranking", "metrics"])
 def test_formulas_are_set(site: Path, browser: Browser, page: str) -> None:
     browser.open(site / "api" / f"{page}.html", DESK)

@@ -1,10 +1,15 @@
 """Which ids are parts of which documents, told by their spelling alone."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval_metrics.explaining.granularity import document_of, further_parts, relatives, same_document
+import retrieval_metrics as rm
+from retrieval_metrics.explaining.granularity import Names, document_of, same_document
+from retrieval_metrics.judging.ranking_order import Rankings
 
 NAMES = st.text("abcdefgh0123456789", min_size=1, max_size=8)
 
@@ -42,19 +47,28 @@ def test_a_word_after_a_hyphen_is_a_name_and_a_number_may_be_a_part() -> None:
     assert same_document("corpus/d7", "d7")
 
 
+def names(ranking: Sequence[Any]) -> Names:
+    return Names(Rankings({"q": ranking}, "id", "docid"), ranking)
+
+
 def test_relatives_are_found_in_the_order_of_the_ranking_and_exclude_the_id_itself() -> None:
-    ranking = ["d70", "d7#2", "d7", "x-d7", "d7#1", "d8#1"]
-    assert relatives("d7", ranking) == ["d7#2", "d7#1"]
-    assert relatives("d7#1", ["d7", "d7#2"]) == ["d7"]
-    assert relatives(7, [70, 17]) == []
+    ranking = names(["d70", "d7#2", "d7", "x-d7", "d7#1", "d8#1"])
+    assert ranking.relatives("d7") == ["d7#2", "d7#1"]
+    assert names(["d7", "d7#2"]).relatives("d7#1") == ["d7"]
+    assert names([70, 17]).relatives(7) == []
 
 
-class Item:
-    def __init__(self, id: str, source: str | None) -> None:  # noqa: A002  (the name that hosts use)
-        self.id = id
-        self.source = source
+@given(st.lists(st.text("ab1-#_ \n", max_size=5), max_size=6, unique=True), st.text("ab1-#_ \n", max_size=5))
+def test_relatives_are_all_that_look_like_the_same_document(ranking: list[str], document: str) -> None:
+    scored = {name: float(-at) for at, name in enumerate(ranking)}
+    expected = [other for other in ranking if other != document and same_document(document, other)]
+    assert names(ranking).relatives(document) == expected
+    assert Names(Rankings({"q": scored}, "id", "docid"), scored).relatives(document) == expected
 
 
 def test_parts_beyond_the_first_are_counted_by_source_where_there_is_one_and_else_by_id() -> None:
-    items = [Item("a", "S"), Item("b", "S"), Item("c", "S"), Item("d7#1", None), Item("d7#2", None), Item("e", None)]
-    assert further_parts(items, [item.id for item in items]) == {"S": 2, "d7": 1}
+    given = [("a", "S"), ("b", "S"), ("c", "S"), ("d7#1", None), ("d7#2", None), ("e", None), ("c", "S")]
+    items = [rm.Retrieved(name, source=source) for name, source in given]
+    assert names(items).further_parts(len(items)) == {"S": 2, "d7": 1}
+    assert names(items).further_parts(2) == {"S": 1}
+    assert names([name for name, _ in given]).further_parts(len(items)) == {"d7": 1}

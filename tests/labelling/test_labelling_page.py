@@ -1,6 +1,7 @@
 """The page on which a person grades, used by keys in a browser as that person does."""
 
 import base64
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,21 @@ def test_what_is_exported_is_evaluated(hand: GradingPage, page: Path) -> None:
     result = rm.evaluate(labels.qrels, RUNS["bm25"], "ndcg@4")
     assert 0 <= result.means["ndcg@4"] <= 1
     assert result.counts["queries"] == len(labels.queries)
+
+
+def test_the_first_screen_says_how_much_there_is_to_grade_and_how_long_it_takes(
+    hand: GradingPage, browser: Browser, page: Path
+) -> None:
+    letters = sum(len(item.text) for item in POOL) + sum(map(len, QUERIES.values()))
+    minutes = math.ceil(letters / 1200 + len(POOL) / 20)
+    size = f"{len(POOL)} passages for {len(QUERIES)} questions: about {minutes} minutes. Stop whenever you like"
+    browser.open(page, LOOKS[0])
+    until(lambda: bool(hand.shown("#name")), wanted=True)
+    assert hand.text(".size").startswith(size)
+    hand.open_first(page)
+    hand.said(size)
+    hand.press("2")
+    hand.said("Given: grade 2.")
 
 
 def test_nothing_of_the_systems_is_seen_and_nothing_is_fetched(hand: GradingPage, browser: Browser, page: Path) -> None:

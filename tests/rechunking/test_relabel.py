@@ -50,6 +50,11 @@ class TestFates:
         found = only_fate("c20", cut(20), cut(40, name="n"))
         assert (found.fate, found.new) == ("merged", ("n0",))
 
+    def test_a_text_that_differs_in_its_first_letter_alone_is_another(self) -> None:
+        other = f"A{LETTERS[1:]}"
+        assert only_fate("c0", cut(20), cut(20, text=other)).fate == "lost"
+        assert only_fate("c20", cut(20), cut(20, text=other)).fate == "kept"
+
     def test_what_less_than_the_share_is_left_of_is_lost_and_stays_true(self) -> None:
         new = [Retrieved("n", source="s", start=20, end=35)]
         result = rm.relabel({"q": ["c20"]}, cut(20), new)

@@ -110,12 +110,12 @@ def test_the_data_of_a_page_hold_every_query_with_what_was_needed_and_what_came_
     labels = {query: "even" if at % 2 == 0 else "odd" for at, query in enumerate(QRELS)}
     evaluation.report(tmp_path / "report.html", queries=TEXTS, corpus={"d": "the text of d"}, slices=labels)
     data = data_of(read(tmp_path / "report.html")[0])
-    assert [query["id"] for query in data["queries"]] == list(QRELS)
-    first, second = data["queries"][:2]
-    assert first["text"] == TEXTS["q0"]
-    assert [data["slices"][query["slice"]] for query in (first, second)] == ["even", "odd"]
-    assert second["values"] == [[0.5, 1, 0]]
-    assert [data["kinds"][kind] for kind in first["missing"][0]] == ["never retrieved"]
+    assert data["ids"] == list(QRELS)
+    assert data["texts"][0] == TEXTS["q0"]
+    assert [data["slices"][label] for label in data["slice"][:2]] == ["even", "odd"]
+    assert [column[1] for column in data["values"][0]] == [0.5, 1, 0]
+    assert [data["kinds"][kind] for kind in data["missed"][data["missing"][0][0]]] == ["never retrieved"]
+    first, second = data["shown"]["0"], data["shown"]["1"]
     x, y = first["results"][0]  # unjudged, so their numbers alone
     assert [data["documents"][at] for at in (x, y)] == [["x"], ["y"]]
     at, state, score, grade, satisfies = second["results"][0][1]
@@ -307,9 +307,9 @@ def test_of_very_many_queries_those_that_moved_most_have_their_results(tmp_path:
     compared.report(tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     data = data_of(text)
-    assert [len(query["values"]) for query in data["queries"]] == [2] * 1_500
-    detailed = [query["id"] for query in data["queries"] if "needed" in query]
-    assert len(detailed) == 1_000
-    assert {f"q{at}" for at in range(1, 1_500, 2)} <= set(detailed)
-    assert "is here for 1,000 queries" in text
+    assert [[len(column) for column in columns] for columns in data["values"]] == [[1_500], [1_500]]
+    detailed = {data["ids"][int(at)] for at in data["shown"]}
+    assert len(detailed) == 100
+    assert detailed <= {f"q{at}" for at in range(1, 1_500, 2)}
+    assert "is here for 100 queries" in text
     assert "<td>1,500</td>" in text  # found, of all queries

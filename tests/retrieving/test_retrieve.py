@@ -8,6 +8,7 @@ import threading
 import uuid
 from collections import Counter
 from collections.abc import Awaitable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -147,6 +148,17 @@ def test_a_query_that_fails_is_asked_again_as_often_as_wanted() -> None:
         run = rm.retrieve(getattr(flaky, how), QUERIES, retries=1)
         assert {str(error) for error in run.errors.values()} == {"failure 2"}
         assert len(run.errors) == 19
+
+
+def test_the_pauses_double_up_to_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+
+    monkeypatch.setattr(calling, "asyncio", SimpleNamespace(**{**vars(asyncio), "sleep": sleep}))
+    assert rm.retrieve(Flaky(8), {"q": "text"}, retries=8).errors == {}
+    assert pauses == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
 
 
 def test_where_the_first_queries_fail_alike_the_others_are_not_asked() -> None:

@@ -63,7 +63,7 @@ def test_a_report_knows_the_call_of_each_result(tmp_path: Path) -> None:
     (data,) = (
         json.loads(one) for one in re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)
     )
-    (query,) = data["queries"]
+    (query,) = data["shown"].values()
     assert [result[6] for result in query["results"][0]] == [[1, 1], [1, 2], [2, 1]]
 
 
@@ -79,7 +79,7 @@ def test_a_report_says_what_each_call_asked_for_and_which_added_nothing(tmp_path
     rm.evaluate({"q": ["d1"], "r": ["d1"]}, told.union(), "recall").report(path)
     found = re.search(r'id="data">(.*?)</script>', path.read_text(), re.DOTALL)
     assert found is not None
-    first, second = json.loads(found[1])["queries"]
+    first, second = json.loads(found[1])["shown"].values()
     assert first["searches"] == [
         [["why?", ""], ["why then?", "nothing new"], ["", "failed: timeout"], ["who?", "nothing came back"]]
     ]

@@ -236,3 +236,9 @@ def test_many_settings_are_drawn_and_reported_in_a_readable_number(tmp_path: Pat
     assert "<h1>&lt;K&gt;</h1>" in page
     assert page.index(html.escape(found.conclusion)) < page.index("Every setting")
     assert all(f"<td class=l>{name}</td>" in page for name in runs)
+
+
+def test_progress_counts_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
+    qrels, runs = data(3)
+    rm.tune(runs, qrels, "mrr", default="s0", show_progress=True)
+    assert "3/3" in capsys.readouterr().err

@@ -19,7 +19,8 @@ from retrieval_metrics.command_line.named_files import named, read_both, saved_e
 from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at
 from retrieval_metrics.command_line.values import clusters
 from retrieval_metrics.comparing.compare import compare
-from retrieval_metrics.comparing.plan import FEWEST_OF_A_PILOT, plan
+from retrieval_metrics.comparing.pilots import FEWEST_OF_A_PILOT
+from retrieval_metrics.comparing.plan import plan
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table

@@ -7,16 +7,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from retrieval_metrics.definition.metric import Metric, as_metric
 from retrieval_metrics.explaining.needed import Needed
-from retrieval_metrics.explaining.outcomes import Investigation, Question, needs, unmet
+from retrieval_metrics.explaining.outcomes import Investigation, Question
 from retrieval_metrics.explaining.results import CameBack
+from retrieval_metrics.explaining.told import Told
 from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved import Retrieved, identity
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.judge import judge
-from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.presentation.numbers import listed
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.explaining.finding import Finding
+    from retrieval_metrics.explaining.outcomes import Outcomes
     from retrieval_metrics.explaining.results import Result
     from retrieval_metrics.results.scores import Scores
 
@@ -38,24 +41,20 @@ class Explained:
     Attributes:
         query: The query.
         findings: One per relevant document, best grade first.
+        failures: One per needed document or group that is missing; for a group, the nearest miss.
+        needed: How many relevant documents, or groups, are needed.
         ranking: What was retrieved, as given.
         index: The position of the query among the judged ones.
+        k: The cut-off of the metric in items; None if it has none.
     """
 
     query: QueryId
     findings: tuple[Finding, ...]
+    failures: tuple[Finding, ...]
+    needed: int
     ranking: Any
     index: int
-
-    @cached_property
-    def failures(self) -> tuple[Finding, ...]:
-        """One per needed document or group that is missing; for a group, the nearest miss."""
-        return tuple(unmet(self.findings))
-
-    @cached_property
-    def needed(self) -> int:
-        """How many relevant documents, or groups, are needed."""
-        return needs(self.findings)
+    k: int | None
 
 
 class FirstOf(Mapping[Any, str]):
@@ -97,7 +96,7 @@ class Explainer:
         """
         origin = scores.needed_origin("explained")
         self.scores = scores
-        self.rankings = Rankings(origin.run, origin.match, scores.rules.ties)
+        self.rankings = scores.rankings("explained")
         self.question = _question(scores, metric)
         self.names = list(scores.per_query) if metric is None else [name_of(scores, metric)]
         self._corpus: Mapping[Any, str] = {} if corpus is None else corpus
@@ -115,11 +114,31 @@ class Explainer:
     def _texts(self) -> Mapping[Any, str]:
         return FirstOf(self._corpus, texts_of(self.scores))
 
-    def of(self, positions: Iterable[int]) -> Iterator[Explained]:
-        """Explain some queries, given by their position among the judged ones, in any order."""
-        for index, found, ranking in self._investigation.settled(positions):
-            query = self._judged.qrels.queries[index]
-            yield Explained(query, tuple(self._told(query, one) for one in found), ranking, index)
+    def outcomes(self, positions: Iterable[int]) -> Outcomes:
+        """Decide what became of everything that some queries need, given by their position among the judged ones."""
+        return self._investigation.outcomes(positions)
+
+    def of(self, outcomes: Outcomes, places: Iterable[int] | None = None) -> Iterator[Explained]:
+        """Tell the outcomes of some of their queries, given by place, in any order; None tells all."""
+        queries = self._judged.qrels.queries
+        chosen = range(len(outcomes.positions)) if places is None else places
+        place = {queries[outcomes.positions[at]]: at for at in chosen}
+        unmet = outcomes.unmet
+        begins = np.searchsorted(outcomes.query[unmet], np.arange(len(outcomes.positions) + 1))
+        for query, ranking in self.rankings.of(place):
+            at = place[query]
+            first = outcomes.rows_of(at).start
+            told = Told(self._investigation, outcomes, at, ranking).findings()
+            findings = tuple(self._told(query, one) for one in told)
+            yield Explained(
+                query,
+                findings,
+                tuple(findings[row - first] for row in unmet[begins[at] : begins[at + 1]].tolist()),
+                int(outcomes.needed[at]),
+                ranking,
+                int(outcomes.positions[at]),
+                None if self.question.at_needed else outcomes.cutoffs.of(at)[0],
+            )
 
     def _told(self, query: QueryId, finding: Finding) -> Finding:
         """Return a finding with what the calls of an agent did with the document, if the run is a view of them."""
@@ -152,8 +171,7 @@ class Explainer:
     def results(self, explained: Explained, k: int | None = None) -> tuple[Result, ...]:
         """Return the first `k` results of a query; None takes the metric's cut-off."""
         if k is None:
-            cut, _ = self._investigation.cutoff(explained.index)
-            k = SHOWN if cut is None else cut
+            k = SHOWN if explained.k is None else explained.k
         return tuple(self._came_back.first(explained.index, explained.ranking, max(k, 1), self._texts))
 
     def in_parts(self, findings: Sequence[Finding], results: Sequence[Result]) -> tuple[Finding, ...]:
@@ -178,8 +196,7 @@ def texts_of(scores: Scores) -> Mapping[Any, str]:
     """Return the text of each id in the run, if the run has texts; cached, because it is a pass over the run."""
     known = scores.remembered
     if "texts" not in known:
-        origin = scores.needed_origin("explained")
-        known["texts"] = Rankings(origin.run, origin.match, scores.rules.ties).texts()
+        known["texts"] = scores.rankings("explained").texts()
     texts: Mapping[Any, str] = known["texts"]
     return texts
 

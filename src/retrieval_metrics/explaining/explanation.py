@@ -14,7 +14,6 @@ from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.explaining.explainer import Explainer, name_of
 from retrieval_metrics.explaining.needed import Needed
-from retrieval_metrics.explaining.outcomes import met
 from retrieval_metrics.inputs.questions import texts_to_show
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.beginnings import beginning
@@ -223,7 +222,7 @@ def explain(
 ) -> Explanation:
     """Explain one query; see `Evaluation.explain`."""
     explainer = Explainer(scores, metric, corpus)
-    (explained,) = explainer.of([scores.position(query)])
+    (explained,) = explainer.of(explainer.outcomes([scores.position(query)]))
     return _explanation(explainer, explained, texts_to_show(queries, scores.query_texts))
 
 
@@ -242,27 +241,18 @@ def worst(
     sign = scores.metrics[at].definition.sign
     values, best = sign * scores.values[:, at], sign * scores.best(scores.metrics[at])
     defined = np.flatnonzero(~np.isnan(values))
-    row_of = {int(scores.positions[row]): int(row) for row in defined.tolist()}
-    kinds: Counter[Outcome] = Counter()
-    candidates: dict[int, Explained] = {}
-    needed = found = 0
-    for each in explainer.of(row_of):
-        kinds.update(finding.kind for finding in each.failures)
-        needed += each.needed
-        found += len(met(each.findings))
-        row = row_of[each.index]
-        if each.failures or values[row] < best[row] - 1e-12:
-            candidates[row] = each
-        if len(candidates) > 2 * wanted:  # only the worst are kept, not the rankings of every query
-            candidates = _lowest(candidates, values, wanted)
+    outcomes = explainer.outcomes(scores.positions[defined].tolist())
+    rows = defined[np.argsort(scores.positions[defined])]  # the queries of the outcomes, as rows of the scores
+    candidates = np.flatnonzero((outcomes.n_unmet > 0) | (values[rows] < best[rows] - 1e-12))
+    chosen = candidates[np.lexsort((rows[candidates], values[rows[candidates]]))][:wanted].tolist()
+    explained = {each.index: each for each in explainer.of(outcomes, chosen)}
     texts = texts_to_show(queries, scores.query_texts)
-    explanations = tuple(_explanation(explainer, each, texts) for each in _lowest(candidates, values, wanted).values())
+    explanations = tuple(
+        _explanation(explainer, explained[index], texts) for index in outcomes.positions[chosen].tolist()
+    )
     unit = "document" if scores.needed_origin("explained").judged.qrels.is_flat else "group"
-    return Worst(name, explanations, len(defined), dict(kinds.most_common()), needed, found, unit)
-
-
-def _lowest(candidates: Mapping[int, Explained], values: Any, n: int) -> dict[int, Explained]:
-    return {row: candidates[row] for row in sorted(candidates, key=lambda row: (values[row], row))[:n]}
+    failures = dict(outcomes.failures().most_common())
+    return Worst(name, explanations, len(defined), failures, int(outcomes.needed.sum()), int(outcomes.met.sum()), unit)
 
 
 def _explanation(explainer: Explainer, explained: Explained, queries: Mapping[Any, str]) -> Explanation:

@@ -22,6 +22,7 @@ Failure = Literal[
 Outcome = Literal["found", "not needed", "no room"] | Failure
 FAILURES: tuple[Failure, ...] = get_args(Failure)
 """Ordered from the nearest miss to the farthest; of several alternatives, the nearest miss is reported."""
+KINDS: tuple[Outcome, ...] = (*FAILURES, "found", "not needed", "no room")
 
 
 @dataclass(frozen=True, slots=True)

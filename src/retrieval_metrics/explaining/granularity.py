@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.inputs.retrieved import Retrieved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from retrieval_metrics.aliases import DocumentId
+    from retrieval_metrics.judging.ranking_order import Rankings
 
 _PART = r"(?:chunks?|parts?|passages?|paragraphs?|pages?|sections?|segments?|nodes?|sents?|p|c|s)"
 _MARKED = re.compile(
@@ -24,8 +29,10 @@ _NUMBERED = re.compile(r"(?P<document>.*\d.*?)[-_:/|.@ ]+\d+(?:[-_:.]\d+)?")
 _SEPARATORS = "-_:/|.@#~ "
 _AMBIGUOUS = "-_ "
 """Separators that also occur inside ids: `closure-2` may be a part of `closure`, but `closure-scope` hardly is."""
+_SEPARATOR = re.compile(rf"[{re.escape(_SEPARATORS)}]")
 
 
+@lru_cache(2**16)  # the same documents come back for many queries
 def document_of(part: DocumentId) -> str | None:
     """Return the id of the document that a part's id refers to; None if it does not look like the id of a part.
 
@@ -62,27 +69,65 @@ def _separates(separator: str, rest: str) -> bool:
     return separator not in _AMBIGUOUS or any(map(str.isdigit, rest))
 
 
-def relatives(document: DocumentId, ranking: Sequence[DocumentId]) -> list[DocumentId]:
-    """Return the ids of a ranking that look like parts of a document, or like the document that it is a part of."""
-    name = str(document)
-    # `in` is a search in C, and rules out nearly every id before the slower check.
-    return [
-        other
-        for other in ranking
-        if other != document and (name in (text := str(other)) or text in name) and same_document(document, other)
-    ]
+class Names:
+    """The ids of a ranking, searched by their spelling.
 
+    Of most ids a search in C tells that they are no parts and have none, before anything is put in rank order.
 
-def further_parts(items: Iterable[Any], ids: Iterable[DocumentId]) -> Counter[str]:
-    """Count, per document, the retrieved parts beyond the first.
-
-    Args:
-        items: What was retrieved; an item with a `source` is a part of that source.
-        ids: The ids of the items; if an item has no source, its document is read from its id.
+    Attributes:
+        are_plain: Whether nothing in the ranking can be a part of a document: no id has a separator, no item a source.
     """
-    documents = Counter(
-        document
-        for item, name in zip(items, ids, strict=True)
-        if (document := getattr(item, "source", None) or document_of(name)) is not None
-    )
-    return Counter({document: count - 1 for document, count in documents.items() if count > 1})
+
+    __slots__ = ("_ids", "_items", "_joined", "_ranking", "_rankings", "_separated", "are_plain")
+
+    def __init__(self, rankings: Rankings, ranking: Any) -> None:
+        """Take a ranking, as given in the run of `rankings`."""
+        self._rankings = rankings
+        self._ranking = ranking
+        self._ids: list[DocumentId] | None = None
+        held = ranking if isinstance(ranking, Mapping) else self.ids
+        try:
+            self._joined = "\n".join(("", *held, ""))
+        except TypeError:  # numbers, or items without an id
+            self._joined = "\n".join(("", *map(str, held), ""))
+        items = not isinstance(ranking, Mapping) and isinstance(next(iter(ranking), None), Retrieved)
+        self._items: dict[DocumentId, Retrieved] = rankings.items(ranking) if items else {}  # the first with each id
+        self._separated = _SEPARATOR.search(self._joined) is not None
+        self.are_plain = not self._separated and not self._items
+
+    @property
+    def ids(self) -> list[DocumentId]:
+        """The ids of the ranking, in rank order."""
+        if self._ids is None:
+            self._ids = self._rankings.ids(self._ranking)
+        return self._ids
+
+    def relatives(self, document: DocumentId) -> list[DocumentId]:
+        """Return the ids that look like parts of a document, or like the document that it is a part of."""
+        name = str(document)
+        parts = self._separated and (f"\n{name}" in self._joined or f"{name}\n" in self._joined)
+        if not parts and not any(f"\n{whole}\n" in self._joined for whole in _wholes(name)):
+            return []
+        # `in` is a search in C, and rules out nearly every id before the slower check.
+        return [
+            other
+            for other in self.ids
+            if other != document and (name in (text := str(other)) or text in name) and same_document(document, other)
+        ]
+
+    def further_parts(self, above: int) -> Counter[str]:
+        """Count, per document, the parts beyond the first among the first ids; repeated ids count once.
+
+        An item with a `source` is a part of that source; of one without, the document is read from its id.
+        """
+        documents = Counter(document for document in self._documents(above) if document is not None)
+        return Counter({document: count - 1 for document, count in documents.items() if count > 1})
+
+    def _documents(self, above: int) -> list[str | None]:
+        names, items = dict.fromkeys(self.ids[:above]), self._items
+        return [(items[name].source if items else None) or document_of(name) for name in names]
+
+
+def _wholes(name: str) -> list[str]:
+    """Return the ids of which `name` may be a part: what stands before or after a separator."""
+    return [part for at in _SEPARATOR.finditer(name) for part in (name[: at.start()], name[at.end() :])]

@@ -12,21 +12,16 @@ import numpy as np
 
 from retrieval_metrics.checks import proportion
 from retrieval_metrics.comparing.compare import evaluated_as
-from retrieval_metrics.comparing.unjudged import depth_of
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics, relevant_from
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.named_runs import named_runs
-from retrieval_metrics.inputs.qrels import Qrels, as_qrels
+from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
-from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.labelling.estimate import Estimate
 from retrieval_metrics.labelling.estimated import EstimatedDifference, EstimatedMean
 from retrieval_metrics.labelling.labels import Labels, common_scale
-from retrieval_metrics.labelling.people_and_model import Agreement
-from retrieval_metrics.presentation import numbers
-from retrieval_metrics.questions.sample import Sample
+from retrieval_metrics.labelling.truths import Truths, called, drawn_sample
 from retrieval_metrics.scoring import ideal
-from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.statistics import corrected_mean, spending_levels
 
 if TYPE_CHECKING:
@@ -39,6 +34,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.questions.sample import Sample
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.statistics import CorrectedMean
@@ -119,12 +115,15 @@ def evaluate_with_labels(
         A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan, T. Zrnic (2023). Prediction-powered inference.
     """
     proportion(level, "level")
-    drawn, scale = _drawn(sample, model), common_scale(each for each in (people, model) if isinstance(each, Labels))
+    drawn, scale = (
+        drawn_sample(sample, model),
+        common_scale(each for each in (people, model) if isinstance(each, Labels)),
+    )
     threshold = None if scale is None else scale.relevant_from
     spent = _spent(looks, len(drawn), len(drawn.of), level)
     chosen = relevant_from(as_metrics(metrics), threshold)
     named = named_runs(runs, drawn.of, "sampled from")
-    truths = _truths(people, model, drawn)
+    truths = Truths.of(people, model, drawn)
     options: dict[str, Any] = {"semantics": semantics, "match": match, "ties": ties, "clusters": None}
     known: dict[str, _Values] = {}
     for name, run in named.items():  # not a comprehension, which before Python 3.12 adds a stack frame
@@ -141,15 +140,15 @@ def evaluate_with_labels(
         for metric in chosen
         for system, baseline in permutations(known, 2)
     )
-    names = (_called(people, "people"), _called(model, "the model"))
+    names = (called(people, "people"), called(model, "the model"))
     return Estimate(
         estimated=estimated,
         differences=differences,
         sample=drawn,
         level=spent.level,
-        agreement=_agreement(truths, names, spent.level, threshold),
+        agreement=truths.agreement(names, spent.level, threshold),
         names=names,
-        notes=(*spent.notes, *_notes(named, chosen, truths, drawn, match)),
+        notes=(*spent.notes, *truths.notes(named, chosen, drawn, match)),
     )
 
 
@@ -173,17 +172,6 @@ def _spent(looks: Sequence[int] | None, size: int, of: int, level: float) -> _Sp
     at = list(looks).index(size)
     kept = f"look {at + 1} of {len(levels)}: at {100 * levels[at]:.3g} %, so that all together keep {100 * level:.3g} %"
     return _Spent(levels[at], (kept,))
-
-
-class _Truths(NamedTuple):
-    people: Qrels
-    model: Qrels
-    others: int
-    """Queries that people graded outside the sample."""
-
-    @property
-    def of_documents(self) -> bool:
-        return all(one.is_flat and not one.has_pieces for one in (self.people, self.model))
 
 
 class _Values(NamedTuple):
@@ -264,46 +252,6 @@ def _difference(
     return partial(EstimatedDifference, str(metric), *pair, found, span)
 
 
-def _drawn(sample: Any, model: Labels | QuestionsOrQrels) -> Sample:
-    if isinstance(sample, Sample):
-        return sample
-    if isinstance(sample, Mapping):
-        return Sample.given(sample, _judged(model).queries)
-    raise TypeError(
-        f"sample must say how people's queries were drawn, got {type(sample).__name__}. Draw them with "
-        "questions.sample(n): hand-picked queries, such as interesting ones, say nothing about the others. If you "
-        "know the probability with which each was drawn, pass the probabilities: {'q1': 0.2, ...}"
-    )
-
-
-def _judged(labels: Labels | QuestionsOrQrels) -> Qrels:
-    return as_qrels(labels.qrels if isinstance(labels, Labels) else labels)
-
-
-def _truths(people: Labels | QuestionsOrQrels, model: Labels | QuestionsOrQrels, sample: Sample) -> _Truths:
-    graded, guessed = _judged(people), _judged(model)
-    by_people = {query: graded.judgments(at) for at, query in enumerate(graded.queries)}
-    if missing := [query for query in sample.queries if query not in by_people]:
-        raise ValueError(
-            f"people graded nothing for {len(missing)} of the {len(sample)} sampled queries, for example "
-            f"{missing[0]!r}. Grade these too: easy queries are often graded first, so leaving out the rest would bias "
-            "the estimate"
-        )
-    wanted = set(sample.of)
-    by_model: dict[Any, Any] = {
-        query: guessed.judgments(at) for at, query in enumerate(guessed.queries) if query in wanted
-    }
-    if not by_model:
-        raise ValueError(
-            f"the model graded none of the {len(sample.of)} queries that the sample was drawn from, such as "
-            f"{sample.of[0]!r}; it graded, for example, {guessed.queries[0]!r}"
-        )
-    of_sample: dict[Any, Any] = {query: by_people[query] for query in sample.queries}
-    scale = max(graded.largest_grade, guessed.largest_grade)
-    both = (Qrels(of_sample).with_largest_grade(scale), Qrels(by_model).with_largest_grade(scale))
-    return _Truths(*both, len(by_people.keys() - of_sample.keys()))
-
-
 def _labels_of_clusters(people: Any, model: Any, sample: Sample, by: ClustersBy) -> Any:
     """Return the cluster of each query of the population; None if all are independent."""
     chosen: Any = by
@@ -315,57 +263,3 @@ def _labels_of_clusters(people: Any, model: Any, sample: Sample, by: ClustersBy)
         if found is not None:
             return found.of(sample.of).labels
     return None
-
-
-def _called(labels: Any, otherwise: str) -> str:
-    return labels.name if isinstance(labels, Labels) else otherwise
-
-
-def _agreement(truths: _Truths, names: tuple[str, str], level: float, threshold: float | None) -> Agreement | None:
-    if not truths.of_documents:
-        return None
-    first, second = (
-        {
-            (query, document): grade
-            for at, query in enumerate(one.queries)
-            for document, grade in _graded(one.judgments(at)).items()
-        }
-        for one in (truths.people, truths.model)
-    )
-    return Agreement.of(names, first, second, level, None, threshold)
-
-
-def _graded(judgments: Any) -> Mapping[Any, float]:
-    """Return judgments that are flat, with the type of such."""
-    graded: Mapping[Any, float] = judgments
-    return graded
-
-
-def _notes(
-    runs: Mapping[str, Any], metrics: Sequence[Metric], truths: _Truths, sample: Sample, match: Any
-) -> Iterable[str]:
-    if truths.others:
-        yield f"{numbers.queries(truths.others)} that people graded are not in the sample and were ignored"
-    if absent := len(sample.of) - len(truths.model):
-        yield f"the model graded nothing for {numbers.queries(absent)}, which count as the mean of the others"
-    if not truths.of_documents:
-        return
-    k = depth_of(metrics)
-    for who, truth in (("people", truths.people), ("the model", truths.model)):
-        open_, all_ = _ungraded(runs, truth, k, match)
-        if open_:
-            yield (
-                f"{who} gave no grade to {open_:,} of {all_:,} documents among the first {k} of the systems; these "
-                "count as not relevant (judgments from before are added by Labels.of(qrels, by=...) and merge; "
-                'rm.compare(..., unjudged="bounds") says what the others could change)'
-            )
-
-
-def _ungraded(runs: Mapping[str, Any], truth: Qrels, k: int, match: Any) -> tuple[int, int]:
-    known = {query: set(_graded(truth.judgments(at))) for at, query in enumerate(truth.queries)}
-    seen: dict[Any, set[Any]] = {query: set() for query in known}
-    for run in runs.values():
-        found = Rankings(run, match, STANDARD.ties)
-        for query, ranking in found.of(known):
-            seen[query].update(found.ids(ranking)[:k])
-    return sum(len(held - known[query]) for query, held in seen.items()), sum(map(len, seen.values()))

@@ -51,6 +51,16 @@
     for (const one of records) if (waiting.get(one.item) === one) waiting.delete(one.item);
     tally();
   };
+  // What somebody is asked for, before the first grade: how much, and how long at 200 words a minute.
+  const LETTERS_A_MINUTE = 1200, MINUTES_TO_DECIDE = 1 / 20;
+  const size = () => {
+    const letters = [...data.questions, ...items].reduce((sum, one) => sum + one.text.length, 0);
+    const minutes = letters / LETTERS_A_MINUTE + items.length * MINUTES_TO_DECIDE;
+    const time = minutes > 90 ? `${Math.round(minutes / 30) / 2} hours` : minutes > 10 ? `${5 * Math.round(minutes / 5)} minutes`
+      : counted(Math.ceil(minutes), "minute", "minutes");
+    return `${counted(items.length, "passage", "passages")} for ${counted(data.questions.length, "question", "questions")}: about ${time}.`
+      + (store.keeps ? " Stop whenever you like, this browser keeps your grades. When you are done, export them and send the file back." : "");
+  };
   const gradeWords = (grade) => (grade === null ? "cannot tell" : `grade ${grade}`);
 
   const give = (grade) => {
@@ -150,7 +160,7 @@
     root.replaceChildren(...page, chosen);
     drawn = null;
     const lost = damaged.length;
-    say(lost ? `${counted(lost, "stored answer", "stored answers")} could not be read: grade ${lost === 1 ? "it" : "them"} again. What is stored goes into the export as a note.` : "", lost > 0);
+    say(lost ? `${counted(lost, "stored answer", "stored answers")} could not be read: grade ${lost === 1 ? "it" : "them"} again. What is stored goes into the export as a note.` : graded() ? "" : size(), lost > 0);
   };
   const ask = async (why = "") => {
     state.name = "";
@@ -164,9 +174,9 @@
       if (name) begin(name);
     });
     const others = [...known].map(([name, n]) => button("", `${name}: ${n} of ${items.length}`, () => begin(name)));
-    root.replaceChildren(form, make("p", { class: "said wrong", role: "alert" }, store.keeps ? why : KEEPS_NOTHING),
+    root.replaceChildren(make("p", { class: "size" }, size()), form, make("p", { class: "said wrong", role: "alert" }, store.keeps ? why : KEEPS_NOTHING),
       ...(others.length ? [make("p", { class: "hint" }, "Graded here before:"), make("div", { class: "more-keys known" }, ...others)] : []),
-      make("p", { class: "hint" }, "You see and export only the grades given under your name. Go on with those of another machine:"),
+      make("p", { class: "hint" }, "You see and export only the grades given under your name. To go on with grades from another machine:"),
       make("div", { class: "more-keys" }, button("", "import an exported file", takeIn)), chosen);
     field.focus();
   };

@@ -4,7 +4,13 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const root = document.getElementById("queries");
-  const { metrics, systems, documents, queries, kinds, details } = data;
+  const { metrics, systems, documents, kinds, details } = data;
+  const queries = data.ids.map((id, at) => ({
+    at, id, text: data.texts[at], slice: data.slice[at] ?? undefined, best: data.best && data.best.map((column) => column[at]),
+    values: data.values.map((columns, system) => (data.wanted[system][at] === null ? null : columns.map((column) => column[at]))),
+    wanted: data.wanted.map((column) => column[at]), missing: data.missing.map((column) => data.missed[column[at]]),
+    ...data.shown[at],
+  }));
   const STEP = 100; // rows that are drawn at once; more follow as the reader scrolls
   const SIGNS = ["✓", "✗", "↻", "○"];
   const STATES = ["relevant", "judged, not relevant", "repeats a result above", data.quoted ? "nothing needed in it" : "unjudged"];
@@ -304,7 +310,6 @@
       return make("th", { scope: "col", "aria-sort": sorted }, button);
     })));
   };
-  queries.forEach((query, at) => { query.at = at; });
   root.replaceChildren(panel, make("p", { class: "hint" }, "Keys: j next query, k the one before, / search, Esc clears it."), count,
     make("table", { class: "heads", "aria-label": "order of the queries" }, head), list, more);
   controls();

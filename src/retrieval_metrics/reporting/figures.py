@@ -18,7 +18,7 @@ from retrieval_metrics.presentation.plots.row_panels import (
     shares_panel,
 )
 from retrieval_metrics.reporting.verdict import telling
-from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, size_of, unit_of, usual_cutoffs
+from retrieval_metrics.results.cutoffs import over_cutoffs, size_of, unit_of, usual_cutoffs, with_intervals
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.standings import SIGNS, main_pair, ranking_of
 from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries
@@ -144,10 +144,7 @@ def _means(comparison: Compared, metrics: Sequence[Metric], *, small: bool | Non
 
 def _cutoffs(systems: Mapping[str, Scores], metric: Metric, *, small: bool = False) -> Panel:
     ks = usual_cutoffs(list(systems.values()), metric)
-    lines = [
-        Line(name, over_cutoffs(scores, metric, ks), intervals_over_cutoffs(scores, metric, ks))
-        for name, scores in systems.items()
-    ]
+    lines = [Line(name, *with_intervals(scores, metric, ks)) for name, scores in systems.items()]
     size, unit = size_of(metric), unit_of(metric)
     marked = size if size is not None and size <= ks[-1] else None
     title = f"{Metric(metric.name, None, metric.parameters)} over {unit}"
@@ -160,7 +157,7 @@ def _precision_recall(systems: Mapping[str, Scores], across: int | None) -> Plot
     ks = usual_cutoffs(list(systems.values()), precision)
     lines = []
     for name, scores in systems.items():
-        heights, ends = over_cutoffs(scores, precision, ks), intervals_over_cutoffs(scores, precision, ks)
+        heights, ends = with_intervals(scores, precision, ks)
         found = over_cutoffs(scores, recall, ks)
         points = [Point(str(k) if k in MARKED else "", found[k], heights[k], ends[k]) for k in ks]
         lines.append((name, points))

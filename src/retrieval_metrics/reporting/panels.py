@@ -10,7 +10,7 @@ from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.presentation import charts, numbers
 from retrieval_metrics.presentation.series import Mean
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.cutoffs import intervals_over_cutoffs, over_cutoffs, size_of, unit_of, usual_cutoffs
+from retrieval_metrics.results.cutoffs import over_cutoffs, size_of, unit_of, usual_cutoffs, with_intervals
 from retrieval_metrics.results.standings import SIGNS, ranking_of
 from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries
 
@@ -115,11 +115,13 @@ def cutoff_chart(systems: Mapping[str, Scores], metric: Metric) -> list[str]:
     if any(scores.origin is None for scores in every) or not metric.definition.takes_cutoff:
         return []
     ks = usual_cutoffs(every, metric)
-    lines = {name: over_cutoffs(scores, metric, ks) for name, scores in systems.items()}
     name = str(Metric(metric.name, None, metric.parameters))
-    ends = {}
-    if len(systems) <= charts.FEW:
-        ends = {system: intervals_over_cutoffs(scores, metric, ks) for system, scores in systems.items()}
+    lines, ends = {}, {}
+    for system, scores in systems.items():
+        if len(systems) <= charts.FEW:
+            lines[system], ends[system] = with_intervals(scores, metric, ks)
+        else:
+            lines[system] = over_cutoffs(scores, metric, ks)
     unit = unit_of(metric)
     return [charts.lines(f"{name}@k" if unit == "k" else name, lines, ends, size_of(metric), unit)]
 

@@ -1,35 +1,28 @@
-"""The queries of a report as data: values, needed documents, their outcomes, and the results."""
+"""The queries of a report as data: their values and what they miss in columns, and the details of those shown first."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from math import isinf, isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.explaining.explainer import Explainer, FirstOf, texts_of
-from retrieval_metrics.explaining.finding import FAILURES
-from retrieval_metrics.explaining.needed import Needed
-from retrieval_metrics.explaining.outcomes import met
-from retrieval_metrics.inputs.pieces import Metadata
+from retrieval_metrics.explaining.finding import KINDS
 from retrieval_metrics.inputs.questions import texts_to_show
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.reporting.shortened import StoredTexts
+from retrieval_metrics.reporting.details import Details, short_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections import Counter
+    from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.aliases import FloatArray, QueryId
+    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.explaining.explainer import Explained
-    from retrieval_metrics.explaining.finding import Finding
-    from retrieval_metrics.explaining.results import Result
+    from retrieval_metrics.explaining.finding import Outcome
+    from retrieval_metrics.explaining.outcomes import Outcomes
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.shapes import QueryTexts
-    from retrieval_metrics.reporting.shortened import Shortened
     from retrieval_metrics.results.scores import Scores
 
 SHOWN = 10
@@ -37,9 +30,9 @@ SHOWN = 10
 MOST = 20_000
 """The largest number of queries on a page; of more, those with the lowest values, or that moved most."""
 DETAILED = 1_000
-"""Of these, as many are on the page with what they needed and what came back; the others with their values."""
-STATES = ("relevant", "not relevant", "repeated", "unjudged")
-UNJUDGED = STATES.index("unjudged")
+"""Up to so many queries, each is on the page with what it needed and what came back."""
+FIRST = 100
+"""Of more queries, those are that the page lists first; the others are there with their values and what they miss."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +83,17 @@ class ShownQueries:
 
 
 class QueryData:
-    """Collects the data of each query on the page, system by system."""
+    """Collects the data of each query on the page, system by system.
+
+    Attributes:
+        order: The places of the queries on the page, the lowest values first, or of two systems those that moved most.
+        of: The number of all queries.
+        n: The number of queries on the page.
+        detailed: The number of queries with what they needed and what came back.
+        needed: How much all queries need, by system.
+        found: How much of it was found.
+        failures: Why the rest was not.
+    """
 
     def __init__(
         self,
@@ -106,167 +109,122 @@ class QueryData:
         system, baseline = pair
         self._pair = [list(systems).index(baseline), list(systems).index(system)]
         self._shown = shown
-        self._passages = StoredTexts()
-        self._kinds: dict[str, int] = {"found": 0}
-        self._details: dict[str, int] = {}
-        self._slices: dict[str, int] = {}
+        self._judged = next(iter(systems.values())).needed_origin("shown").judged
+        every = list(dict.fromkeys(query for scores in systems.values() for query in scores.queries))
+        order = _most_urgent(every, [systems[name] for name in pair], main)
+        kept = np.sort(order[:MOST])
+        self.of, self.n = len(every), len(kept)
+        self.detailed = self.n if self.of <= DETAILED else FIRST
+        self.order: list[int] = np.searchsorted(kept, order[:MOST]).tolist()
+        self._queries = [every[at] for at in kept.tolist()]
+        self._place = {query: at for at, query in enumerate(self._queries)}
+        self._best = np.ones((self.n, len(metrics)))
+        self._columns: dict[str, list[Any]] = {"values": [], "wanted": [], "missing": []}
+        self._missed: dict[tuple[int, ...], int] = {(): 0}
+        depth = shown.k or max([SHOWN, *(metric.k for metric in metrics if isinstance(metric.k, int))])
+        self._details = Details(len(systems), depth, flat=self._judged.qrels.is_flat)
         self.needed = dict.fromkeys(systems, 0)
         self.found = dict.fromkeys(systems, 0)
-        self.failures: dict[str, Counter[str]] = {name: Counter() for name in systems}
-        every = list(dict.fromkeys(query for scores in systems.values() for query in scores.queries))
-        order = sorted(every, key=_urgency(systems, main, pair)) if len(every) > DETAILED else every
-        self.of = len(every)
-        self.detailed = set(order[:DETAILED])
-        kept = set(order[:MOST])
-        self._rows = {query: self._row(query) for query in every if query in kept}
+        self.failures: dict[str, Counter[Outcome]] = {}
         # The text of a document that one system missed may be known from another.
         corpus = FirstOf(shown.corpus, *map(texts_of, systems.values()))
-        for at, scores in enumerate(systems.values()):
-            self._add(at, scores, corpus)
+        for name in systems:
+            self._add(name, corpus)
 
     @property
     def unit(self) -> str:
         """What is needed: a document, or a group of alternatives."""
-        return "document" if self._flat else "group"
-
-    @property
-    def n(self) -> int:
-        """The number of queries on the page."""
-        return len(self._rows)
+        return "document" if self._judged.qrels.is_flat else "group"
 
     def data(self) -> tuple[dict[str, Any], int]:
-        """Return everything as values for JSON, and the length to which texts were cut."""
-        texts = self._passages.shortened(self._shown.length)
-        reasons = sorted(at for kind, at in self._kinds.items() if kind in FAILURES)
-        judged = next(iter(self._systems.values())).needed_origin("shown").judged
+        """Return everything as values for JSON, and the length to which texts were cut.
+
+        `ids`, `texts` and `slice` have a value for each query; `values` has them by system and metric, and `wanted` and
+        `missing` by system: how many documents or groups were needed, and why some are missing, as the place of their
+        kinds in `missed`. `shown` has the details of some queries, by place.
+        """
+        slices: dict[str, int] = {}
+        labels, texts = self._shown.labels, self._shown.queries
+        details, documents, length = self._details.data(self._shown.length)
+        reasons = sorted({kind for kinds in self._missed for kind in kinds})
         return {
             "metrics": list(map(str, self._metrics)),
             "systems": list(self._systems),
             "main": self._metrics.index(self._main),
             "pair": self._pair,
-            "quoted": judged.qrels.has_pieces,
-            "kinds": list(self._kinds),
-            "details": list(self._details),
+            "quoted": self._judged.qrels.has_pieces,
+            "kinds": KINDS,
             "reasons": reasons,
-            "slices": list(self._slices),
-            "documents": texts.rows,
-            "queries": [self._finished(row, texts) for row in self._rows.values()],
-        }, texts.length
+            "details": list(self._details.said),
+            "documents": documents,
+            "ids": list(map(str, self._queries)),
+            "texts": [str(texts[query]) if query in texts else None for query in self._queries] if texts else [],
+            "slice": [
+                slices.setdefault(str(labels[query]), len(slices)) if query in labels else None
+                for query in self._queries
+            ]
+            if labels
+            else [],
+            "slices": list(slices),
+            "best": None if (self._best == 1).all() else _shortest(self._best),
+            **self._columns,
+            "missed": list(self._missed),
+            "shown": details,
+        }, length
 
-    def _row(self, query: QueryId) -> dict[str, Any]:
-        row: dict[str, Any] = {"id": str(query)}
-        if query in self._shown.queries:
-            row["text"] = str(self._shown.queries[query])
-        if query in self._shown.labels:
-            row["slice"] = self._slices.setdefault(str(self._shown.labels[query]), len(self._slices))
-        by_system = {name: [None] * len(self._systems) for name in ("values", "wanted", "missing", "results")}
-        return row | by_system | ({"needed": {}} if query in self.detailed else {})
-
-    def _add(self, system: int, scores: Scores, corpus: Mapping[Any, str]) -> None:
-        """Explain every query of a system once: all are counted, and those that are shown first are kept."""
+    def _add(self, name: str, corpus: Mapping[Any, str]) -> None:
+        """Count the failures of a system, and explain the queries that are shown first."""
+        scores = self._systems[name]
         explainer = Explainer(scores, self._main, corpus)
-        name, run = list(self._systems)[system], scores.needed_origin("shown").run
-        columns = [scores.metrics.index(metric) for metric in self._metrics]
-        row_of = {query: at for at, query in enumerate(scores.queries)}
-        values = _rounded(scores.values[:, columns])
-        unknown = np.full(len(scores.queries), np.nan)
-        best = np.column_stack(  # where lower is better, the page marks no query as perfect
-            [scores.best(metric) if metric.definition.higher_is_better else unknown for metric in self._metrics]
-        )
-        imperfect, best_values = (best != 1).any(axis=1).tolist(), _rounded(best)
-        defined = (~np.isnan(scores.values[:, scores.metrics.index(self._main)])).tolist()
-        k = self._shown.k or max([SHOWN, *(metric.k for metric in self._metrics if isinstance(metric.k, int))])
-        for explained in explainer.of(scores.positions.tolist()):
-            at, failures = row_of[explained.query], explained.failures
-            if defined[at]:
-                self.failures[name].update(one.kind for one in failures)
-                self.needed[name] += explained.needed
-                self.found[name] += len(met(explained.findings))
-            row = self._rows.get(explained.query)
-            if row is None:
-                continue
-            row["values"][system] = values[at]
-            if imperfect[at]:
-                row["best"] = best_values[at]
-            row["wanted"][system] = explained.needed
-            row["missing"][system] = [self._kind(one.kind) for one in failures]
-            if explained.query not in self.detailed:
-                continue
-            if isinstance(run, RetrievedRun) and (searches := run.searches(explained.query)):
-                row.setdefault("searches", [None] * len(self._systems))[system] = [list(each) for each in searches]
-            results = explainer.results(explained, k)
-            for finding in explainer.in_parts(explained.findings, results):
-                self._needed(row, system, finding, explainer.needed)
-            order = list(row["needed"])
-            row["results"][system] = [self._result(result, explained, explainer.needed, order) for result in results]
+        outcomes = explainer.outcomes(scores.positions.tolist())
+        rows = np.argsort(scores.positions)  # the queries of the outcomes, as rows of the scores
+        defined = ~np.isnan(scores.values[rows, scores.metrics.index(self._main)])
+        self.failures[name] = outcomes.failures(defined)
+        self.needed[name] = int(outcomes.needed[defined].sum())
+        self.found[name] = int(outcomes.met[defined].sum())
+        place = np.array([self._place.get(query, -1) for query in scores.queries], dtype=np.int64)
+        values = np.full((self.n, len(self._metrics)), np.nan)
+        kept = place >= 0
+        for at, metric in enumerate(self._metrics):
+            values[place[kept], at] = scores.values[kept, scores.metrics.index(metric)]
+            if metric.definition.higher_is_better:
+                self._best[place[kept], at] = scores.best(metric)[kept]
+            else:  # where lower is better, the page marks no query as perfect
+                self._best[:, at] = np.nan
+        wanted, missing = np.full(self.n, -1), np.zeros(self.n, dtype=np.int64)
+        kept, place = kept[rows], place[rows]
+        wanted[place[kept]] = outcomes.needed[kept]
+        missing[place[kept]] = self._missed_by(outcomes)[kept]
+        self._columns["values"].append(_shortest(values))
+        self._columns["wanted"].append([None if number < 0 else number for number in wanted.tolist()])
+        self._columns["missing"].append(missing.tolist())
+        first = set(self.order[: self.detailed])
+        shown = [at for at, on_page in enumerate(place.tolist()) if on_page in first]
+        system = len(self._columns["values"]) - 1
+        for explained in explainer.of(outcomes, shown):
+            self._details.add(self._place[explained.query], system, explainer, explained)
 
-    def _needed(self, row: dict[str, Any], system: int, finding: Finding, needed: Needed) -> None:
-        if finding.document not in row["needed"]:
-            name, text = Needed.name(finding.document), needed.text(finding.document)
-            place = self._passages.add(name or None, None, text)
-            groups = list(finding.groups) if len(finding.groups) > 1 or not self._flat else None
-            row["needed"][finding.document] = [place, _number(finding.grade), groups, [None] * len(self._systems)]
-        detail = self._details.setdefault(finding.detail, len(self._details))
-        row["needed"][finding.document][3][system] = [self._kind(finding.kind), finding.rank, detail]
-
-    @property
-    def _flat(self) -> bool:
-        return next(iter(self._systems.values())).needed_origin("shown").judged.qrels.is_flat
-
-    def _result(self, result: Result, explained: Explained, needed: Needed, order: Sequence[Any]) -> list[Any]:
-        marks: set[tuple[int, int]] = set()
-        if result.state == "relevant" and result.item is not None:
-            pieces = (one.document for one in explained.findings if not isinstance(one.document, Metadata))
-            marks = {mark for piece in pieces for mark in needed.marks(result.item, piece)}
-        place = self._passages.add(result.id, result.source, result.text, marks)
-        score = None if result.score is None else _number(float(f"{result.score:.5g}"))
-        satisfies = [order.index(document) for document in result.satisfies if document in order]
-        found_by = [] if result.place is None else list(result.place)
-        return [place, STATES.index(result.state), score, result.grade, satisfies, marks, found_by]
-
-    def _kind(self, kind: str) -> int:
-        return self._kinds.setdefault(kind, len(self._kinds))
-
-    @staticmethod
-    def _finished(row: dict[str, Any], texts: Shortened) -> dict[str, Any]:
-        """Return a row with its marks moved to the shortened texts, and without empty values."""
-        if "needed" not in row:
-            return {name: value for name, value in row.items() if name != "results"}
-        results = [
-            None if found is None else [_compact([*one[:5], texts.marks(one[0], one[5]), one[6]]) for one in found]
-            for found in row["results"]
-        ]
-        return row | {"needed": list(row["needed"].values()), "results": results}
+    def _missed_by(self, outcomes: Outcomes) -> IntArray:
+        """Return for each query of the outcomes the kinds of what it misses, as a place in `missed`."""
+        kinds, ends = outcomes.kind[outcomes.unmet].tolist(), np.cumsum(outcomes.n_unmet).tolist()
+        each = (tuple(kinds[begin:end]) for begin, end in zip([0, *ends], ends, strict=False))
+        known = self._missed
+        return np.array([known.setdefault(missed, len(known)) for missed in each], dtype=np.int64)
 
 
-def _compact(result: list[Any]) -> Any:
-    """Return a result without default values: unjudged, no score, grade or call, nothing satisfied or marked."""
-    usual: list[Any] = [None, UNJUDGED, None, None, [], [], []]
-    while len(result) > 1 and result[-1] == usual[len(result) - 1]:
-        result.pop()
-    return result[0] if len(result) == 1 else result
+def _shortest(table: FloatArray) -> list[list[float | int | None]]:
+    """Return a table of numbers, column by column, as JSON holds them shortest."""
+    distinct, at = np.unique(np.round(table.T, 6), return_inverse=True)  # the values of most metrics repeat
+    shortest = np.array([None, *map(short_number, distinct.tolist())], dtype=np.object_)[1:]
+    columns: list[list[float | int | None]] = shortest[at.reshape(table.T.shape)].tolist()
+    return columns
 
 
-def _rounded(table: FloatArray) -> list[list[float | int | None]]:
-    """Return a table of numbers as JSON holds them shortest."""
-    finite = np.where(np.isfinite(table), np.round(table, 6), np.nan).tolist()
-    return [[None if one != one else int(one) if one.is_integer() else one for one in row] for row in finite]  # noqa: PLR0124  (NaN)
-
-
-def _number(value: float) -> float | int | None:
-    if isnan(value) or isinf(value):
-        return None
-    rounded = round(value, 6)
-    return int(rounded) if rounded == int(rounded) else rounded
-
-
-def _urgency(systems: Mapping[str, Scores], main: Metric, pair: tuple[str, str]) -> Callable[[QueryId], float]:
-    """Return what orders queries: the lowest values first, or of two systems those that moved most."""
-    first, second = (systems[name].per_query[main] for name in pair)
-
-    def urgency(query: QueryId) -> float:
-        one, other = first.get(query, np.nan), second.get(query, np.nan)
-        known = one if first is second else -abs(one - other)
-        return np.inf if isnan(known) else float(known)
-
-    return urgency
+def _most_urgent(queries: Sequence[QueryId], pair: Sequence[Scores], main: Metric) -> IntArray:
+    """Return the places of queries: the lowest values first, or of two systems those that moved most."""
+    place = {query: at for at, query in enumerate(queries)}
+    one, other = columns = np.full((2, len(queries)), np.nan)
+    for column, scores in zip(columns, pair, strict=True):
+        column[[place[query] for query in scores.queries]] = scores.values[:, scores.metrics.index(main)]
+    urgency = one if pair[0] is pair[1] else -np.abs(one - other)
+    return np.argsort(np.where(np.isnan(urgency), np.inf, urgency), kind="stable")

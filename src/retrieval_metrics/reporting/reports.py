@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.explaining.finding import Outcome
     from retrieval_metrics.reporting.queries import ShownQueries
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.scores import Scores
@@ -157,20 +158,20 @@ def _pairs(tables: Sequence[Table], shown: int) -> list[str]:
 
 
 def _queries(data: QueryData, held: Mapping[str, Any]) -> str:
-    left_out = [note(len(data.detailed), data.n)] if data.n == data.of else []
+    left_out = [note(data.detailed, data.n)] if data.n == data.of else []
     if data.n < data.of:
         left_out = [
             f"This page holds {data.n:,} of {data.of:,} queries: those with the lowest values, or that moved most.",
-            note(len(data.detailed), data.n),
+            note(data.detailed, data.n),
         ]
     said = [page.paragraph(sentence) for sentence in left_out if sentence]
-    return page.section("The queries", *said, page.queries(unscripted(held)))
+    return page.section("The queries", *said, page.queries(unscripted(held, data.order)))
 
 
 def _failures(data: QueryData, called: str = "") -> Table:
     """Return the outcomes of everything that is needed, one column per system."""
     systems = list(data.needed)
-    total: Counter[str] = sum(data.failures.values(), Counter())
+    total: Counter[Outcome] = sum(data.failures.values(), Counter())
     rows = [["found", *(f"{data.found[name]:,}" for name in systems)]]
     no_room = [data.needed[name] - data.found[name] - data.failures[name].total() for name in systems]
     if any(no_room):

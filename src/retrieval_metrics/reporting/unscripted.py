@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import cache, partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -16,57 +18,71 @@ LETTERS = 1_500_000
 """Letters of texts that all queries together show."""
 LONGEST = 300
 """The most letters of a text."""
+FEW = 40
+"""Letters that say nothing of a text."""
 
 
-def unscripted(data: Mapping[str, Any]) -> str:
-    """Return every query of a page, folded: its values, what it needed and what came back."""
-    rows = _in_order(data)
-    shown = sum(len(row.get("needed", ())) + sum(len(found or ()) for found in row.get("results", ())) for row in rows)
-    length = min(LONGEST, LETTERS // max(shown, 1))
-    return "".join(_folded(data, row, length if length > 40 else 0) for row in rows)  # noqa: PLR2004  (a few words)
+def unscripted(data: Mapping[str, Any], order: Sequence[int]) -> str:
+    """Return every query of a page: its values, and folded in it what it needed and what came back, if that is there.
 
-
-def _in_order(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the lowest values first, or of two systems those that moved most."""
-    main, (first, second) = data["main"], data["pair"]
-
-    def urgency(row: Mapping[str, Any]) -> float:
-        values = [None if row["values"][at] is None else row["values"][at][main] for at in (first, second)]
-        if values[0] is None or values[1] is None:
-            return float("inf")
-        return float(values[0]) if first == second else -abs(float(values[0] - values[1]))
-
-    return sorted(data["queries"], key=urgency)
-
-
-def _folded(data: Mapping[str, Any], row: Mapping[str, Any], length: int) -> str:
-    main = data["main"]
-    of_system = [
-        (f"{name} " if name else "") + ("-" if values is None or values[main] is None else numbers.value(values[main]))
-        for name, values in zip(data["systems"], row["values"], strict=True)
+    Args:
+        data: The data of the page.
+        order: The places of the queries, as they are listed.
+    """
+    shown, texts = data["shown"], data["texts"] or [None] * len(data["ids"])
+    titles = [
+        f"{values}  {query}  {text or ''}".rstrip()
+        for values, query, text in zip(_values(data), data["ids"], texts, strict=True)
     ]
-    summary = f"{', '.join(of_system)}  {row['id']}  {row.get('text', '')}".rstrip()
-    missing = [
-        f"{f'{name}: ' if name else ''}{_said(data, kinds or (), wanted)}"
-        for name, kinds, wanted in zip(data["systems"], row["missing"], row["wanted"], strict=True)
-        if wanted is not None
-    ]
-    if "needed" not in row:
-        return f"<p>{escape(summary)}<br>{escape('; '.join(missing))}</p>"
-    return page.folded(
-        summary,
-        f"<p>{escape('; '.join(missing))}</p>",
-        *(f"<p>{escape(line)}</p>" for line in _needed(data, row, length)),
-        *_results(data, row, length),
+    missing = _missing(data)
+    n = sum(len(row["needed"]) + sum(len(found or ()) for found in row["results"]) for row in shown.values())
+    length = min(LONGEST, LETTERS // max(n, 1))
+    length = length if length > FEW else 0
+    return "".join(
+        [
+            _folded(data, shown[at], titles[at], missing[at], length)
+            if at in shown
+            else f"<p>{escape(titles[at])}<br>{escape(missing[at])}</p>"
+            for at in order
+        ]
     )
 
 
-def _said(data: Mapping[str, Any], kinds: Sequence[int], wanted: int) -> str:
-    if not wanted:
-        return "nothing relevant is known"
-    counted = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
-    why = ", ".join(f"{times} {data['kinds'][kind]}" for kind, times in counted.items())
-    return f"{wanted - len(kinds)} of {wanted} found{f': {why}' if why else ''}"
+def _values(data: Mapping[str, Any]) -> list[str]:
+    """Return the values of each query, worded once where many queries have the same."""
+
+    def worded(system: str, value: float | None) -> str:
+        return f"{f'{system} ' if system else ''}{'-' if value is None else numbers.value(value)}"
+
+    named = zip(data["systems"], data["values"], strict=True)
+    of_system = [map(cache(partial(worded, name)), columns[data["main"]]) for name, columns in named]
+    return [*map(", ".join, zip(*of_system, strict=True))]
+
+
+def _missing(data: Mapping[str, Any]) -> list[str]:
+    """Return what was found of each query and why the rest was not, worded once likewise."""
+    kinds = data["kinds"]
+
+    def worded(system: str, wanted: int | None, missed: int) -> str:
+        if wanted is None:
+            return ""
+        counted = Counter(data["missed"][missed])
+        why = ", ".join(f"{times} {kinds[kind]}" for kind, times in counted.items())
+        found = f"{wanted - counted.total()} of {wanted} found{f': {why}' if why else ''}"
+        return f"{f'{system}: ' if system else ''}{found if wanted else 'nothing relevant is known'}"
+
+    named = zip(data["systems"], data["wanted"], data["missing"], strict=True)
+    of_system = [map(cache(partial(worded, name)), wanted, missing) for name, wanted, missing in named]
+    return ["; ".join(filter(None, each)) for each in zip(*of_system, strict=True)]
+
+
+def _folded(data: Mapping[str, Any], row: Mapping[str, Any], title: str, missing: str, length: int) -> str:
+    return page.folded(
+        title,
+        f"<p>{escape(missing)}</p>",
+        *(f"<p>{escape(line)}</p>" for line in _needed(data, row, length)),
+        *_results(data, row, length),
+    )
 
 
 def _needed(data: Mapping[str, Any], row: Mapping[str, Any], length: int) -> list[str]:

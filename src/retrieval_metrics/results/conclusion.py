@@ -25,6 +25,9 @@ ConclusionKind: TypeAlias = Literal[
 ]
 """What is concluded; see `Conclusion`."""
 
+ROUNDING = 1e-9
+"""Grades that shift a mean by less shift it by rounding only."""
+
 
 class OtherGrades(NamedTuple):
     """What other grades of the unjudged documents could make of a difference.
@@ -260,7 +263,7 @@ tried would change that |
             return f"{said}, which takes about {test.fewest} {what}"
         if test.low <= -self.found.span < self._ends.low:
             return f"{said}: the loss lies on so few queries that the test, which allows for skewness, cannot bound it"
-        grades = " and with other grades" if self._lowest < test.low else ""
+        grades = " and with other grades" if self._lowest < test.low - ROUNDING else ""
         return f"{said}: one-sided{grades}, it may be worse by up to {numbers.three(-self._lowest)}"
 
     def __str__(self) -> str:

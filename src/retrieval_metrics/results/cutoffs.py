@@ -53,18 +53,20 @@ def _cut(metric: Metric, size: int) -> Metric:
     return Metric(metric.name, k, metric.parameters)
 
 
-def intervals_over_cutoffs(
+def with_intervals(
     scores: Scores, metric: Metric, cutoffs: Sequence[int], level: float = LEVEL
-) -> dict[int, Interval]:
-    """Return the confidence interval of the mean of a metric at each of several cut-offs."""
-    found = {}
+) -> tuple[dict[int, float], dict[int, Interval]]:
+    """Return the mean of a metric at each of several cut-offs, and its confidence interval."""
+    means, intervals = {}, {}
     clusters = None if scores.clusters is None else scores.clusters.labels
     for k in cutoffs:
         cut = _cut(metric, k)
         values = _values(scores, cut)
-        sums = Sums.of_defined(values) if clusters is None else clustered_sums(values, clusters)
-        found[k] = interval_of(scores, cut, sums, level)
-    return found
+        sums = Sums.of_defined(values)
+        means[k] = sums.mean
+        of_clusters = sums if clusters is None else clustered_sums(values, clusters)
+        intervals[k] = interval_of(scores, cut, of_clusters, level)
+    return means, intervals
 
 
 def _values(scores: Scores, metric: Metric) -> FloatArray:

@@ -11,7 +11,8 @@ from retrieval_metrics.lazy import lazy
 if TYPE_CHECKING:
     from retrieval_metrics.statistics.agreement import Agreed, cohens_kappa, jackknifed, share_alike
     from retrieval_metrics.statistics.clusters import Units, effective_sums
-    from retrieval_metrics.statistics.corrected import CorrectedMean, corrected_mean
+    from retrieval_metrics.statistics.corrected import CorrectedMean
+    from retrieval_metrics.statistics.correcting import corrected_mean
     from retrieval_metrics.statistics.interval_of_difference import (
         RareChange,
         difference_interval,
@@ -84,7 +85,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "Units": "clusters",
             "effective_sums": "clusters",
             "CorrectedMean": "corrected",
-            "corrected_mean": "corrected",
+            "corrected_mean": "correcting",
             "RareChange": "interval_of_difference",
             "difference_interval": "interval_of_difference",
             "fewest_units": "interval_of_difference",

@@ -12,11 +12,11 @@ from ray_retrieval_metrics.judgments import JudgmentRows, read_judgments
 
 
 class TestRankedRowsAndJudgmentsInMemory(EvaluationConformance):
-    blocks = 2
+    blocks = partitions = 2  # each partition takes a process
 
     def results(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Dataset:
         rows, kind = run_rows(run)
-        return evaluate_dataset(qrels, dataset(rows, kind, self.blocks), metrics, partitions=2)
+        return evaluate_dataset(qrels, dataset(rows, kind, self.blocks), metrics, partitions=self.partitions)
 
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         return values(self.results(qrels, run, metrics), metrics)
@@ -29,7 +29,7 @@ class TestRankedRowsAndJudgmentsInMemory(EvaluationConformance):
 class TestJudgmentsThatAreShuffledToo(TestRankedRowsAndJudgmentsInMemory):
     """Here nothing is known beforehand of which queries are judged."""
 
-    blocks = 1
+    blocks = partitions = 1
 
     @pytest.fixture
     def many_judgments(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.texts import words
-from retrieval_metrics.judging.ranking_order import ranked
 from retrieval_metrics.models.json_reply import json_reply
 from retrieval_metrics.questions.generating.corpus import sentence_places
 from retrieval_metrics.questions.generating.kinds import OF_SEVERAL, UNANSWERABLE
-from retrieval_metrics.questions.linting.searching import WordIndex
-from retrieval_metrics.retrieving.retrieve import aretrieve
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.models.prompter import Failure, Prompter, Replies
     from retrieval_metrics.questions.generating.candidate import Candidate, Evidence
     from retrieval_metrics.questions.generating.corpus import Corpus
+    from retrieval_metrics.questions.generating.elsewhere import Elsewhere
     from retrieval_metrics.questions.generating.prompts import QuestionPrompts
     from retrieval_metrics.questions.generating.replies import Reading
 
@@ -53,9 +46,8 @@ class Checking:
         reading: Reading,
         prompter: Prompter,
         prompts: QuestionPrompts,
+        elsewhere: Elsewhere,
         *,
-        retriever: Any,
-        depth: int,
         show_progress: bool,
     ) -> None:
         """Set what the checks need.
@@ -65,35 +57,19 @@ class Checking:
             reading: Parses the replies.
             prompter: The model.
             prompts: The prompts.
-            retriever: A retriever used besides BM25; None if there is none.
-            depth: How many passages each of them finds.
+            elsewhere: Finds other passages that could answer.
             show_progress: Whether progress bars are shown.
         """
         self._corpus = corpus
         self._reading = reading
         self._prompter = prompter
         self._prompts = prompts
-        self._retriever = retriever
-        self._depth = depth
+        self._elsewhere = elsewhere
         self._show_progress = show_progress
-        self._index = WordIndex(corpus.passages.tokens, "generate_questions")
         self.unseen = 0
         self.found = 0
         self.refused = 0
         self.unsupported = 0
-
-    def rank(self, candidate: Candidate) -> int | None:
-        """Return the rank at which BM25 has found something of every group; None if it finds nothing of one."""
-        if not candidate.groups:
-            return None
-        scores = self._scores(candidate)
-        ranks = []
-        for group in candidate.groups:
-            best = max(float(scores[at]) for one in group for at in self._holding(one))
-            if best <= 0:
-                return None
-            ranks.append(1 + int((scores > best).sum()))
-        return max(ranks)
 
     async def answerable(self, candidates: Sequence[Candidate]) -> dict[str, tuple[str, str]]:
         """Return the questions not answered by their quotes alone, by id, each with a reason and a message.
@@ -200,7 +176,7 @@ class Checking:
         prompts, asked = {}, {}
         for candidate in candidates:
             for number, group in enumerate(candidate.groups):
-                places = self._to_look_at(looked_at[candidate.id], candidate, group)
+                places = self._elsewhere.not_its_own(looked_at[candidate.id], candidate, group)
                 if not places:
                     continue
                 asked[candidate.id, number] = places
@@ -219,6 +195,12 @@ class Checking:
         )
         self.unseen += len(replies.failures)
         await self._add(candidates, replies.parsed)
+
+    async def _alternatives(self, candidates: Sequence[Candidate]) -> dict[str, list[int]]:
+        """Return the passages that could also answer each question, by id; failed calls are counted."""
+        found, failed = await self._elsewhere.found(candidates)
+        self.unseen += failed
+        return found
 
     async def _add(self, candidates: Sequence[Candidate], found: Mapping[tuple[str, int], list[Evidence]]) -> None:
         """Add the passages that the model named and confirms when asked about each alone."""
@@ -267,50 +249,6 @@ class Checking:
             text = text[: group[0].start] + LEFT_OUT + text[group[0].end :]
         return [text]
 
-    async def _alternatives(self, candidates: Sequence[Candidate]) -> dict[str, list[int]]:
-        """Return the passages that BM25 and the retriever find for each question, best first."""
-        found: dict[str, list[int]] = {}
-        for candidate in candidates:
-            scores = self._scores(candidate)
-            order = np.argsort(-scores, kind="stable")[: self._depth + len(candidate.places)]
-            found[candidate.id] = [int(at) for at in order if scores[at] > 0]
-        if self._retriever is None or not candidates:
-            return found
-        run = await aretrieve(
-            self._retriever,
-            {candidate.id: candidate.in_context for candidate in candidates},
-            show_progress=self._show_progress,
-        )
-        self.unseen += len(run.errors)
-        strange = None
-        of_corpus = 0
-        for name, ranking in run.items():
-            for item in _items(ranking)[: self._depth]:
-                places = self._corpus.held_by(item)
-                of_corpus += bool(places)
-                strange = strange if places else item
-                found[str(name)] += places
-        if strange is not None and not of_corpus:
-            raise ValueError(
-                f"nothing that the retriever returns is in the corpus, such as {strange!r}; its items need ids of the "
-                "corpus, or a source and offsets as in the corpus"
-            )
-        return found
-
-    def _to_look_at(self, found: Sequence[int], candidate: Candidate, group: Sequence[Evidence]) -> list[int]:
-        """Return the passages not known to answer that do not overlap with those that the question was made from."""
-        own = {*candidate.places, *(at for one in group for at in self._holding(one))}
-        passages = self._corpus.passages
-        return [
-            at for at in dict.fromkeys(found) if at not in own and not any(passages.overlap(at, one) for one in own)
-        ]
-
-    def _holding(self, one: Evidence) -> list[int]:
-        return [one.passage, *self._corpus.passages.holding(one.text)]
-
-    def _scores(self, candidate: Candidate) -> FloatArray:
-        return self._index.scores(words(candidate.in_context))
-
 
 def _unchecked(failures: Mapping[Any, Failure]) -> dict[str, tuple[str, str]]:
     return {key[0]: (UNCHECKED, f"{failure.reason}: {failure.message}") for key, failure in failures.items()}
@@ -318,8 +256,3 @@ def _unchecked(failures: Mapping[Any, Failure]) -> dict[str, tuple[str, str]]:
 
 def _joined(evidence: Any) -> str:
     return "\n\n".join(one.text for one in evidence)
-
-
-def _items(ranking: Any) -> list[Retrieved]:
-    best_first = ranked(ranking, "docid") if isinstance(ranking, Mapping) else ranking
-    return [one if isinstance(one, Retrieved) else Retrieved(one) for one in best_first]

@@ -11,7 +11,8 @@ from retrieval_metrics.models.prompter import Prompter
 from retrieval_metrics.questions.generating.checking import Checking
 from retrieval_metrics.questions.generating.contents import Contents
 from retrieval_metrics.questions.generating.corpus import Corpus
-from retrieval_metrics.questions.generating.generation import ANSWERABLE, CHECKS, MOST_PER_PASSAGE, Generation, Wanted
+from retrieval_metrics.questions.generating.elsewhere import Elsewhere
+from retrieval_metrics.questions.generating.generation import ANSWERABLE, CHECKS, Generation, Wanted
 from retrieval_metrics.questions.generating.kinds import (
     COMPARISON,
     DEFAULT_SHARES,
@@ -21,6 +22,7 @@ from retrieval_metrics.questions.generating.kinds import (
     UNANSWERABLE,
     shared_out,
 )
+from retrieval_metrics.questions.generating.passage_queue import MOST_PER_PASSAGE
 from retrieval_metrics.questions.generating.prompts import QuestionPrompts
 from retrieval_metrics.questions.generating.replies import Reading
 from retrieval_metrics.retrieving.event_loop import run_until_complete
@@ -107,7 +109,8 @@ async def agenerate_questions(
             )
     told = prompts or QuestionPrompts()
     reading = Reading(read, evidence, most_overlap)
-    checking = Checking(read, reading, prompter, told, retriever=retriever, depth=depth, show_progress=show_progress)
+    elsewhere = Elsewhere(read, retriever, depth=depth, show_progress=show_progress)
+    checking = Checking(read, reading, prompter, told, elsewhere, show_progress=show_progress)
     contents = Contents(read.passages.tokens, seed)
     wanted = Wanted(shares, difficulties, checks, described)
     generation = Generation(
@@ -116,6 +119,7 @@ async def agenerate_questions(
         wanted=wanted,
         reading=reading,
         checking=checking,
+        elsewhere=elsewhere,
         prompter=prompter,
         prompts=told,
         show_progress=show_progress,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import cycle
@@ -14,7 +14,8 @@ from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.generating.checking import UNCHECKED
 from retrieval_metrics.questions.generating.generated import GeneratedQuestions, RejectedQuestion
-from retrieval_metrics.questions.generating.kinds import COMPARISON, OF_SEVERAL, difficulty_of
+from retrieval_metrics.questions.generating.kinds import difficulty_of
+from retrieval_metrics.questions.generating.passage_queue import MOST_PER_PASSAGE, PassageQueue
 from retrieval_metrics.questions.linting.repeated_questions import repeated
 from retrieval_metrics.questions.linting.subject import Subject
 
@@ -26,17 +27,14 @@ if TYPE_CHECKING:
     from retrieval_metrics.questions.generating.checking import Checking
     from retrieval_metrics.questions.generating.contents import Contents
     from retrieval_metrics.questions.generating.corpus import Corpus
+    from retrieval_metrics.questions.generating.elsewhere import Elsewhere
     from retrieval_metrics.questions.generating.prompts import QuestionPrompts
     from retrieval_metrics.questions.generating.replies import Reading
 
-MOST_PER_PASSAGE = 3
-"""The largest number of questions of one kind that are requested for one passage."""
 MOST_ATTEMPTS = 5
 """The largest number of replies requested for each wanted question."""
 MOST_CHECKS = 3
 """How often a question is checked whose check got no usable reply, before it is given up."""
-ALIKE = 0.5
-"""Passages that share this many runs of words say the same, and are not needed together."""
 ANSWERABLE, NEEDED, OTHERS, ANSWERS, DUPLICATES = "answerable", "needed", "others", "answers", "duplicates"
 CHECKS = (ANSWERABLE, NEEDED, OTHERS, ANSWERS, DUPLICATES)
 
@@ -85,6 +83,7 @@ class Generation:
         wanted: Wanted,
         reading: Reading,
         checking: Checking,
+        elsewhere: Elsewhere,
         prompter: Prompter,
         prompts: QuestionPrompts,
         show_progress: bool,
@@ -95,11 +94,11 @@ class Generation:
         self._wanted = wanted
         self._reading = reading
         self._checking = checking
+        self._elsewhere = elsewhere
         self._prompter = prompter
         self._prompts = prompts
         self._show_progress = show_progress
-        self._queue = deque(contents.order())
-        self._uses: Counter[tuple[str, int]] = Counter()
+        self._queue = PassageQueue(corpus, contents)
         self._asked: dict[tuple[str, tuple[int, ...]], list[str]] = {}
         self._personas = cycle(wanted.personas or [None])
         self._accepted: list[Candidate] = []
@@ -139,7 +138,7 @@ class Generation:
         room = self._room([*self._accepted, *self._unchecked])
         for kind, count in self._missing().items():
             for _ in range(min(count, most - len(tasks))):
-                if (places := self._drawn(kind)) is None:
+                if (places := self._queue.drawn(kind, self._asked)) is None:
                     break
                 difficulty = max(room, key=lambda name: room[name]) if room else None
                 room.subtract([difficulty] if difficulty else [])
@@ -151,36 +150,6 @@ class Generation:
         room = Counter(self._wanted.difficulties or {})
         room.subtract(difficulty_of(candidate.overlap) for candidate in made if room)
         return room
-
-    def _drawn(self, kind: str) -> tuple[int, ...] | None:
-        """Return the next passage, with a partner if the kind needs one; used passages go to the end of the queue."""
-        while (uses := min(self._uses[kind, at] for at in self._queue)) < MOST_PER_PASSAGE:
-            at = next(one for one in self._queue if self._uses[kind, one] == uses)
-            self._queue.remove(at)
-            self._queue.append(at)
-            self._uses[kind, at] += 1
-            if kind not in OF_SEVERAL:
-                return (at,)
-            if (partner := self._partner(kind, at)) is not None:
-                return at, partner
-        return None
-
-    def _partner(self, kind: str, at: int) -> int | None:
-        """Return a related passage that says something else, from another document if there is one.
-
-        Documents are compared with each other, so a comparison has no partner within its document.
-        """
-        passages, pieces = self._corpus.passages, self._corpus.pieces
-        alike = passages.alike(at, ALIKE)
-        others = [
-            other
-            for other in self._contents.near(at)
-            if other not in alike and not passages.copies(other).count(at) and not passages.overlap(at, other)
-        ]
-        elsewhere = [other for other in others if pieces[other].document != pieces[at].document]
-        usable = elsewhere if kind == COMPARISON else elsewhere or others
-        left = [other for other in usable if (kind, (at, other)) not in self._asked]
-        return left[0] if left else None
 
     async def _round(self, tasks: list[WantedQuestion]) -> str | None:
         """Request questions and check them; return why there can be no further round, or None if there can."""
@@ -230,7 +199,7 @@ class Generation:
         if OTHERS in self._wanted.checks and left:
             await self._checking.others([candidate for candidate in left if candidate.groups])
         for candidate in left:
-            candidate.rank = self._checking.rank(candidate)
+            candidate.rank = self._elsewhere.rank(candidate)
         if ANSWERS in self._wanted.checks:
             await self._checking.answers(left)
         else:  # what nobody checked is no reference
