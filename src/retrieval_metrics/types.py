@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparing.plan import Plan
     from retrieval_metrics.definition.definition import ParameterValue
     from retrieval_metrics.evaluation.slices import Slices
+    from retrieval_metrics.evaluation.stages import Stages
     from retrieval_metrics.explaining.explanation import Explanation, Worst
     from retrieval_metrics.explaining.finding import Finding
     from retrieval_metrics.inputs.pieces import Piece
@@ -94,6 +95,7 @@ __all__ = [
     "Seen",
     "Selection",
     "Slices",
+    "Stages",
     "TieRange",
     "Tuning",
     "View",
@@ -148,6 +150,7 @@ if not TYPE_CHECKING:  # a type checker knows the names from above
             "Scores": "results.scores",
             "Selection": "reranking.selection",
             "Slices": "evaluation.slices",
+            "Stages": "evaluation.stages",
             "TieRange": "results.tie_range",
             "Tuning": "tuning.tuning",
             "View": "trajectories.views",

@@ -9,8 +9,10 @@ registers a `Host`, so the core and the other integrations accept the retrievers
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.definition.plain_name import plain_name, scored_name
 from retrieval_metrics.definition.table import DEFINITIONS
+from retrieval_metrics.evaluation.asked_questions import Asked
 from retrieval_metrics.evaluation.first_answer import first_answer_check
 from retrieval_metrics.evaluation.scorer import RowScorer, Scorer, row_error
+from retrieval_metrics.evaluation.stages import StageNotes
 from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.host_rows import check_path, items_in, part_of
 from retrieval_metrics.inputs.hosts import Host, host_of
@@ -35,10 +37,12 @@ __all__ = [
     "DEFINITIONS",
     "QUERY_KEYS",
     "WORKERS",
+    "Asked",
     "Host",
     "Recording",
     "RowScorer",
     "Scorer",
+    "StageNotes",
     "arguments_of",
     "as_matching",
     "as_qrels",

@@ -76,11 +76,22 @@ def test_the_rules_of_haystack_give_its_own_numbers_for_grades_of_0_too(metric: 
         assert ours == pytest.approx(SIBLINGS[metric].run(**rows)["individual_scores"], abs=1e-12), rows
 
 
-def test_a_grade_of_0_cannot_mean_two_things_in_one_component() -> None:
-    rows: Any = {"ground_truth_documents": [[Document(content="Paris", score=0.0)]], "retrieved_documents": [[PARIS]]}
-    with pytest.raises(ValueError, match="count in all metrics but ndcg; use a component for ndcg and another"):
-        RetrievalEvaluator(["ndcg", "mrr"], semantics="haystack").run(**rows)
-    assert RetrievalEvaluator(["recall", "mrr"], semantics="haystack").run(**rows)["individual_scores"] == [1.0]
+def test_one_component_gives_the_numbers_of_all_for_grades_of_0() -> None:
+    rng = random.Random(8)
+    contents = [f"text {number}" for number in range(8)]
+    rows: Any = {"ground_truth_documents": [], "retrieved_documents": []}
+    for _ in range(300):
+        truth = rng.sample(contents, rng.randint(1, 5))
+        rows["ground_truth_documents"].append([Document(content=one, score=rng.choice(ODD)) for one in truth])
+        rows["retrieved_documents"].append([Document(content=one) for one in rng.sample(contents, rng.randint(1, 8))])
+    metrics = [metric for metric in SIBLINGS if metric != "ndcg"]  # with grades below 0, Haystack's exceeds 1
+    found = RetrievalEvaluator([*metrics, "ndcg"], semantics="haystack").run(**rows)["results"]
+    for metric in metrics:
+        expected = SIBLINGS[metric].run(**rows)
+        assert found[metric]["individual_scores"] == pytest.approx(expected["individual_scores"], abs=1e-12)
+        assert found[metric]["score"] == pytest.approx(expected["score"], abs=1e-12)
+    alone = RetrievalEvaluator("ndcg", semantics="haystack").run(**rows)
+    assert found["ndcg"]["individual_scores"] == alone["individual_scores"]
 
 
 def test_several_metrics_are_what_a_run_result_takes_and_json_holds() -> None:
@@ -154,17 +165,23 @@ def test_a_pipeline_resumes_from_a_breakpoint_behind_the_evaluation(tmp_path: Pa
     pipeline.add_component("reads", Reads())
     pipeline.connect("evaluator.evaluation", "reads.evaluation")
     rows: Any = {
-        "ground_truth_documents": [[PARIS]],
-        "retrieved_documents": [[ROME, PARIS]],
+        "ground_truth_documents": [[PARIS], []],
+        "retrieved_documents": [[ROME, PARIS], [PARIS]],
     }
     with pytest.raises(BreakpointException) as stopped:
-        pipeline.run({"evaluator": rows}, break_point=Breakpoint(component_name="reads"))
+        pipeline.run(
+            {"evaluator": rows}, break_point=Breakpoint(component_name="reads"), include_outputs_from={"evaluator"}
+        )
     snapshot = stopped.value.pipeline_snapshot
     assert snapshot is not None
     path = tmp_path / "snapshot.json"
     path.write_text(json.dumps(snapshot.to_dict(), allow_nan=False))
-    resumed = pipeline.run({}, pipeline_snapshot=load_pipeline_snapshot(path))
+    resumed = pipeline.run({}, pipeline_snapshot=load_pipeline_snapshot(path), include_outputs_from={"evaluator"})
     assert resumed["reads"] == {"mean": 0.5}
+    first, second = resumed["evaluator"]["individual_scores"]
+    assert first == 0.5
+    assert math.isnan(second)
+    assert resumed["evaluator"]["results"]["mrr"]["score"] == 0.5
 
 
 def test_a_perfect_first_page_is_perfect_and_a_question_without_judgments_is_left_out() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.documents import Document
@@ -12,27 +13,22 @@ from langchain_retrieval_metrics.asking import Refused, how_to_ask, how_to_ask_a
 from langchain_retrieval_metrics.documents import items_of, part
 from retrieval_metrics import (
     DEFAULT_METRICS,
-    EvaluationSet,
-    Qrels,
     Retrieved,
     aretrieve,
-    evaluate,
     retrieve,
 )
 from retrieval_metrics.adapting import (
     WORKERS,
+    Asked,
     arguments_of,
-    clusters_of,
-    first_answer_check,
     passed_on,
     positive_integer,
-    with_documents,
 )
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
-    from retrieval_metrics import Evaluation, Metric, RetrievedRun, Rules
+    from retrieval_metrics import Evaluation, Metric, Rules
     from retrieval_metrics.types import ClustersBy, MatchBy
 
 Documents: TypeAlias = Sequence[Document]
@@ -43,54 +39,23 @@ Retriever: TypeAlias = (
 """A BaseRetriever, any other Runnable from a text to Documents, a chain whose answer holds them, or a function."""
 
 
-class Asked:
-    """The questions, their judgments, and the options, checked before the first question is asked."""
-
-    def __init__(
-        self,
-        dataset: Any,
-        metrics: str | Metric | Iterable[str | Metric],
-        match: MatchBy,
-        *,
-        semantics: str | Rules,
-        clusters: ClustersBy,
-        documents: Any,
-        documents_key: str | None = None,
-    ) -> None:
-        self.questions = EvaluationSet.of(dataset)
-        self._metrics = metrics if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
-        self._semantics = semantics
-        self._documents_key = documents_key
-        qrels = Qrels(self.questions.qrels)
-        self._clusters = clusters_of(self.questions, qrels, clusters)
-        self._match = with_documents(match, documents, qrels, self.questions, stacklevel=6)
-        self.check = first_answer_check(qrels, self._metrics, semantics=semantics, match=self._match)
-
-    def items(self, answer: Any) -> list[Retrieved]:
-        """Return what was retrieved for a query as items of the core."""
-        if isinstance(answer, Refused):
-            answer.read()
-        if self._documents_key is not None:
-            if not isinstance(answer, Mapping):
-                raise TypeError(
-                    f"documents_key={self._documents_key!r} is for chains that return a mapping, but the "
-                    f"retriever returned {type(answer).__name__}; leave documents_key out"
-                )
-            answer = part(answer, self._documents_key, "the answer of the retriever")
-        elif isinstance(answer, Mapping):
+def items_in(answer: Any, documents_key: str | None) -> list[Retrieved]:
+    """Return what was retrieved for a query as items of the core."""
+    if isinstance(answer, Refused):
+        answer.read()
+    if documents_key is not None:
+        if not isinstance(answer, Mapping):
             raise TypeError(
-                "a retriever must return a list of Documents; this one returned a mapping with "
-                f"{', '.join(map(repr, answer)) or 'nothing'}; name the key of the documents with documents_key="
+                f"documents_key={documents_key!r} is for chains that return a mapping, but the "
+                f"retriever returned {type(answer).__name__}; leave documents_key out"
             )
-        return items_of(answer)
-
-    def evaluation(self, run: RetrievedRun) -> Evaluation:
-        """Score what was retrieved."""
-        known = any(made.get("source") is not None for made in self.questions.provenance.values())
-        truth = self.questions if known else self.questions.qrels
-        return evaluate(
-            truth, run, self._metrics, semantics=self._semantics, match=self._match, clusters=self._clusters
+        answer = part(answer, documents_key, "the answer of the retriever")
+    elif isinstance(answer, Mapping):
+        raise TypeError(
+            "a retriever must return a list of Documents; this one returned a mapping with "
+            f"{', '.join(map(repr, answer)) or 'nothing'}; name the key of the documents with documents_key="
         )
+    return items_of(answer)
 
 
 def workers_of(max_concurrency: int, config: RunnableConfig | None) -> int:
@@ -123,22 +88,16 @@ class _Evaluating:
         config: RunnableConfig | None = None,
         documents: Any = None,
     ) -> None:
-        self._asked = Asked(
-            dataset,
-            metrics,
-            match,
-            semantics=semantics,
-            clusters=clusters,
-            documents_key=documents_key,
-            documents=documents,
+        asked = Asked(
+            dataset, metrics, match, semantics=semantics, clusters=clusters, documents=documents, stacklevel=5
         )
-        self.evaluation = self._asked.evaluation
+        self.evaluation = asked.evaluation
         self.way: Any = (retriever, config, query_key, tools)
         self.asking: dict[str, Any] = {
-            "questions": self._asked.questions,
+            "questions": asked.questions,
             "match": match,
-            "items": self._asked.items,
-            "check": self._asked.check,
+            "items": partial(items_in, documents_key=documents_key),
+            "check": asked.check,
             "workers": workers_of(max_concurrency, config),
             "timeout": timeout,
             "retries": retries,

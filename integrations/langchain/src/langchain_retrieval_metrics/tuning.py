@@ -7,10 +7,10 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_retrieval_metrics.documents import items_of
-from langchain_retrieval_metrics.evaluation import Asked, workers_of
+from langchain_retrieval_metrics.evaluation import workers_of
 from langchain_retrieval_metrics.retriever import MMRRetriever
 from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, retrieve, tune
-from retrieval_metrics.adapting import WORKERS, arguments_of, first_way, passed_on, positive_integer
+from retrieval_metrics.adapting import WORKERS, Asked, arguments_of, first_way, passed_on, positive_integer
 from retrieval_metrics.types import Tuning
 
 if TYPE_CHECKING:
@@ -107,7 +107,9 @@ class _Tuning:
         if fetch_ks is None or retriever.fetch_k is not None:
             tried.append(Setting(retriever.lambda_mult, retriever.fetch_k))
         self._settings = {str(setting): setting for setting in tried}
-        self._asked = Asked(questions, self._metric, match, semantics=semantics, clusters=clusters, documents=documents)
+        self._asked = Asked(
+            questions, self._metric, match, semantics=semantics, clusters=clusters, documents=documents, stacklevel=5
+        )
         self._config = config
         self.asking: dict[str, Any] = {
             "questions": self._asked.questions,

@@ -3,50 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
-from llama_index.core.evaluation.retrieval.evaluator import RetrieverEvaluator as StockRetrieverEvaluator
-from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
-from llama_index.core.schema import NodeWithScore
-from pydantic import InstanceOf
 
+from llama_index.evaluation.retrieval_metrics.asking import AskingEvaluator
 from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set, mode_of
-from llama_index.evaluation.retrieval_metrics.host import how_to_ask
-from llama_index.evaluation.retrieval_metrics.metrics import (
-    metrics_of_any_kind,
-    ranking_metrics,
-    refuse_host_options,
-    refuse_names,
-)
-from llama_index.evaluation.retrieval_metrics.nodes import (
-    IdsAndTexts,
-    Source,
-    as_items,
-    ids_of,
-    one_document_each,
-    source_of,
-    texts_by_name,
-)
+from llama_index.evaluation.retrieval_metrics.metrics import metrics_of_any_kind, refuse_host_options
 from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions, single_question
-from llama_index.evaluation.retrieval_metrics.retrieving import Retrieving
-from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer
-from llama_index.evaluation.retrieval_metrics.stages import Stages
-from retrieval_metrics import DEFAULT_METRICS, Matching, Retrieved, aretrieve, retrieve
-from retrieval_metrics.adapting import WORKERS, as_matching
+from llama_index.evaluation.retrieval_metrics.stages import stage_names
+from retrieval_metrics import aretrieve, retrieve
+from retrieval_metrics.adapting import WORKERS, StageNotes, arguments_of, passed_on
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Mapping
     from os import PathLike
 
+    from llama_index.evaluation.retrieval_metrics.asking import Call
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
-    from retrieval_metrics.types import ClustersBy, Judgments, MatchBy
+    from retrieval_metrics.types import ClustersBy, Judgments
 
 
-class RetrieverEvaluator(StockRetrieverEvaluator):
+class RetrieverEvaluator(AskingEvaluator):
     """Evaluates a retriever; replaces `llama_index.core.evaluation.RetrieverEvaluator`.
 
     `evaluate` and `evaluate_dataset` ask in threads by the synchronous ways of the host (`retrieve`, `query`, `chat`,
@@ -73,56 +52,6 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             name.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
-
-    retriever: Any = Field(description="A retriever, an engine, a workflow, or a function")
-    metrics: list[BaseRetrievalMetric] = Field(
-        default_factory=lambda: ranking_metrics(DEFAULT_METRICS), description="Metrics to compute"
-    )
-    # InstanceOf, because pydantic would create a new Matching from its fields.
-    match: str | Callable[[Retrieved], Any] | InstanceOf[Matching] = Field(
-        default="id", description="What identifies a node in the judgments"
-    )
-    source: str | Callable[[NodeWithScore], str | None] = Field(
-        default="ref_doc_id", description="The name of a node's document"
-    )
-    documents: Any = Field(default=None, description="The documents that nodes were cut from", exclude=True)
-
-    @field_validator("source", mode="before")
-    @classmethod
-    def _names_documents(cls, source: Source) -> Source:
-        source_of(source)
-        return source
-
-    @field_validator("match")
-    @classmethod
-    def _is_known(cls, match: MatchBy) -> MatchBy:
-        as_matching(match)
-        return match
-
-    @field_validator("retriever")
-    @classmethod
-    def _can_be_asked(cls, retriever: Any) -> Any:
-        if how_to_ask(retriever) is None and not callable(retriever):
-            raise ValueError(
-                "retriever must be a retriever, a query engine, a chat engine, a workflow, or a function of the query "
-                f"text; got {retriever!r}"
-            )
-        return retriever
-
-    @field_validator("metrics", mode="before")
-    @classmethod
-    def _are_metrics(cls, metrics: Any) -> Any:
-        return refuse_names(metrics)
-
-    @field_validator("metrics")
-    @classmethod
-    def _have_names_of_their_own(cls, metrics: list[BaseRetrievalMetric]) -> list[BaseRetrievalMetric]:
-        names = [one.metric_name for one in metrics]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise ValueError(f"two metrics are named {twice!r}, but results are keyed by name; leave one out")
-        return metrics
-
     @classmethod
     def from_metric_names(cls, metric_names: list[str], **kwargs: Any) -> Self:
         """Return an evaluator with the metrics of these names.
@@ -139,14 +68,22 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         """
         return cls(metrics=metrics_of_any_kind(metric_names), **kwargs)
 
-    def evaluate(
+    def _one(
         self,
         query: str,
         expected_ids: Judgments | None = None,
         expected_texts: list[str] | None = None,
         mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
         **kwargs: Any,
-    ) -> RetrieverEvalResult:
+    ) -> Call:
+        """Take the arguments of `evaluate`."""
+        _refuse_unknown(kwargs)
+        question = single_question(query, expected_ids, expected_texts)
+        result = partial(self._scorer.one, question, expected_texts=expected_texts, mode=mode)
+        return self._call(question, mode, None, result, workers=1, raise_on_error=True)
+
+    @arguments_of(_one)
+    def evaluate(self, *args: Any, **kwargs: Any) -> RetrieverEvalResult:  # noqa: D417  (they are those of _one)
         """Retrieve for one query and score the result; works inside a running event loop too.
 
         Args:
@@ -168,30 +105,22 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
             ValueError: If a node has no value for `match`.
             Exception: What the retriever raises.
         """
-        _refuse_unknown(kwargs)
-        question = single_question(query, expected_ids, expected_texts)
-        run = retrieve(**self._asking(question, mode, synchronously=True), workers=1, raise_on_error=True)
-        return self._scorer.one(question, run, expected_texts, mode)
+        call = passed_on("evaluate", self._one, args, kwargs)
+        result: RetrieverEvalResult = call.result(retrieve(call.asker(synchronously=True), **call.asking))
+        return result
 
-    async def aevaluate(
-        self,
-        query: str,
-        expected_ids: Judgments | None = None,
-        expected_texts: list[str] | None = None,
-        mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
-        **kwargs: Any,
-    ) -> RetrieverEvalResult:
+    @arguments_of(_one)
+    async def aevaluate(self, *args: Any, **kwargs: Any) -> RetrieverEvalResult:
         """Retrieve for one query and score the result; the asynchronous twin of `evaluate`."""
-        _refuse_unknown(kwargs)
-        question = single_question(query, expected_ids, expected_texts)
-        run = await aretrieve(**self._asking(question, mode), workers=1, raise_on_error=True)
-        return self._scorer.one(question, run, expected_texts, mode)
+        call = passed_on("aevaluate", self._one, args, kwargs)
+        result: RetrieverEvalResult = call.result(await aretrieve(call.asker(), **call.asking))
+        return result
 
-    def evaluate_dataset(
+    def _all(
         self,
         dataset: Any,
         workers: int = WORKERS,
-        show_progress: bool = False,  # noqa: FBT001, FBT002  (likewise)
+        show_progress: bool = False,  # noqa: FBT001, FBT002  (as in LlamaIndex)
         *,
         timeout: float | None = None,
         retries: int = 0,
@@ -199,7 +128,27 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         stages: bool = False,
         clusters: ClustersBy = "source",
         resume: str | PathLike[str] | None = None,
-    ) -> DatasetResult:
+    ) -> Call:
+        """Take the arguments of `evaluate_dataset`."""
+        if stages and resume is not None:
+            raise ValueError("stages=True needs every answer anew, so leave resume= out")
+        questions, mode = CheckedQuestions(as_evaluation_set(dataset), clusters), mode_of(dataset)
+        notes = StageNotes(stage_names(self.node_postprocessors or ())) if stages else None
+        return self._call(
+            questions,
+            mode,
+            notes,
+            partial(self._scorer.dataset, questions, mode=mode, notes=notes, raise_on_error=raise_on_error),
+            workers=workers,
+            timeout=timeout,
+            retries=retries,
+            show_progress=show_progress,
+            raise_on_error=raise_on_error,
+            resume=resume,
+        )
+
+    @arguments_of(_all)
+    def evaluate_dataset(self, *args: Any, **options: Any) -> DatasetResult:  # noqa: D417  (they are those of _all)
         """Evaluate the retriever on all queries of a dataset, several at a time; works in a running event loop too.
 
         Args:
@@ -232,125 +181,18 @@ class RetrieverEvaluator(StockRetrieverEvaluator):
         Warns:
             RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere.
         """
-        questions, mode = CheckedQuestions(as_evaluation_set(dataset), clusters), mode_of(dataset)
-        noted = self._stages(mode, resume) if stages else None
-        run = retrieve(
-            **self._asking(questions, mode, noted, synchronously=True),
-            workers=workers,
-            timeout=timeout,
-            retries=retries,
-            show_progress=show_progress,
-            raise_on_error=raise_on_error,
-            resume=resume,
-        )
-        by_stage = None if noted is None else noted.runs(questions.texts, run.errors)
-        return self._scorer.dataset(questions, run, mode, stages=by_stage, raise_on_error=raise_on_error)
+        call = passed_on("evaluate_dataset", self._all, args, options)
+        result: DatasetResult = call.result(retrieve(call.asker(synchronously=True), **call.asking))
+        return result
 
-    async def aevaluate_dataset(
-        self,
-        dataset: Any,
-        workers: int = WORKERS,
-        show_progress: bool = False,  # noqa: FBT001, FBT002  (likewise)
-        *,
-        timeout: float | None = None,  # noqa: ASYNC109  (of each query, not of the whole)
-        retries: int = 0,
-        raise_on_error: bool = False,
-        stages: bool = False,
-        clusters: ClustersBy = "source",
-        resume: str | PathLike[str] | None = None,
-    ) -> DatasetResult:
+    @arguments_of(_all)
+    async def aevaluate_dataset(self, *args: Any, **options: Any) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset; the asynchronous twin of `evaluate_dataset`."""
-        questions, mode = CheckedQuestions(as_evaluation_set(dataset), clusters), mode_of(dataset)
-        noted = self._stages(mode, resume) if stages else None
-        run = await aretrieve(
-            **self._asking(questions, mode, noted),
-            workers=workers,
-            timeout=timeout,
-            retries=retries,
-            show_progress=show_progress,
-            raise_on_error=raise_on_error,
-            resume=resume,
-        )
+        call = passed_on("aevaluate_dataset", self._all, args, options)
+        run = await aretrieve(call.asker(), **call.asking)
         # In a thread, because metrics of LlamaIndex may take long or call a service.
-        by_stage = None if noted is None else noted.runs(questions.texts, run.errors)
-        return await asyncio.to_thread(
-            self._scorer.dataset, questions, run, mode, stages=by_stage, raise_on_error=raise_on_error
-        )
-
-    async def aget_retrieved_nodes(self, query: str) -> list[NodeWithScore]:
-        """Retrieve and postprocess for one query; a subclass can override it to choose what is judged.
-
-        Args:
-            query: The text of the query.
-        """
-        return await self._retrieving().nodes(query)
-
-    async def _aget_retrieved_ids_and_texts(
-        self, query: str, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT
-    ) -> tuple[list[str], list[str]]:
-        items = as_items(await self.aget_retrieved_nodes(query), mode, self.source)
-        return [str(found) for found in ids_of(items, self.match)], [str(item.text) for item in items]
-
-    def _asking(
-        self,
-        questions: CheckedQuestions,
-        mode: RetrievalEvalMode,
-        stages: Stages | None = None,
-        *,
-        synchronously: bool = False,
-    ) -> dict[str, Any]:
-        """Return the function for `retrieve`, the reader of its answers, and the check of the first."""
-        self._scorer.refuse_pieces(questions)
-        hook = self._hook(mode)
-        if hook is not None and stages is not None:
-            raise ValueError(
-                f"stages=True needs the retriever and its postprocessors, and {type(self).__name__} overrides them; "
-                "evaluate each stage by itself"
-            )
-        return {
-            "retriever": hook or self._retrieving(stages).asker(synchronously=synchronously),
-            "questions": questions.dataset,
-            "match": self._compared,
-            "items": self._reading(mode, one_document_each(self.source, questions.sources)),
-            "check": self._scorer.check(questions),
-        }
-
-    def _reading(self, mode: RetrievalEvalMode, source: Source) -> Callable[[Any], list[Retrieved]]:
-        return partial(as_items, mode=mode, source=source)
-
-    def _stages(self, mode: RetrievalEvalMode, resume: object) -> Stages:
-        if resume is not None:
-            raise ValueError("stages=True needs every answer anew, so leave resume= out")
-        return Stages(self.node_postprocessors or (), self._reading(mode, self.source))
-
-    def _hook(self, mode: RetrievalEvalMode) -> Callable[[str], Awaitable[Any]] | None:
-        """Return the extension point of the host that a subclass overrides, if it does."""
-
-        async def ids_and_texts(text: str) -> IdsAndTexts:
-            return IdsAndTexts(*await self._aget_retrieved_ids_and_texts(text, mode))
-
-        if self._chooses_ids:
-            return ids_and_texts
-        if type(self).aget_retrieved_nodes is not RetrieverEvaluator.aget_retrieved_nodes:
-            return self.aget_retrieved_nodes
-        return None
-
-    def _retrieving(self, stages: Stages | None = None) -> Retrieving:
-        return Retrieving(self.retriever, self.node_postprocessors or (), stages)
-
-    @property
-    def _chooses_ids(self) -> bool:
-        """Whether a subclass says itself by which ids nodes are judged."""
-        return type(self)._aget_retrieved_ids_and_texts is not RetrieverEvaluator._aget_retrieved_ids_and_texts  # noqa: SLF001  (what subclasses override)
-
-    @property
-    def _compared(self) -> MatchBy:
-        """What is compared with the ids of the judgments."""
-        return "id" if self._chooses_ids else self.match
-
-    @property
-    def _scorer(self) -> NodeScorer:
-        return NodeScorer(self.metrics, self._compared, partial(texts_by_name, self.documents, self.source))
+        result: DatasetResult = await asyncio.to_thread(call.result, run)
+        return result
 
 
 def _refuse_unknown(arguments: Mapping[str, Any]) -> None:

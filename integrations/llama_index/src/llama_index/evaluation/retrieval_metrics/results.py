@@ -14,6 +14,7 @@ from llama_index.core.evaluation.retrieval.base import RetrievalEvalResult
 
 from retrieval_metrics import RetrievalWarning, compare, load
 from retrieval_metrics.adapting.printing import numbers, save_text, tables
+from retrieval_metrics.types import Stages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -89,7 +90,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         errors: The exception of each failed query, by query id.
         seconds: How long each query took, by query id.
         stages: The core's evaluation of the retrieved nodes and of the nodes after each postprocessor, by name, in
-            order; empty without `stages=True`.
+            order; `rm.compare(result.stages)` tests what they change. Empty without `stages=True`.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         seconds: Mapping[QueryId, float] | None = None,
         names: Sequence[str] = (),
         foreign: Sequence[str] = (),
-        stages: Mapping[str, Evaluation] | None = None,
+        stages: Stages | None = None,
         basis: Basis | None = None,
     ) -> None:
         """Take the results; `names` are those of all metrics in their order, `foreign` those of LlamaIndex's."""
@@ -109,7 +110,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         self._evaluation = evaluation
         self.errors = dict(errors or {})
         self.seconds = dict(seconds or {})
-        self.stages = dict(stages or {})
+        self.stages = Stages({}) if stages is None else stages
         self._names, self._foreign, self._basis = tuple(names), tuple(foreign), basis
 
     if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class DatasetResult(list[RetrievalEvalResult]):
             seconds={query: spent for query, spent in self.seconds.items() if query in kept},
             names=self._names,
             foreign=self._foreign,
-            stages={name: part(one) for name, one in self.stages.items()} if kept else {},
+            stages=Stages({name: part(one) for name, one in self.stages.items()} if kept else {}),
             basis=self._basis,
         )
 
@@ -242,7 +243,7 @@ class DatasetResult(list[RetrievalEvalResult]):
 
     def _evaluations(self) -> dict[str, Evaluation]:
         """Return the evaluations by the name of their stage; that of the last has no name."""
-        return ({} if self._evaluation is None else {LAST: self._evaluation}) | self.stages
+        return ({} if self._evaluation is None else {LAST: self._evaluation}) | dict(self.stages)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> DatasetResult:
@@ -264,7 +265,14 @@ class DatasetResult(list[RetrievalEvalResult]):
         last = evaluations.pop(LAST, None)
         basis = None if last is None else Basis.of(last)
         return cls(
-            results, last, errors, seconds=seconds, names=names, foreign=foreign, stages=evaluations, basis=basis
+            results,
+            last,
+            errors,
+            seconds=seconds,
+            names=names,
+            foreign=foreign,
+            stages=Stages(evaluations),
+            basis=basis,
         )
 
     def _tables(self) -> list[tables.Table]:
@@ -277,9 +285,7 @@ class DatasetResult(list[RetrievalEvalResult]):
             heading = "metric of LlamaIndex" if set(rest) <= set(self._foreign) else "metric"
             shown.append(tables.Table([heading, "mean", "n"], rows, [*self._failures()]))
         if self.stages:
-            rows = [[name, *(numbers.value(mean) for mean in one.means.values())] for name, one in self.stages.items()]
-            header = ["after", *next(iter(self.stages.values())).means]
-            shown.append(tables.Table(header, rows))
+            shown.append(self.stages.table())
         return shown
 
     def _failures(self) -> Iterator[str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
     from llama_index.core.schema import NodeWithScore
 
-    from llama_index.evaluation.retrieval_metrics.stages import Stages
+    Note = Callable[[int, str, Any], None]
 
 
 class Retrieving:
@@ -29,16 +29,17 @@ class Retrieving:
     Args:
         retriever: A retriever, an engine, a workflow, or a function of the query text.
         postprocessors: Applied in order, and awaited if they are asynchronous.
-        stages: Records the nodes after each of them.
+        note: Called with the number of each stage, the query text and the nodes: 0 after retrieval, then after each
+            postprocessor; immediately, because postprocessors may change them.
     """
 
     def __init__(
-        self, retriever: Any, postprocessors: Sequence[BaseNodePostprocessor], stages: Stages | None = None
+        self, retriever: Any, postprocessors: Sequence[BaseNodePostprocessor], note: Note | None = None
     ) -> None:
         self._retriever = retriever
         self._ask: Callable[[str], Any] = how_to_ask(retriever) or retriever
         self._postprocessors = postprocessors
-        self._stages = stages
+        self._noted = note
 
     def asker(self, *, synchronously: bool = False) -> Callable[[str], Any]:
         """Return a function that retrieves and postprocesses.
@@ -67,7 +68,7 @@ class Retrieving:
         answer = (how_to_ask_synchronously(self._retriever) or self._ask)(asked)
         if inspect.isawaitable(answer):
             return _Later(partial(self._postprocessed, answer, query))
-        if self._stages is None and not self._postprocessors:
+        if self._noted is None and not self._postprocessors:
             return answer
         nodes = nodes_of(answer)
         self._note(0, query, nodes)
@@ -96,7 +97,7 @@ class Retrieving:
 
     async def _postprocessed(self, answer: Any, query: QueryBundle) -> list[NodeWithScore]:
         found = await answer if inspect.isawaitable(answer) else answer
-        if self._stages is None and not self._postprocessors:
+        if self._noted is None and not self._postprocessors:
             return found  # type: ignore[no-any-return]  # the reader raises if it is wrong
         nodes = nodes_of(found)
         self._note(0, query, nodes)
@@ -111,8 +112,8 @@ class Retrieving:
         return nodes
 
     def _note(self, stage: int, query: QueryBundle, nodes: Any) -> None:
-        if self._stages is not None:
-            self._stages.note(stage, query.query_str, nodes)
+        if self._noted is not None:
+            self._noted(stage, query.query_str, nodes)
 
 
 class _Later:

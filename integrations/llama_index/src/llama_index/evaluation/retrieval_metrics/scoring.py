@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
@@ -12,13 +11,15 @@ from llama_index.evaluation.retrieval_metrics.datasets import plain, relevant_id
 from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, as_result
 from llama_index.evaluation.retrieval_metrics.nodes import ids_of
 from llama_index.evaluation.retrieval_metrics.results import Basis, DatasetResult, RetrieverEvalResult
-from retrieval_metrics import Evaluation, evaluate
+from retrieval_metrics import evaluate
 from retrieval_metrics.adapting import (
+    Asked,
     Scorer,
     first_answer_check,
     query_scores,
     with_documents,
 )
+from retrieval_metrics.types import Stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions
     from retrieval_metrics import Metric, RetrievedRun
+    from retrieval_metrics.adapting import StageNotes
     from retrieval_metrics.types import MatchBy, QueryId, QueryScore
 
 
@@ -77,9 +79,9 @@ class NodeScorer:
         self,
         questions: CheckedQuestions,
         run: RetrievedRun,
-        mode: RetrievalEvalMode,
         *,
-        stages: Mapping[str, Mapping[Any, Any]] | None = None,
+        mode: RetrievalEvalMode,
+        notes: StageNotes | None = None,
         raise_on_error: bool,
     ) -> DatasetResult:
         """Return the results of a dataset, with the core's evaluation, and that of each stage by its name."""
@@ -98,17 +100,24 @@ class NodeScorer:
             seconds=run.seconds,
             names=self.order,
             foreign=[one.metric_name for one in self.foreign],
-            stages={name: self._evaluation(questions, one) for name, one in (stages or {}).items()},
+            stages=self._stages(questions, {} if notes is None else notes.runs(questions.texts, run.errors)),
             basis=None if evaluation is None else Basis.of(evaluation),
         )
 
-    def _evaluation(self, questions: CheckedQuestions, run: Mapping[Any, Any]) -> Evaluation:
-        """Return the evaluation of a stage, without the warnings that the last stage repeats."""
-        scores = self._scorer(questions).run(questions.qrels, run)
-        return Evaluation(scores if questions.clusters is None else replace(scores, clusters=questions.clusters))
+    def _stages(self, questions: CheckedQuestions, runs: Mapping[str, Mapping[Any, Any]]) -> Stages | None:
+        """Return the evaluation of each stage."""
+        if not runs:
+            return None
+        asked = Asked(questions.dataset, self.specs, self._compared(questions), clusters=questions.clusters)
+        return Stages({name: asked.stage(run) for name, run in runs.items()})
 
     def one(
-        self, questions: CheckedQuestions, run: RetrievedRun, expected_texts: list[str] | None, mode: RetrievalEvalMode
+        self,
+        questions: CheckedQuestions,
+        run: RetrievedRun,
+        *,
+        expected_texts: list[str] | None,
+        mode: RetrievalEvalMode,
     ) -> RetrieverEvalResult:
         """Return the result of a single query, whose id is its text; without the warnings that concern a whole run."""
         scores = self._scorer(questions).queries(questions.qrels, run) if self.own else {}

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import nan
 from typing import Any, Self, TypeAlias
 
@@ -15,7 +16,7 @@ from haystack_integrations.components.evaluators.retrieval_metrics.documents imp
     require_field,
     shown,
 )
-from haystack_integrations.components.evaluators.retrieval_metrics.kept import PipelineEvaluation
+from haystack_integrations.components.evaluators.retrieval_metrics.kept import PipelineEvaluation, Undefined
 from retrieval_metrics import (
     Budget,
     Evaluation,
@@ -24,10 +25,11 @@ from retrieval_metrics import (
     RetrievalWarning,
     Retrieved,
     RetrievedRun,
+    Rules,
     Span,
     evaluate,
 )
-from retrieval_metrics.adapting import Scorer
+from retrieval_metrics.adapting import Scorer, as_rules
 from retrieval_metrics.types import DocumentId
 
 Judged: TypeAlias = DocumentId | Quote | Span
@@ -156,11 +158,14 @@ class RetrievalEvaluator:
         rankings, match = self._rankings({question: row or [] for question, row in enumerate(retrieved_documents)})
         failed = [question for question, row in enumerate(retrieved_documents) if row is None]
         run = RetrievedRun(rankings, {question: RuntimeError("the retriever failed") for question in failed})
-        evaluation = evaluate(qrels, run, self._metrics, semantics=self.semantics, match=match, documents=whole)
+        rules = self._rules(ground_truth_documents)
+        evaluation = evaluate(qrels, run, self._metrics, semantics=rules, match=match, documents=whole)
         results = {
             str(metric): {
-                "score": evaluation.means[metric],
-                "individual_scores": [evaluation.per_query[metric].get(question, nan) for question in qrels],
+                "score": Undefined.unless(evaluation.means[metric]),
+                "individual_scores": [
+                    Undefined.unless(evaluation.per_query[metric].get(question, nan)) for question in qrels
+                ],
             }
             for metric in self._metrics
         }
@@ -179,30 +184,26 @@ class RetrievalEvaluator:
                 f"{shown(expected[scored.index(False)])} has none"
             )
         groups: dict[DocumentId | tuple[Judged], dict[Judged, float]] = {}
-        graded = any(scored) and self._grades_count(expected)
         for document in expected:
             key = self._place(document, whole) if self.document_comparison_field == "span" else self._key(document)
             named = None if self.group_field is None else compared(document, self.group_field)
             group = groups.setdefault((key,) if named is None else named, {})
-            grade = 1.0 if document.score is None or not graded else document.score
+            grade = 1.0 if document.score is None else document.score
             group[key] = max(grade, group.get(key, grade))
         return list(groups.values())
 
-    def _grades_count(self, expected: list[Document]) -> bool:
-        """Whether scores are grades: of Haystack's own evaluators, only that of NDCG reads them.
-
-        Raises:
-            ValueError: If they are for one metric and not for another, which makes a difference for scores of 0.
-        """
-        if self.semantics != "haystack":
-            return True
-        count = {metric.name == "ndcg" for metric in self._metrics}
-        if len(count) > 1 and any((document.score or 0) <= 0 for document in expected):
-            raise ValueError(
-                "with semantics='haystack', expected documents with a score of 0 count in all metrics but ndcg; use a "
-                "component for ndcg and another for the rest"
-            )
-        return count != {False}
+    def _rules(self, expected: list[list[Document]]) -> Rules:
+        """Return the rules: Haystack's own evaluators but that of NDCG take every expected document for relevant."""
+        rules = as_rules(self.semantics)
+        lowest = min((document.score for row in expected for document in row if document.score is not None), default=1)
+        if self.semantics != "haystack" or lowest > 0:
+            return rules
+        everything = {
+            metric.name: {**rules.parameters.get(metric.name, {}), "rel": lowest}
+            for metric in self._metrics
+            if metric.name != "ndcg" and "rel" in metric.definition.parameters
+        }
+        return replace(rules, parameters={**rules.parameters, **everything})
 
     def _place(self, expected: Document, whole: Mapping[str, str]) -> Span:
         source, claimed, text = str(expected.meta.get(SOURCE)), expected.meta.get(START), expected.content

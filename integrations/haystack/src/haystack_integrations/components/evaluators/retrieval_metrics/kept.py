@@ -1,12 +1,36 @@
-"""An evaluation that Haystack can write down, so that a pipeline resumes from a breakpoint behind it."""
+"""Results that Haystack can write down, so that a pipeline resumes from a breakpoint behind them."""
 
 from __future__ import annotations
 
+from math import isnan, nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from retrieval_metrics import Evaluation, load
+
+
+class Undefined(float):
+    """The value of a question without one: NaN, which Haystack writes down as JSON can hold it.
+
+    Example:
+        >>> Undefined.unless(0.5), Undefined.unless(nan).to_dict()
+        (0.5, {})
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content: nothing."""
+        return {}
+
+    @classmethod
+    def from_dict(cls, _: dict[str, Any]) -> Self:
+        """Return NaN."""
+        return cls(nan)
+
+    @classmethod
+    def unless(cls, value: float) -> float:
+        """Return a value, or this class of NaN where it is one."""
+        return cls(nan) if isnan(value) else value
 
 
 class PipelineEvaluation(Evaluation):

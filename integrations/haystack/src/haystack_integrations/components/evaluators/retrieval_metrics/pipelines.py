@@ -83,13 +83,19 @@ class PipelineRetriever:
             pipeline.warm_up()
 
     @property
-    def stages(self) -> list[tuple[str, str]]:
-        """The outputs that hold documents on the way to the last ones, in the order of the pipeline."""
-        if not isinstance(self._thing, Pipeline):
-            return list(self.outputs)
-        graph = self._thing.graph  # what comes before another has fewer components before it
-        order = sorted(graph.nodes, key=lambda name: (len(_reached(graph.predecessors, name)), name))
-        return [(name, output) for name in order for output in outputs_of(self._names[name])]
+    def stages(self) -> dict[str, tuple[str, str]]:
+        """The outputs that hold documents, up to the last ones, by name and in the order of the pipeline.
+
+        A component with one such output gives it its name, as `ranker`; of several, each is named in full.
+        """
+        order = [ITSELF]
+        if isinstance(self._thing, Pipeline):
+            graph = self._thing.graph  # what comes before another has fewer components before it
+            order = sorted(graph.nodes, key=lambda name: (len(_reached(graph.predecessors, name)), name))
+        places = [(name, output) for name in order for output in outputs_of(self._names[name])]
+        places.sort(key=lambda place: place in self.outputs)
+        one = {name for name in order if len(outputs_of(self._names[name])) == 1}
+        return {name if name in one and name else _shown([(name, output)]): (name, output) for name, output in places}
 
     def __call__(self, text: str) -> list[Document]:
         """Return the documents for a query, by the synchronous way.
@@ -136,7 +142,7 @@ class PipelineRetriever:
 
     @property
     def _included(self) -> set[str]:
-        return {name for name, _ in self.stages}
+        return {name for name, _ in self.stages.values()}
 
     def _data(self, text: str) -> dict[str, Any]:
         return {

@@ -1,19 +1,21 @@
 """Maximal marginal relevance for the documents of any retriever."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
-from typing import Any, Literal, Self, cast, get_args
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 from haystack import Document, component, default_from_dict, default_to_dict
 from haystack.components.embedders.types import DocumentEmbedder, TextEmbedder
 from haystack.core.serialization import component_to_dict
 
+from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import run_async
 from retrieval_metrics import mmr
-from retrieval_metrics.adapting import by_rank, positive_integer, scaled
+from retrieval_metrics.adapting import arguments_of, by_rank, passed_on, positive_integer, scaled
 
 Relevance = Literal["query", "score", "rank"]
+Ranked: TypeAlias = Callable[[Sequence[Mapping[str, Any]]], dict[str, list[Document]]]
 
 
 @component
@@ -91,15 +93,25 @@ class MMRRanker:
         """Create the component from the result of `to_dict`."""
         return default_from_dict(cls, data)
 
-    @component.output_types(documents=list[Document])
-    def run(
+    def _asked(
         self,
         documents: list[Document],
         query: str | None = None,
         query_embedding: list[float] | None = None,
         top_k: int | None = None,
         lambda_mult: float | None = None,
-    ) -> dict[str, list[Document]]:
+    ) -> tuple[list[tuple[Any, dict[str, Any]]], Ranked]:
+        """Return the embedders to call, each with its inputs, and what ranks the documents by their answers."""
+        unique = _unique(documents)
+
+        def ranked(answers: Sequence[Mapping[str, Any]]) -> dict[str, list[Document]]:
+            return {"documents": self._ranked(unique, query_embedding, answers, top_k, lambda_mult)}
+
+        return self._to_embed(unique, query, query_embedding), ranked
+
+    @component.output_types(documents=list[Document])
+    @arguments_of(_asked)
+    def run(self, *args: Any, **inputs: Any) -> dict[str, list[Document]]:  # noqa: D417  (they are those of _asked)
         """Rank documents by MMR.
 
         Args:
@@ -115,24 +127,15 @@ class MMRRanker:
         Raises:
             ValueError: If a required embedding or score is missing or not finite, or embeddings differ in length.
         """
-        unique = _unique(documents)
-        answers = [embedder.run(**inputs) for embedder, inputs in self._to_embed(unique, query, query_embedding)]
-        return {"documents": self._ranked(unique, query_embedding, answers, top_k, lambda_mult)}
+        wanted, ranked = passed_on("run", self._asked, args, inputs)
+        return ranked([embedder.run(**given) for embedder, given in wanted])
 
     @component.output_types(documents=list[Document])
-    async def run_async(
-        self,
-        documents: list[Document],
-        query: str | None = None,
-        query_embedding: list[float] | None = None,
-        top_k: int | None = None,
-        lambda_mult: float | None = None,
-    ) -> dict[str, list[Document]]:
+    @arguments_of(_asked)
+    async def run_async(self, *args: Any, **inputs: Any) -> dict[str, list[Document]]:
         """Rank documents by MMR; the asynchronous twin of `run`, which embeds query and documents concurrently."""
-        unique = _unique(documents)
-        wanted = self._to_embed(unique, query, query_embedding)
-        answers = await asyncio.gather(*(_run(embedder, inputs) for embedder, inputs in wanted))
-        return {"documents": self._ranked(unique, query_embedding, answers, top_k, lambda_mult)}
+        wanted, ranked = passed_on("run_async", self._asked, args, inputs)
+        return ranked(await asyncio.gather(*(run_async(embedder, **given) for embedder, given in wanted)))
 
     def _to_embed(
         self, documents: list[Document], query: str | None, query_embedding: list[float] | None
@@ -183,12 +186,6 @@ class MMRRanker:
         if self.relevance == "score":
             return scaled(np.array([_score(document) for document in documents], dtype=np.float64))
         return by_rank(len(documents)) if self.relevance == "rank" else None
-
-
-async def _run(embedder: Any, inputs: dict[str, Any]) -> Mapping[str, Any]:
-    if hasattr(embedder, "run_async"):
-        return cast("Mapping[str, Any]", await embedder.run_async(**inputs))
-    return await asyncio.to_thread(embedder.run, **inputs)
 
 
 def _unique(documents: Sequence[Document]) -> list[Document]:

@@ -1,0 +1,104 @@
+"""What a retriever holds after each of its steps: the retrieved, the joined, the reranked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.inputs.retrieved import Retrieved
+
+
+class Stages(Printed, Mapping[str, "Evaluation"]):
+    """The evaluation of a retriever after each of its steps, by the name of the step, in their order.
+
+    Printed, it is the last evaluation and a table of all. `compare(stages)` tests what the steps change. A question
+    that did not reach a step is left out of its evaluation, and `n` is then smaller; a question that failed has
+    retrieved nothing in any.
+
+    Attributes:
+        unreached: The steps that no question reached; they have no evaluation.
+    """
+
+    def __init__(self, evaluations: Mapping[str, Evaluation], unreached: Iterable[str] = ()) -> None:
+        """Take the evaluations, the last one of what the retriever returns."""
+        self._evaluations = dict(evaluations)
+        self.unreached = tuple(unreached)
+
+    def __getitem__(self, name: str) -> Evaluation:
+        if name not in self._evaluations:
+            raise KeyError(f"there is no stage {name!r}; the stages are {', '.join(map(repr, self)) or 'none'}")
+        return self._evaluations[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._evaluations)
+
+    def __len__(self) -> int:
+        return len(self._evaluations)
+
+    @property
+    def last(self) -> Evaluation:
+        """The evaluation of what the retriever returns."""
+        return self[next(reversed(self._evaluations))]
+
+    def table(self) -> Table:
+        """Return the means of all stages as a table."""
+        counts = {name: one.counts["queries"] for name, one in self.items()}
+        shown = len(set(counts.values())) > 1
+        rows = [
+            [name, *([str(counts[name])] if shown else []), *(numbers.value(mean) for mean in one.means.values())]
+            for name, one in self.items()
+        ]
+        notes = [f"no question reached {', '.join(self.unreached)}"] if self.unreached else []
+        return Table(["after", *(["n"] if shown else []), *map(str, self.last.metrics)], rows, notes)
+
+    def _tables(self) -> list[Table]:
+        return [*self.last.tables, self.table()] if self else []
+
+    def __repr__(self) -> str:
+        return f"<Stages: {', '.join(self)}>"
+
+
+class StageNotes:
+    """Keeps what a retriever holds after each step, by the text of the question.
+
+    Attributes:
+        names: The names of the steps, in their order.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        """Set the names of the steps."""
+        self.names = tuple(names)
+        self._by_text: dict[str, dict[str, list[Retrieved]]] = {name: {} for name in names}
+
+    def note(self, stage: str, text: str, items: list[Retrieved]) -> None:
+        """Keep the items of a question after a step."""
+        self._by_text[stage][text] = items
+
+    def runs(self, texts: Mapping[Any, str], failed: Mapping[Any, Exception]) -> dict[str, dict[QueryId, Any]]:
+        """Return a run for each step, with the questions that reached it; one that failed has an empty ranking.
+
+        Example:
+            >>> from retrieval_metrics import Retrieved
+            >>> notes = StageNotes(["retrieved", "reranked"])
+            >>> notes.note("retrieved", "why?", [Retrieved("d1"), Retrieved("d7")])
+            >>> runs = notes.runs({"q1": "why?", "q2": "who?"}, {"q2": TimeoutError()})
+            >>> {stage: {query: len(found) for query, found in run.items()} for stage, run in runs.items()}
+            {'retrieved': {'q1': 2, 'q2': 0}, 'reranked': {'q2': 0}}
+        """
+        return {
+            name: {
+                query: [] if query in failed else by_text[text]
+                for query, text in texts.items()
+                if query in failed or text in by_text
+            }
+            for name, by_text in self._by_text.items()
+        }
