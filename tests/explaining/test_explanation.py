@@ -273,6 +273,16 @@ def test_pieces_of_text_and_budgets_are_explained_too() -> None:
     assert result.worst("recall@2").failures == {"beyond the cut-off": 1, "never retrieved": 1}
 
 
+def test_behind_repeats_of_a_budget_only_if_it_would_fit_without_them() -> None:
+    chunks = [rm.Retrieved(name, name * size) for name, size in (("a", 100), ("a", 100), ("x", 10), ("d", 60))]
+    for size, detail in (
+        (180, "behind 1 repeated document"),  # 100 + 10 + 60 characters without the repeat
+        (160, "does not fit into the first 160 characters: it ends at 270"),
+    ):
+        found = rm.evaluate({"q": ["d"]}, {"q": chunks}, f"recall@{size}chars").explain("q").findings[0]
+        assert found.detail == detail
+
+
 def test_items_matched_by_source_repeat_it() -> None:
     chunks = [rm.Retrieved(f"c{at}", source=source) for at, source in enumerate(["s1", "s1", "s1", "s2"])]
     result = rm.evaluate({"q": ["s2"]}, {"q": chunks}, "recall@2", match="source")
