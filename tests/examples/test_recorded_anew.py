@@ -42,8 +42,6 @@ def test_the_same_agent_reads_the_same(script: str, form: str, tools: str, tmp_p
     ]
     assert [call.error is not None for call in one.calls] == [False, False, False, True, False]
     assert "index offline" in str(one.calls[3].error)
-    turns = [call.turn for call in one.calls]
-    assert turns == sorted(turns)
-    assert turns[1] == turns[2]  # side by side
+    assert [call.turn for call in one.calls] == [1, 2, 2, 3, 4]
     assert [item.id for item in one.context or ()] == ["d2", "d1", "d3", "d7", "d4"]  # type: ignore[union-attr]
     assert one.citations == ["d2", "d3", "d4"]

@@ -108,6 +108,32 @@ class TestTheRules:
         ]
         assert [(call.query, call.turn) for call in read(*spans).calls] == [("b", 1), ("c", 1), ("d", 2)]
 
+    def test_models_without_a_call_between_them_are_of_one_turn(self) -> None:
+        """Some instrumentations write a span for the messages and one for the model, others wrap one in the other."""
+        spans = [
+            model("prepared1", 0),
+            model("m1", 0.5, "b", "a"),
+            search("1", 2, "a", found("x")),
+            search("2", 2.1, "b", found("y")),
+            model("outer", 3),
+            model("m2", 3, "c", parent="outer"),
+            search("3", 4, "c", found("z")),
+        ]
+        assert [(call.query, call.turn) for call in read(*spans).calls] == [("b", 1), ("a", 1), ("c", 2)]
+
+    def test_a_model_that_works_for_a_search_takes_no_turn_of_the_agent(self) -> None:
+        spans = [
+            model("m1", 0, "a"),
+            search("1", 1, "a", found("x")),
+            model("rewriter", 1.1, parent="1", read="the text of y"),
+            search("2", 1.7, "a", found("y"), parent="1"),
+            model("m2", 3, "b", read="the text of x"),
+            search("3", 4, "b", found("y")),
+        ]
+        one = read(*spans, context="any")
+        assert [call.turn for call in one.calls] == [1, 2]
+        assert ids(one.context) == ["x"]
+
     def test_a_retry_is_an_attempt_even_if_another_call_starts_in_between(self) -> None:
         spans = [
             model("m1", 0, "a", "b"),
@@ -169,8 +195,9 @@ class TestTheRules:
             [search("1", 1, "a", found("x"))],
             [search("1", 1, "a", [{"id": "x"}]), model("m", 2, read=["x"])],
             [search("1", 1, "a", found("x")), {**model("m", 2), "input": None}],
+            [search("1", 1, "a", found("x")), {**model("m", 2), "input": "__REDACTED__"}],
         ],
-        ids=["no model", "no text", "no input"],
+        ids=["no model", "no text", "no input", "hidden"],
     )
     def test_a_context_that_cannot_be_told_is_unknown(self, spans: Any) -> None:
         assert read(*spans).context is None
@@ -259,6 +286,22 @@ class TestWhatIsRefusedOrCounted:
             rm.read_traces([3])
         with pytest.raises(ValueError, match="context must be 'answer' or 'any'"):
             rm.read_traces([ROOT], context="all")  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize(
+        ("unit", "says"),
+        [
+            ({"parts": [], "kind": "request"}, r"messages of Pydantic AI, .* read those that Agent\(instrument=True\)"),
+            ({"messages": [], "step_count": 3}, "the result of an agent, which has no spans"),
+            (
+                {"id": 0, "parent": None, "name": "haystack.agent.run", "tags": {}},
+                "a span of Haystack's tracer; add its",
+            ),
+            ({"event": "on_tool_start", "run_id": "1"}, r"an event of callbacks, not a span; use record\(\)"),
+        ],
+    )
+    def test_what_is_taken_for_spans_is_named(self, unit: Any, says: str) -> None:
+        with pytest.raises(ValueError, match=f"a span needs an id and a trace, .*; this is {says}"):
+            rm.read_traces([unit])
 
     def test_traces_without_the_id_of_a_question_are_left_out_and_counted(self) -> None:
         other = [{**one, "trace": "u"} for one in (span("root", "other", None), search("1", 1, "b", found("y")))]
@@ -480,6 +523,11 @@ class TestBrokenTraces:
             ({"output": "one text"}, "span 's' .* does not say which documents it found"),
             ({"output": '[{"id": "d1", "te'}, "the output of span 's' .* was cut short"),
             ({"output": [{"id": "d1"}, {"foo": 1}]}, "span 's' .* does not say which documents it found"),
+            (
+                {"output": [{"documents": TWO}, {"documents": TWO[:1]}]},
+                "span 's' .* does not say which documents it found",
+            ),
+            ({"output": [TWO, TWO]}, "span 's' .* does not say which documents it found"),
             ({"output": [{"id": ["d1"]}]}, "span 's' .* does not say which documents it found"),
             ({"start": "yesterday"}, "the time of span 's' .* cannot be read: Invalid isoformat string"),
             ({"kind": "retreiver"}, "span 's' has the kind 'retreiver'; a plain span is 'retriever', 'reranker',"),

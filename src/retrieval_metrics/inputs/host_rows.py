@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.hosts import host_of
@@ -13,8 +15,15 @@ if TYPE_CHECKING:
 
     Items = list[Retrieved | DocumentId]
 
-_TEXT = ("page_content", "content", "text")
-_SOURCE = ("doc_uri", "source")
+_ID, _TEXT, _METADATA = (
+    ("id", "id_", "node_id", "document_id"),
+    ("page_content", "content", "text"),
+    ("metadata", "meta"),
+)
+_KEYS = {*_ID, *_TEXT, *_METADATA}
+_SOURCE = ("doc_uri", "source", "file_path")
+_MESSAGE = {"role", "tool_call_id", "tool_calls"}
+"""The keys of messages, which have ids and texts as documents have."""
 
 
 def check_path(path: str, what: str, fields: Sequence[str]) -> str:
@@ -80,18 +89,50 @@ def _item(found: Any, where: str) -> Retrieved | DocumentId:
     if host is not None and host.documents is not None:
         return host.documents([found])[0]
     values = found if isinstance(found, Mapping) else {key: getattr(found, key) for key in _KEYS if hasattr(found, key)}
-    if not values.keys() & _KEYS:
+    item = item_of(values)
+    if item is None:
         raise TypeError(f"{where} must hold documents or ids; it holds {found!r} ({type(found).__name__})")
-    metadata = values.get("metadata") or {}
-    start = metadata.get("start_index")
+    return item
+
+
+def item_of(said: Any) -> Retrieved | None:
+    """Return the document in an object of any of the forms in which frameworks write one; None if it holds none.
+
+    Example:
+        >>> item_of({"node": {"id_": "n1", "text": "A block.", "metadata": {"file_path": "with.md"}}, "score": 0.5})
+        Retrieved(id='n1', text='A block.', source='with.md', start=None, end=None, score=None, \
+metadata={'file_path': 'with.md'}, tokens=None)
+        >>> item_of({"role": "tool", "content": "A block."})  # a message
+    """
+    if not isinstance(said, dict):
+        return said if isinstance(said, Retrieved) else item_of(dict(said)) if isinstance(said, Mapping) else None
+    for wrapper in ("document", "kwargs", "node"):
+        if isinstance(inner := said.get(wrapper), dict):
+            said = inner
+    id_, text, metadata = _first(said, _ID), _first(said, _TEXT), _first(said, _METADATA)
+    if isinstance(metadata, str) and metadata.startswith("{"):  # OpenInference writes it as JSON
+        metadata = json.loads(metadata)
+    metadata = dict(metadata) if metadata and isinstance(metadata, Mapping) else {}
+    if id_ is text is None or isinstance(id_, (list, dict)) or not isinstance(text, (str, NoneType)):
+        return None
+    if not said.keys().isdisjoint(_MESSAGE):
+        return None
+    start = metadata.get("start_index", said.get("start_char_idx"))
+    if text is None or not isinstance(start, int) or start < 0:  # a splitter writes -1 where it does not find it
+        start = None
+    source = _first(metadata, _SOURCE)
     return Retrieved(
-        values.get("id"),
-        text=next((values[key] for key in _TEXT if key in values), None),
-        source=next((metadata[key] for key in _SOURCE if key in metadata), None),
-        start=start if isinstance(start, int) and start >= 0 else None,  # splitters write -1 if it is not found
-        metadata=metadata,
+        id_ if isinstance(id_, (str, int, NoneType)) else str(id_),
+        text,
+        source=None if source is None else str(source),
+        start=start,
+        metadata=metadata or None,
         claimed=True,
     )
 
 
-_KEYS = {"id", "metadata", *_TEXT}
+def _first(values: Mapping[str, Any], keys: Sequence[str]) -> Any:
+    for key in keys:
+        if (found := values.get(key)) is not None:
+            return found
+    return None

@@ -15,7 +15,7 @@ from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.presentation.numbers import count
 from retrieval_metrics.trajectories.trajectory import COUNTED, Trajectory
-from retrieval_metrics.trajectories.views import KNOWN, View, seen_in
+from retrieval_metrics.trajectories.views import KNOWN, View
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import QueryId
@@ -69,20 +69,22 @@ class Trajectories(Mapping[Any, Trajectory]):
             )
         given = {query: _several(query, one) for query, one in of_questions.items()}
         as_text = any(len(several) > 1 for several in given.values())
-        rows = [
-            (f"{query}#{number}" if len(several) > 1 else str(query) if as_text else query, query, number, one)
-            for query, several in given.items()
-            for number, one in enumerate(several, start=1)
-        ]
-        self._set(rows, whole=True, notes=notes)
+        self._set(
+            [
+                (f"{query}#{number}" if len(several) > 1 else str(query) if as_text else query, query, number, one)
+                for query, several in given.items()
+                for number, one in enumerate(several, start=1)
+            ],
+            notes,
+        )
 
     @classmethod
-    def _of(cls, rows: Sequence[Row], *, whole: bool, notes: Sequence[str] = ()) -> Trajectories:
-        made = cls.__new__(cls)
-        made._set(rows, whole=whole, notes=notes)  # noqa: SLF001  (an object of this class)
+    def _of(cls, rows: Sequence[Row], notes: Sequence[str] = (), *, whole: bool) -> Trajectories:
+        made = cls({})
+        made._set(rows, notes, whole=whole)
         return made
 
-    def _set(self, rows: Sequence[Row], *, whole: bool, notes: Sequence[str]) -> None:
+    def _set(self, rows: Sequence[Row], notes: Sequence[str], *, whole: bool = True) -> None:
         self._trajectories = {row: one for row, _, _, one in rows}
         if twice := [row for row, number in Counter(row for row, *_ in rows).items() if number > 1]:
             raise ValueError(f"two rows would be named {twice[0]!r}; rename the question of that name")
@@ -116,7 +118,7 @@ class Trajectories(Mapping[Any, Trajectory]):
         Args:
             per_call: Only the first so many items of each call.
         """
-        return self._searches("union", per_call)
+        return self._view("union", per_call)
 
     def interleaved(self, *, per_call: int | None = None) -> View:
         """Return the first item of each call, then the second of each, for metrics that look at ranks.
@@ -124,15 +126,15 @@ class Trajectories(Mapping[Any, Trajectory]):
         Args:
             per_call: Only the first so many items of each call.
         """
-        return self._searches("interleaved", per_call)
+        return self._view("interleaved", per_call)
 
     def first(self, *, per_call: int | None = None) -> View:
         """Return what the first call found, or nothing if it failed."""
-        return self._searches("first", per_call)
+        return self._view("first", per_call)
 
     def last(self, *, per_call: int | None = None) -> View:
         """Return what the last call found, or nothing if it failed."""
-        return self._searches("last", per_call)
+        return self._view("last", per_call)
 
     def context(self) -> View:
         """Return what the model that answered has read.
@@ -140,7 +142,7 @@ class Trajectories(Mapping[Any, Trajectory]):
         Raises:
             ValueError: If that is unknown for a query; `with_known("context")` leaves such queries out.
         """
-        return self._searches("context")
+        return self._view("context")
 
     def cited(self) -> View:
         """Return what the answer cites, without citations of what the model has not read: those earn nothing.
@@ -148,7 +150,7 @@ class Trajectories(Mapping[Any, Trajectory]):
         Raises:
             ValueError: If the citations or the context of a query are unknown.
         """
-        return self._searches("cited")
+        return self._view("cited")
 
     def each_call(self) -> Trajectories:
         """Return one trajectory for each call, named `q1#1`, `q1#2`; `numbers` has the number of the call.
@@ -180,7 +182,7 @@ class Trajectories(Mapping[Any, Trajectory]):
         ]
         left = len(self) - len(rows)
         notes = [*self.notes, *([f"{left} with unknown {' or '.join(what)} left out"] if left else [])]
-        return self._of(rows, whole=self._whole and not left, notes=notes)
+        return self._of(rows, notes, whole=self._whole and not left)
 
     def judgments(self, questions: QuestionsOrQrels) -> Questions:
         """Return the judgments of each row, in which the rows of a question are a cluster.
@@ -194,22 +196,17 @@ class Trajectories(Mapping[Any, Trajectory]):
             questions = Questions(questions.texts, questions.as_dict(), questions.provenance)
         given = questions if isinstance(questions, Questions) else Questions({}, questions)
         judged: Mapping[Any, Any] = given.qrels
+        texts: Mapping[Any, str] = given.queries
+        provenance: Mapping[Any, Provenance] = given.provenance
         rows = {row: question for row, question in self.questions.items() if question in judged}
         if self._whole:
             as_text = any(isinstance(row, str) for row in rows)
             rows |= {str(one) if as_text else one: one for one in judged if one not in {*self.questions.values()}}
-        provenance: Mapping[Any, Provenance] = given.provenance
-        texts: Mapping[Any, str] = given.queries
-        made = {
-            row: provenance[question]
-            if question in provenance and provenance[question].source is not None
-            else replace(provenance.get(question, Provenance()), source=str(question))
-            for row, question in rows.items()
-        }
+        made = {row: provenance.get(question, Provenance()) for row, question in rows.items()}
         return Questions(
             {row: texts[question] for row, question in rows.items() if question in texts},
             {row: judged[question] for row, question in rows.items()},
-            made,
+            {row: one if one.source is not None else replace(one, source=str(rows[row])) for row, one in made.items()},
         )
 
     def properties(self) -> Evaluation:
@@ -245,24 +242,11 @@ class Trajectories(Mapping[Any, Trajectory]):
             lower_is_better=[name for name in values if name != "distinct"],
         )
 
-    def _searches(self, view: CallsView, per_call: int | None = None) -> View:
+    def _view(self, view: CallsView, per_call: int | None = None) -> View:
         if per_call is not None:
             positive_integer(per_call, "per_call")
         self._need(*KNOWN.get(view, ()))
-        chosen = {"first": slice(1), "last": slice(-1, None)}.get(view, slice(None))
-        seen = {row: seen_in(one, view, per_call) for row, one in self.items()}
-        calls = {row: one.calls[chosen] for row, one in self.items()}
-        errors = {
-            row: RuntimeError(str(of_row[-1].error))
-            for row, of_row in calls.items()
-            if of_row and all(call.error is not None for call in of_row)
-        }
-        seconds = {
-            row: sum(call.seconds or 0.0 for call in of_row)
-            for row, of_row in calls.items()
-            if of_row and all(call.seconds is not None for call in of_row)
-        }
-        return View(self._trajectories, seen, errors, seconds, self.questions)
+        return View(self, self.questions, view, per_call)
 
     def _need(self, *what: str) -> None:
         for name in what:

@@ -116,6 +116,18 @@ class Trajectory:
         """How many calls failed."""
         return sum(call.error is not None for call in self.calls)
 
+    @property
+    def in_vain(self) -> list[str]:
+        """Why each call added nothing: it failed, nothing came back, or nothing new; empty if it did."""
+        seen: set[Any] = set()
+        found: list[str] = []
+        for call in self.calls:
+            here = set(map(identity, call.ranking))
+            nothing = "" if here - seen else "nothing new" if here else "nothing came back"
+            found.append(nothing if call.error is None else f"failed: {call.error}")
+            seen |= here
+        return found
+
     def properties(self) -> dict[str, float]:
         """Return what can be said without judgments, by name.
 
@@ -137,12 +149,7 @@ class Trajectory:
             >>> found["nothing_new"], found["not_in_context"]  # 2 of 3 calls; d2 of d1 and d2
             (0.6666666666666666, 0.5)
         """
-        seen: set[Any] = set()
-        stale = 0
-        for call in self.calls:
-            found = set(map(identity, call.ranking))
-            stale += found <= seen
-            seen |= found
+        seen = {identity(item) for call in self.calls for item in call.ranking}
         retrieved = sum(len(call.ranking) for call in self.calls)
         read, cited = (None if one is None else set(map(identity, one)) for one in (self.context, self.citations))
         return {
@@ -151,7 +158,7 @@ class Trajectory:
             "retrieved": float(retrieved),
             "distinct": float(len(seen)),
             "redundant": _share(retrieved - len(seen), retrieved),
-            "nothing_new": _share(stale, len(self.calls)),
+            "nothing_new": _share(sum(map(bool, self.in_vain)), len(self.calls)),
             "not_in_context": _share_outside(seen, read),
             "uncited": _share_outside(read, cited),
             "cited_unread": _share_outside(cited, read),

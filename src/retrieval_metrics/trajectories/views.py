@@ -145,26 +145,32 @@ class View(RetrievedRun):
     def __init__(
         self,
         trajectories: Mapping[QueryId, Trajectory],
-        seen: Mapping[QueryId, Seen],
-        errors: Mapping[QueryId, Exception],
-        seconds: Mapping[QueryId, float],
         questions: Mapping[QueryId, Any],
+        view: CallsView,
+        per_call: int | None = None,
     ) -> None:
-        rankings = _of_one_form({query: one.ranking for query, one in seen.items()})
         self.trajectories = dict(trajectories)
         self.questions = dict(questions)
+        self._made_by = view, per_call
+        seen = {query: seen_in(one, view, per_call) for query, one in trajectories.items()}
         self.places = {query: one.places for query, one in seen.items()}
-        self._seen = dict(seen)
+        part = {"first": slice(1), "last": slice(-1, None)}.get(view, slice(None))
+        calls = {query: one.calls[part] for query, one in trajectories.items() if one.calls}
+        errors = {query: [call.error for call in of_query] for query, of_query in calls.items()}
+        seconds = {query: [call.seconds for call in of_query] for query, of_query in calls.items()}
         ordered = all(one.in_call_order for one in seen.values())
-        calls = {query: one.calls for query, one in seen.items()} if ordered else None
-        super().__init__(rankings, errors, seconds, calls=calls)
+        super().__init__(
+            _of_one_form({query: one.ranking for query, one in seen.items()}),
+            {query: RuntimeError(str(said[-1])) for query, said in errors.items() if None not in said},
+            {query: sum(took) for query, took in seconds.items() if None not in took},  # type: ignore[arg-type]
+            calls={query: one.calls for query, one in seen.items()} if ordered else None,
+        )
 
     def __repr__(self) -> str:
         return f"<View: {len(self)} queries, {len(self.errors)} failed>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        _, (kind, _, errors, seconds, _) = super().__reduce__()
-        return kind, (self.trajectories, self._seen, errors, seconds, self.questions)
+        return type(self), (self.trajectories, self.questions, *self._made_by)
 
     def require_an_answer(self) -> None:
         """Raise if every search of every question failed; that one view has none that did not is no such failure.
@@ -195,14 +201,8 @@ class View(RetrievedRun):
 
     def searches(self, query: QueryId) -> list[tuple[str, str]]:
         """Return what each call asked for, and why it added nothing if so: it failed, or found what was known."""
-        found: list[tuple[str, str]] = []
-        seen: set[Any] = set()
-        for call in self.trajectories.get(query, Trajectory()).calls:
-            here = set(map(identity, in_order(call.ranking)))
-            said = f"failed: {call.error}" if call.error is not None else "" if here - seen else "nothing new"
-            found.append((call.query or "", said if here or call.error is not None else "nothing came back"))
-            seen |= here
-        return found
+        trajectory = self.trajectories.get(query, Trajectory())
+        return [(call.query or "", why) for call, why in zip(trajectory.calls, trajectory.in_vain, strict=True)]
 
     def everything(self, query: QueryId) -> list[Retrieved]:
         """Return every item that the searches of a query found or that the model has read, each once."""

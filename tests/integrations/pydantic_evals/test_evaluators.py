@@ -253,6 +253,16 @@ class TestSpans:
         assert kept.cases[0].scores["mrr"].value == value
         assert to_evaluation(kept, "mrr", retrieved="attributes.retrieved").means["mrr"] == value
 
+    def test_searches_inside_other_steps_stand_in_their_order(self, tracer: trace.Tracer) -> None:
+        def answer(_: str) -> str:
+            with tracer.start_as_current_span("a step"):
+                for number in range(9):
+                    with tracer.start_as_current_span("retrieve") as span:
+                        span.set_attribute("document_ids", [f"miss {number}"] if number != 4 else ["d7"])
+            return "an answer"
+
+        assert score(answer, retrieved=SPANS, calls="union") == 1 / 5
+
     def test_what_was_read_and_cited_is_scored_like_what_was_found(self, tracer: trace.Tracer) -> None:
         documents = [{"id": id_, "content": f"The text of {id_}."} for id_ in ("d1", "d7", "d9")]
         read = [{"role": "user", "parts": [{"type": "text", "content": "The text of d7. The text of d1."}]}]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.argument_names import in_python
-from retrieval_metrics.inputs.host_rows import items_in as given_items
+from retrieval_metrics.inputs.host_rows import items_in
 from retrieval_metrics.inputs.retrieved import Retrieved, identity
+from retrieval_metrics.trajectories.traces.payloads import parsed
 from retrieval_metrics.trajectories.traces.span import (
     MODEL,
     RERANKER,
@@ -17,7 +18,6 @@ from retrieval_metrics.trajectories.traces.span import (
     TOOL,
     TraceError,
     TraceSpan,
-    parsed,
     plain,
 )
 from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory
@@ -31,12 +31,9 @@ if TYPE_CHECKING:
 class ReadingRules(NamedTuple):
     """What a reader was asked for.
 
-    Attributes:
-        tools: The names of tools that search.
-        calls: The ids of the spans that are the searches, of any kind; empty for retrievers and `tools`.
-        documents: Returns the documents in the output of a search.
-        citations: Returns what an answer cites.
-        any_reader: Whether what any model has read counts as context, not only the one that answered.
+    `tools` are the names of tools that search, `calls` the ids of the spans that are the searches, if they are given.
+    `documents` returns the documents in the output of a search, `citations` what an answer cites. `any_reader` says
+    that what any model has read counts as context, not only the one that answered.
     """
 
     tools: Collection[str] = ()
@@ -47,11 +44,11 @@ class ReadingRules(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """A search: its span, and its place in the order of the agent."""
+    """A search: its span, its place in the order of the agent, its turn in each agent around it, and what it asked."""
 
     span: TraceSpan
-    order: tuple[Any, ...]
-    step: tuple[Any, ...]
+    place: tuple[tuple[int, int, float, str], ...]
+    step: tuple[int, ...]
     call_id: str | None
     question: str | None
 
@@ -65,31 +62,38 @@ class Trace:
         Raises:
             TraceError: If spans lie inside each other in a circle.
         """
-        self.rules = rules
-        self.spans = spans
+        self._rules = rules
+        self._spans = spans
         self._above = {id_: self._path(span) for id_, span in spans.items()}
-        self._models = [one for one in spans.values() if one.kind == MODEL and not self._inside(one, MODEL)]
-        self._scopes = {one.id: self._scope(one) for one in self._models}
-        self._asked: dict[str, list[tuple[str | None, str | None]]] = {}
-        self._items: dict[str, list[Any] | None] = {}
+        models = [one for one in spans.values() if one.kind == MODEL and not self._works_inside(one)]
+        self._models = sorted(models, key=lambda one: (one.end, one.id))
+        calls = [one for one in spans.values() if one.kind in {TOOL, RETRIEVER} or one.id in rules.calls]
+        self._starts: dict[str | None, list[float]] = {}
+        for one in sorted(calls, key=lambda one: one.start):
+            self._starts.setdefault(self._scope(one), []).append(one.start)
 
     def _path(self, span: TraceSpan) -> tuple[TraceSpan, ...]:
         """Return the spans around a span, from the inside out."""
         above: list[TraceSpan] = []
         at = span
-        while at.parent is not None and at.parent in self.spans:
-            at = self.spans[at.parent]
+        while at.parent is not None and at.parent in self._spans:
+            at = self._spans[at.parent]
             above.append(at)
-            if len(above) > len(self.spans):
+            if len(above) > len(self._spans):
                 raise TraceError(f"{span.where} lies inside itself; its calls cannot be told apart")
         return tuple(above)
 
-    def _inside(self, span: TraceSpan, kind: str) -> bool:
-        return any(one.kind == kind for one in self._above[span.id])
+    def _works_inside(self, model: TraceSpan) -> bool:
+        """Return whether a model is a part of another, or of a search, of which it reads every candidate."""
+        inside = {MODEL, RETRIEVER, RERANKER}
+        return any(one.kind in inside or "rerank" in one.name.lower() for one in self._above[model.id])
+
+    def _around(self, span: TraceSpan, kind: str) -> list[TraceSpan]:
+        return [one for one in self._above[span.id] if one.kind == kind]
 
     def _scope(self, span: TraceSpan) -> str | None:
         """Return the id of the nearest tool around a span: the agent that it belongs to."""
-        return next((one.id for one in self._above[span.id] if one.kind == TOOL), None)
+        return next((one.id for one in self._around(span, TOOL)), None)
 
     def trajectory(self) -> Trajectory:
         """Return what the trace tells.
@@ -97,160 +101,131 @@ class Trace:
         Raises:
             TraceError: If a search does not say what it found.
         """
-        calls = self.searches()
+        calls = self._calls(sorted(self._searches(), key=lambda one: one.place))
         items: dict[Any, Any] = {identity(item): item for call in calls for item in call.ranking}
         return Trajectory(calls, self._context(list(items.values())), self._citations())
 
-    def searches(self) -> list[SearchCall]:
-        """Return the searches of the trace, in the order in which the agent made them."""
-        return self._calls(sorted(self._searches(), key=lambda one: one.order))
-
     def _searches(self) -> list[_Search]:
-        if self.rules.calls:
-            found = [one for one in self.spans.values() if one.id in self.rules.calls]
-        else:
-            found = [one for one in self.spans.values() if one.kind == RETRIEVER and not self._inside(one, RETRIEVER)]
-            holding = {around.id for one in found for around in self._above[one.id]}
-            found += [
-                one
-                for one in self.spans.values()
-                if one.kind == TOOL
-                and one.name in self.rules.tools
-                and one.id not in holding
-                and not self._inside(one, RETRIEVER)
-                and not any(around.kind == TOOL and around.name in self.rules.tools for around in self._above[one.id])
-            ]
+        if self._rules.calls:
+            return [self._search(one) for one in self._spans.values() if one.id in self._rules.calls]
+        named = {one.id for one in self._spans.values() if one.kind == TOOL and one.name in self._rules.tools}
+        outer = [one for one in self._spans.values() if not self._around(one, RETRIEVER)]
+        found = [one for one in outer if one.kind == RETRIEVER]
+        named -= {around.id for one in found for around in self._above[one.id]}
+        found += [one for one in outer if one.id in named and named.isdisjoint(o.id for o in self._above[one.id])]
         return [self._search(one) for one in found]
 
     def _search(self, span: TraceSpan) -> _Search:
-        tools = [one for one in self._above[span.id] if one.kind == TOOL][::-1]
-        elements = [*tools, *([] if tools and tools[-1] is span else [span])]
+        steps = [*self._around(span, TOOL)[::-1], span]
         question = span.question()
-        order = [self._place(element, question) for element in elements]
-        call_id = next((one.call for one in elements[::-1] if one.call is not None), None)
-        return _Search(span, tuple(order), tuple(turn for turn, *_ in order), call_id, question)
+        place = tuple(self._place(one, question) for one in steps)
+        call_id = next((one.call for one in steps[::-1] if one.call is not None), None)
+        return _Search(span, place, tuple(turn for turn, *_ in place), call_id, question)
 
-    def _place(self, element: TraceSpan, question: str | None) -> tuple[int, int, float, str]:
-        """Return the place of a call in its agent: its turn, its position in the model's message, its start, its id."""
-        scope = self._scope(element)
-        models = [one for one in self._models if self._scopes[one.id] == scope and one.end <= element.start]
-        if not models:
-            return 0, 0, element.start, element.id
-        last = max(models, key=lambda one: (one.end, one.id))
-        if last.id not in self._asked:
-            self._asked[last.id] = last.asked()
-        return len(models), _position(element, question, self._asked[last.id]), element.start, element.id
+    def _place(self, step: TraceSpan, question: str | None) -> tuple[int, int, float, str]:
+        """Return the place of a call in its agent: its turn, its position in the model's message, its start, its id.
+
+        Models without a call between them are of one turn: some instrumentations write two spans where one model spoke.
+        """
+        scope = self._scope(step)
+        before = [one for one in self._models if one.end <= step.start and self._scope(one) == scope]
+        if not before:
+            return 0, 0, step.start, step.id
+        turn = len({bisect_left(self._starts[scope], one.end) for one in before})
+        asked = before[-1].asked()
+        ids = [id_ for id_, _ in asked]
+        if step.call is not None and ids.count(step.call) == 1:
+            return turn, ids.index(step.call), step.start, step.id
+        wanted = step.question() if step.kind == TOOL else question
+        at = [number for number, (_, one) in enumerate(asked) if one is not None and one == wanted]
+        return turn, at[0] if at else len(asked), step.start, step.id
 
     def _calls(self, searches: Sequence[_Search]) -> list[SearchCall]:
+        """Return the calls: searches that one reranker joins are one, and so are the attempts at the same."""
+        rerankers = [one for one in self._spans.values() if one.kind == RERANKER and not self._around(one, RETRIEVER)]
+        joined: dict[str, tuple[list[_Search], TraceSpan | None]] = {}
+        for one in searches:
+            after = [each for each in rerankers if each.parent == one.span.parent and each.start >= one.span.start]
+            by = min(after, key=lambda each: (each.start, each.id)) if after and one.span.error is None else None
+            joined.setdefault(one.span.id if by is None else by.id, ([], by))[0].append(one)
         calls: list[tuple[_Search, SearchCall]] = []
-        reranked = self._reranked([one.span for one in searches])
-        done: set[str] = set()
-        for search in searches:
-            reranker = reranked.get(search.span.id)
-            if reranker is not None:
-                if reranker.id in done:  # several searches whose results one reranker joins are one call
-                    continue
-                done.add(reranker.id)
-            together = [one for one in searches if reranker is not None and reranked.get(one.span.id) is reranker]
-            call = self._call(search, reranker, together)
-            again = next((at for at, one in enumerate(calls) if one[1].error and _is_retry(search, one[0])), None)
-            if again is None:
-                calls.append((search, call))
-            else:
-                calls[again] = calls[again][0], _joined(calls[again][1], call)
+        for group, by in joined.values():
+            call = self._call(group, by)
+            at = next((at for at, (one, it) in enumerate(calls) if it.error and _is_retry(group[0], one)), None)
+            if at is None:
+                calls.append((group[0], call))
+                continue
+            failed = calls[at][1]
+            took = (failed.seconds or 0.0) + (call.seconds or 0.0)
+            again = replace(call, query=call.query or failed.query, attempts=failed.attempts + 1, seconds=took)
+            calls[at] = calls[at][0], again
         return [call for _, call in calls]
 
-    def _reranked(self, spans: Sequence[TraceSpan]) -> dict[str, TraceSpan]:
-        """Return the reranker that follows each search inside the same step: it hands on what counts."""
-        rerankers = [one for one in self.spans.values() if one.kind == RERANKER and not self._inside(one, RETRIEVER)]
-        found: dict[str, TraceSpan] = {}
-        for span in spans:
-            after = [one for one in rerankers if one.parent == span.parent and one.start >= span.start]
-            if span.error is None and after:
-                found[span.id] = min(after, key=lambda one: (one.start, one.id))
-        return found
-
-    def _call(self, search: _Search, reranker: TraceSpan | None, together: Sequence[_Search]) -> SearchCall:
-        span = search.span
-        turn = max(search.step[0], 1)
-        took = max(span.end - span.start, 0.0)
+    def _call(self, group: Sequence[_Search], reranker: TraceSpan | None) -> SearchCall:
+        span = group[0].span
+        call = SearchCall(group[0].question, (), max(group[0].step[0], 1), 1, max(span.end - span.start, 0.0))
         if span.error is not None:
-            return SearchCall(search.question, (), turn, 1, took, span.error)
-        inside = [
-            one
-            for one in self.spans.values()
-            if one.kind == RETRIEVER and span in self._above[one.id] and one.error is None
-        ]
+            return replace(call, error=span.error)
+        inside = [one for one in self._spans.values() if one.kind == RETRIEVER and span in self._above[one.id]]
+        inside.sort(key=lambda one: (len(self._above[one.id]), one.start, one.id))
+        inner = [items for one in inside if one.error is None and (items := self._found(one)) is not None]
         found = self._found(span)
-        inner = sorted(inside, key=lambda one: (len(self._above[one.id]), one.start, one.id))
-        of_inner = [items for one in inner if (items := self._found(one)) is not None]
-        if found is None and of_inner:
-            found = of_inner.pop(0)
+        if found is None and inner:
+            found = inner.pop(0)
         if found is None:
+            said = repr(span.output)
             raise TraceError(
                 f"{span.where} does not say which documents it found, and that is not the same as none: was the "
                 "recording of content switched off, or is its output a text? "
                 + in_python("documents= takes a function that returns the documents in an output; ")
-                + f"this one is {_beginning(span.output)}"
+                + f"this one is {said if len(said) <= SHOWN else f'{said[: SHOWN - 3]}...'}"
             )
-        before: list[list[Any]] = []
-        before += [items for items in of_inner if items not in (found, *before)]
+        before = [items for at, items in enumerate(inner) if items != found and items not in inner[:at]]
         if reranker is not None and (handed_on := self._found(reranker)) is not None:
-            before = [items for one in together if (items := self._found(one.span)) is not None]
-            found, took = handed_on, max(reranker.end - span.start, 0.0)
-        return SearchCall(search.question, found, turn, 1, took, None, before)
+            before = [items for one in group if (items := self._found(one.span)) is not None]
+            found, call = handed_on, replace(call, seconds=max(reranker.end - span.start, 0.0))
+        return replace(call, ranking=found, before=before)
 
     def _found(self, span: TraceSpan) -> list[Any] | None:
-        if self.rules.documents is not None:
-            said = self.rules.documents(parsed(span.output))
-            return None if said is None else list(given_items(said, f"documents= of {span.where}"))
-        same = span.output if isinstance(span.output, str) and span.documents is None else span.id
-        if same not in self._items:
-            try:
-                self._items[same] = span.found()
-            except RecursionError:
-                raise TraceError(f"the output of {span.where} is nested too deeply to be read") from None
-        return self._items[same]
+        if self._rules.documents is not None:
+            said = self._rules.documents(parsed(span.output))
+            return None if said is None else list(items_in(said, f"documents= of {span.where}"))
+        try:
+            return span.found()
+        except RecursionError:
+            raise TraceError(f"the output of {span.where} is nested too deeply to be read") from None
 
-    def _context(self, items: Sequence[Retrieved]) -> list[Any] | None:
+    def _context(self, items: Sequence[Any]) -> list[Any] | None:
         """Return the items whose whole text the answering model has read; None if that cannot be told."""
-        readers = [one for one in self._models if one.error is None and self._reads(one)]
-        if not self.rules.any_reader:
-            readers = [one for one in readers if self._scopes[one.id] is None]
-            readers = sorted(readers, key=lambda one: (one.end, one.id))[-1:]
-        if not readers:
-            return None
-        if any(not isinstance(item, Retrieved) or not item.text for item in items):
-            return None
+        readers = [one for one in self._models if one.error is None]
+        if not self._rules.any_reader:
+            readers = [one for one in readers if self._scope(one) is None][-1:]
         texts = [text for one in readers if (text := one.read()) is not None]
-        if not texts:
+        if not texts or any(not isinstance(item, Retrieved) or not item.text for item in items):
             return None
         read = "\n".join(texts)
-        return [item for item in items if plain(item.text or "") in read]
-
-    def _reads(self, model: TraceSpan) -> bool:
-        around = self._above[model.id]
-        return not any(one.kind in {RETRIEVER, RERANKER} or "rerank" in one.name.lower() for one in around)
+        if all(item.text in read for item in items):
+            return list(items)
+        read = plain(read)
+        return [item for item in items if plain(item.text) in read]
 
     def _citations(self) -> Sequence[DocumentId] | None:
-        if self.rules.citations is None:
+        """Return what the answer cites: what the last model of the agent said, or what the outermost span returned."""
+        if self._rules.citations is None:
             return None
-        answer = self.answer()
+        said = [one for one in self._models if self._scope(one) is None][-1:]
+        said += [one for one in self._spans.values() if not self._above[one.id]]
+        answer = next((text for one in said if (text := one.answer())), None)
         if answer is None:
             return None
-        cited = self.rules.citations(answer)
+        cited = self._rules.citations(answer)
         if isinstance(cited, str) or not isinstance(cited, Iterable):
             raise TypeError(f"citations= must return a list of ids, an empty one if nothing is cited, got {cited!r}")
         return list(dict.fromkeys(cited))
 
-    def answer(self) -> str | None:
-        """Return the text of the answer: what the last model of the agent said, or what the outermost span returned."""
-        said = sorted((one for one in self._models if self._scopes[one.id] is None), key=lambda one: (one.end, one.id))
-        for span in (*said[::-1][:1], *(one for one in self.spans.values() if not self._above[one.id])):
-            texts = list(_said(parsed(span.output)))
-            if texts:
-                return texts[-1]
-        return None
+
+SHOWN = 80
+"""Characters of an output that a message shows: a line."""
 
 
 def _is_retry(search: _Search, failed: _Search) -> bool:
@@ -260,39 +235,3 @@ def _is_retry(search: _Search, failed: _Search) -> bool:
     if search.question is not None and failed.question is not None:
         return search.question == failed.question
     return search.call_id is not None and search.call_id == failed.call_id
-
-
-def _joined(failed: SearchCall, call: SearchCall) -> SearchCall:
-    """Return a call with a failed attempt before it."""
-    took = (failed.seconds or 0.0) + (call.seconds or 0.0)
-    return replace(call, query=call.query or failed.query, attempts=failed.attempts + 1, seconds=took)
-
-
-def _position(element: TraceSpan, question: str | None, asked: Sequence[tuple[str | None, str | None]]) -> int:
-    """Return where in the model's message a call was asked for; calls that are not there come last."""
-    ids = [id_ for id_, _ in asked]
-    if element.call is not None and Counter(ids)[element.call] == 1:
-        return ids.index(element.call)
-    wanted = element.question() if element.kind == TOOL else question
-    at = [number for number, (_, one) in enumerate(asked) if one is not None and one == wanted]
-    return at[0] if at else len(asked)
-
-
-def _said(output: Any) -> list[str]:
-    """Return the texts in what a model said."""
-    if isinstance(output, str):
-        return [output] if output.strip() else []
-    if isinstance(output, list):
-        return [text for one in output for text in _said(one)]
-    if isinstance(output, dict):
-        keys = (
-            "generations", "choices", "replies", "messages", "message", "parts", "blocks", "said", "content", "text",
-            "kwargs", "output", "answer", "response", "data",
-        )  # fmt: skip
-        return next((texts for key in keys if key in output and (texts := _said(parsed(output[key])))), [])
-    return []
-
-
-def _beginning(output: Any) -> str:
-    said = repr(output)
-    return said if len(said) <= 80 else f"{said[:77]}..."  # noqa: PLR2004  (a line)

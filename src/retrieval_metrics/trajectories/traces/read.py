@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -12,10 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from retrieval_metrics.argument_names import argument
 from retrieval_metrics.checks import require
 from retrieval_metrics.files.encodings import at_line
+from retrieval_metrics.files.json_files import numbered_lines
 from retrieval_metrics.files.opening import opened
 from retrieval_metrics.trajectories.traces.assembling import ReadingRules, Trace
 from retrieval_metrics.trajectories.traces.forms import spans_of
-from retrieval_metrics.trajectories.traces.span import MODEL, RETRIEVER, TOOL, TraceError, TraceSpan, parsed
+from retrieval_metrics.trajectories.traces.payloads import parsed
+from retrieval_metrics.trajectories.traces.span import MODEL, RETRIEVER, TOOL, TraceError, TraceSpan
 from retrieval_metrics.trajectories.trajectories import Trajectories
 
 if TYPE_CHECKING:
@@ -95,11 +98,11 @@ tokens=None)]
             raise TypeError(f"{name}= must be {name}={example} or the like, got {function!r}")
     names = [tools] if isinstance(tools, str) else list(tools)
     rules = ReadingRules(names, (), documents, citations, context == "any")
-    traces, found = _gathered(source, query)
+    traces = _Traces(source, query)
     of_question: dict[Any, list[Trajectory]] = {}
     without = 0
     for id_, spans in sorted(traces.items(), key=lambda one: min(span.start for span in one[1].values())):
-        question = found.get(id_) if query is not None else id_
+        question = traces.questions.get(id_) if query is not None else id_
         if question is None:
             without += 1
             continue
@@ -129,70 +132,66 @@ def trajectory_in(
     Raises:
         ValueError: If the trace cannot be trusted.
     """
-    traces, _ = _gathered(spans, None)
-    (trace,) = traces.values()
+    (trace,) = _Traces(spans, None).values()
     told = Trace(trace, ReadingRules(calls=calls, documents=documents)).trajectory()
     return told if citations is None else replace(told, citations=citations)
 
 
 class _Traces(dict[str, dict[str, TraceSpan]]):
-    """Spans by trace and id, with how many were repeated."""
+    """Spans by trace and id, with how many were repeated, and the question of each trace."""
 
-    repeated = 0
-
-
-def _gathered(source: Any, query: Any) -> tuple[_Traces, dict[str, Any]]:
-    traces, questions = _Traces(), {}
-    for unit in _units(source):
-        for span in spans_of(unit):
-            of_trace = traces.setdefault(span.trace, {})
-            if query is not None and (span.parent is None or (isinstance(query, str) and span.trace not in questions)):
+    def __init__(self, source: Any, query: str | Callable[[Mapping[str, Any]], Any] | None) -> None:
+        super().__init__()
+        self.repeated = 0
+        self.questions: dict[str, Any] = {}
+        for span in (span for unit in _units(source) for span in spans_of(unit)):
+            outermost = span.parent is None
+            if query is not None and (outermost or (isinstance(query, str) and span.trace not in self.questions)):
                 said = _question_id(span, query)
                 if said is not None:
-                    questions[span.trace] = said
-            if span.parent is not None:
-                span.extra = None
-            if (known := of_trace.get(span.id)) is not None:
-                traces.repeated += 1
-                if span.output is None or (span.output, span.documents) == (known.output, known.documents):
-                    continue
-                if known.output is not None:
-                    raise TraceError(f"{span.where} was recorded twice, with different outputs; leave out one of them")
-            of_trace[span.id] = span
-    if not traces:
-        raise ValueError("there are no spans in the source")
-    return traces, questions
+                    self.questions[span.trace] = said
+            if not outermost:
+                span.root = ({}, {})
+            self._add(span)
+        if not self:
+            raise ValueError("there are no spans in the source")
+
+    def _add(self, span: TraceSpan) -> None:
+        spans = self.setdefault(span.trace, {})
+        known = spans.get(span.id)
+        if known is not None:
+            self.repeated += 1
+            if None not in (span.output, known.output) and (span.output, span.listed) != (known.output, known.listed):
+                raise TraceError(f"{span.where} was recorded twice, with different outputs; leave out one of them")
+        if known is None or span.output is not None:
+            spans[span.id] = span
 
 
 def _question_id(span: TraceSpan, query: str | Callable[[Mapping[str, Any]], Any]) -> Any:
-    attributes: Mapping[str, Any] = span.extra["attributes"]
-    unit: Mapping[str, Any] = span.extra["unit"]
-    metadata = _metadata(unit, attributes)
+    _, attributes = span.root
+    metadata = _metadata(span)
+    seen: dict[str, Any] = {"attributes": attributes, "metadata": metadata}
+    if span.parent is None:
+        seen |= {"name": span.name, "input": parsed(span.input), "output": parsed(span.output)}
     if not isinstance(query, str):
-        seen = {"name": span.name, "input": parsed(span.input), "output": parsed(span.output)}
-        return query({**seen, "attributes": dict(attributes), "metadata": metadata})
+        return query(seen)
     if query in attributes:
         return attributes[query]
-    first, _, rest = query.partition(".")
-    at = {"metadata": metadata, "attributes": attributes}.get(first)
-    if first in {"input", "output"} and span.parent is None:
-        at = parsed(getattr(span, first))
-    for key in rest.split(".") if rest else ():
+    at: Any = seen
+    for key in query.split("."):
         at = at.get(key) if isinstance(at, Mapping) else None
     return at if isinstance(at, (str, int)) and not isinstance(at, bool) else None
 
 
-def _metadata(unit: Mapping[str, Any], attributes: Mapping[str, Any]) -> dict[str, Any]:
+def _metadata(span: TraceSpan) -> dict[str, Any]:
     """Return the metadata of a span, wherever its tool keeps them."""
-    extra = unit.get("extra") or {}
+    own, attributes = span.root
     found: dict[str, Any] = {}
-    for place in (attributes.get("metadata"), unit.get("metadata"), extra.get("metadata")):
-        if isinstance(said := parsed(place), Mapping):
+    for held in (attributes, own):
+        if isinstance(said := parsed(held.get("metadata")), Mapping):
             found |= said
-    for prefix in ("langfuse.trace.metadata.", "langfuse.observation.metadata.", "metadata."):
-        found |= {
-            key.removeprefix(prefix): parsed(value) for key, value in attributes.items() if key.startswith(prefix)
-        }
+    for before in ("langfuse.trace.metadata.", "langfuse.observation.metadata.", "metadata."):
+        found |= {key.removeprefix(before): parsed(at) for key, at in attributes.items() if key.startswith(before)}
     return found
 
 
@@ -217,41 +216,29 @@ def _units(source: Any) -> Iterator[Any]:
 
 def _without_gaps(unit: dict[str, Any]) -> dict[str, Any]:
     """Return a row of a frame without the NaN that stand for missing values, and with lists for arrays."""
-    return {
-        key: value.tolist() if hasattr(value, "tolist") else value
-        for key, value in unit.items()
-        if not (isinstance(value, float) and math.isnan(value))
-    }
+    row = {key: value.tolist() if hasattr(value, "tolist") else value for key, value in unit.items()}
+    return {key: value for key, value in row.items() if not (isinstance(value, float) and math.isnan(value))}
 
 
 def _units_of_file(reader: Reader) -> Iterator[Any]:
     start = reader.beginning()
     if start.startswith(PARQUET):
-        import io  # noqa: PLC0415  (for Parquet alone)
-
-        frame = require("polars", "reading a Parquet file").read_parquet(io.BytesIO(reader.content()))
-        yield from map(_without_gaps, frame.to_dicts())
+        yield from _units(require("polars", "reading a Parquet file").read_parquet(io.BytesIO(reader.content())))
         return
-    start = start.lstrip()
-    line, newline, _ = start.partition(b"\n")
-    if start.startswith(b"[") or (newline and not _is_object(line)):
+    line, newline, _ = start.lstrip().partition(b"\n")
+    if line.startswith(b"[") or (newline and not _is_object(line)):
         try:
             content = json.loads(reader.whole_text())
         except ValueError as error:
             raise ValueError(f"{reader.name} cannot be read as JSON: {error}") from None
         yield from content if isinstance(content, list) else [content]
         return
-    number = 0
-    for piece in reader.pieces():
-        for text in piece.splitlines():
-            number += 1
-            if not text or text.isspace():
-                continue
-            try:
-                yield json.loads(text)
-            except ValueError as error:
-                where = at_line(reader.name, number, text.decode(errors="replace"))
-                raise ValueError(f"{where}: this is not JSON, or was cut short: {error}") from None
+    for number, text in numbered_lines(reader):
+        try:
+            yield json.loads(text)
+        except ValueError as error:
+            where = at_line(reader.name, number, text)
+            raise ValueError(f"{where}: this is not JSON, or was cut short: {error}") from None
 
 
 def _is_object(line: bytes) -> bool:
@@ -263,8 +250,8 @@ def _is_object(line: bytes) -> bool:
 
 def _check_found(traces: _Traces, rules: ReadingRules) -> None:
     """Raise if no span of the source is a search: that says nothing about the agent."""
-    kinds = {(span.kind, span.name) for spans in traces.values() for span in spans.values()}
-    tools = sorted({name for kind, name in kinds if kind == TOOL})
+    every = [span for spans in traces.values() for span in spans.values()]
+    tools = sorted({span.name for span in every if span.kind == TOOL})
     if lacking := [name for name in rules.tools if name not in tools]:
         there = (
             f"the tools are {', '.join(map(repr, tools))}"
@@ -272,9 +259,9 @@ def _check_found(traces: _Traces, rules: ReadingRules) -> None:
             else f"no tool ran, so leave {argument('tools')} out"
         )
         raise TraceError(f"no tool is called {lacking[0]!r}; {there}")
-    if rules.tools or any(kind == RETRIEVER for kind, _ in kinds):
+    if rules.tools or any(span.kind == RETRIEVER for span in every):
         return
-    models = [span for spans in traces.values() for span in spans.values() if span.kind == MODEL]
+    models = [span for span in every if span.kind == MODEL]
     # A model that asked for nothing has answered without searching.
     if tools or not models or any(span.asked() for span in models):
         said = (
@@ -287,23 +274,20 @@ def _check_found(traces: _Traces, rules: ReadingRules) -> None:
 
 
 def _notes(traces: _Traces, without: int) -> list[str]:
-    orphans = sum(
-        span.parent is not None and span.parent not in spans for spans in traces.values() for span in spans.values()
-    )
+    every = [(span.parent, spans) for spans in traces.values() for span in spans.values()]
     said = {
         "traces without the id of a question left out": without,
-        "spans whose parent is missing": orphans,
+        "spans whose parent is missing": sum(parent is not None and parent not in spans for parent, spans in every),
         "repeated spans": traces.repeated,
     }
     return [f"{number} {what}" for what, number in said.items() if number]
 
 
 def _there(traces: _Traces) -> str:
-    roots = [span for spans in traces.values() for span in spans.values() if span.extra is not None]
+    roots = [span for spans in traces.values() for span in spans.values() if span.parent is None]
     if not roots:
         return "none of them has an outermost span"
-    unit, attributes = roots[0].extra["unit"], roots[0].extra["attributes"]
-    there = [f"metadata.{key}" for key in _metadata(unit, attributes)] + list(attributes)
+    there = [*(f"metadata.{key}" for key in _metadata(roots[0])), *roots[0].root[1]]
     return (
         f"the outermost span of the first has {', '.join(map(repr, there[:12])) or 'neither attributes nor metadata'}"
     )

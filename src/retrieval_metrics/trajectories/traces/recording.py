@@ -33,15 +33,9 @@ class Recording:
     ) -> None:
         """Take what `read_traces` takes."""
         self.spans: list[dict[str, Any]] = []
-        self._settings: dict[str, Any] = {
-            "citations": citations,
-            "tools": tools,
-            "documents": documents,
-            "context": context,
-        }
+        self._settings: Any = {"citations": citations, "tools": tools, "documents": documents, "context": context}
         self._question: ContextVar[QueryId | None] = ContextVar("question", default=None)
         self._open: dict[str, dict[str, Any]] = {}
-        self._said: set[str] = set()
 
     @contextmanager
     def question(self, query: QueryId) -> Iterator[None]:
@@ -87,27 +81,6 @@ class Recording:
         """Add to what is known of a span that has begun; another span is ignored."""
         if span in self._open:
             self._open[span] |= values
-
-    def said(self, span: str, around: str | None, output: Any) -> None:
-        """Note the message of a model where a host shows it: of the last model inside a span, if that is untold.
-
-        Without such a model, the span that shows the message stands for it.
-
-        Args:
-            span: The span that shows the message; it has begun.
-            around: The span around that and the model, which is the agent.
-            output: The message, with the calls that it asks for.
-        """
-
-        def inside(one: str | None) -> bool:
-            while one is not None and one != around:
-                one = self._open[one]["parent"]
-            return one is not None
-
-        models = [one["span"] for one in self.spans if one["kind"] == "model" and inside(one["parent"])]
-        of = span if not models or models[-1] in self._said else models[-1]
-        self._said.add(of)
-        self.change(of, kind="model", output=output)
 
     def end(self, span: str, **values: Any) -> None:
         """Note that a span ended, with its `output` or its `error`."""

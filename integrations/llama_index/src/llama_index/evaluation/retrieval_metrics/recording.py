@@ -104,6 +104,7 @@ class _Spans(BaseSpanHandler[Any]):
 
     _recording: Recording = PrivateAttr()
     _calls: dict[str, str] = PrivateAttr(default_factory=dict)
+    _told: set[str] = PrivateAttr(default_factory=set)
 
     def __init__(self, recording: Recording) -> None:
         super().__init__()
@@ -138,9 +139,23 @@ class _Spans(BaseSpanHandler[Any]):
         if isinstance(event, AgentOutput):
             asked = [{"id": one.tool_id, "name": one.tool_name, "args": one.tool_kwargs} for one in event.tool_calls]
             said = {"content": str(event.response.content or ""), "tool_calls": asked}
-            self._recording.said(id_, parent_span_id, said)
+            self._say(id_, parent_span_id, said)
         elif isinstance(event, ToolCall):
             self._calls[id_] = event.tool_id
+
+    def _say(self, span: str, agent: str | None, message: dict[str, Any]) -> None:
+        """Note what the last model of an agent said, where the agent shows it; for an untold model, its span does."""
+        parents = {one["span"]: one["parent"] for one in self._recording.spans}
+
+        def inside(one: str | None) -> bool:
+            while one is not None and one != agent:
+                one = parents[one]
+            return one is not None
+
+        models = [one["span"] for one in self._recording.spans if one["kind"] == "model" and inside(one["parent"])]
+        of = span if not models or models[-1] in self._told else models[-1]
+        self._told.add(of)
+        self._recording.change(of, kind="model", output=message)
 
     def prepare_to_exit_span(
         self, id_: str, bound_args: inspect.BoundArguments, instance: Any = None, result: Any = None, **kwargs: Any

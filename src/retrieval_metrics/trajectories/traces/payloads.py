@@ -1,0 +1,161 @@
+"""What the payloads of spans hold, in any of the forms of the hosts: documents, questions, texts and tool calls."""
+
+from __future__ import annotations
+
+import json
+from ast import literal_eval
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from retrieval_metrics.inputs.host_rows import item_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from retrieval_metrics.inputs.retrieved import Retrieved
+
+QUESTION_UNDER = (
+    "query", "query_str", "input", "question", "q", "search_query", "text", "kwargs", "query_bundle",
+    "str_or_query_bundle",
+)  # fmt: skip
+DOCUMENTS_UNDER = ("documents", "output", "artifact", "data", "kwargs", "metadata", "return_value", "result", "nodes")
+ANSWER_UNDER = (
+    "generations", "choices", "replies", "messages", "message", "parts", "blocks", "said", "content", "text", "kwargs",
+    "output", "answer", "response", "data",
+)  # fmt: skip
+"""The keys under which hosts keep what a search was asked, the documents that it found, and what a model said."""
+NOT_SENT = "artifact"
+"""What LangChain keeps beside a message: it is logged, but no model reads it."""
+
+
+class Listed(NamedTuple):
+    """A list that stands in attributes of its own, as in `retrieval.documents.0.document.id`.
+
+    Attributes:
+        attributes: The attributes.
+        name: What their names begin with.
+        otherwise: The payload that counts if there is no such attribute.
+        flat: Whether its texts are enough.
+    """
+
+    attributes: Mapping[str, Any]
+    name: str
+    otherwise: Any = None
+    flat: bool = False
+
+    def has(self, name: str) -> bool:
+        """Return whether there is an attribute of that name in the list, or the whole list."""
+        return self.name in self.attributes or f"{self.name}.{name}" in self.attributes
+
+    def value(self) -> Any:
+        """Return the list.
+
+        Raises:
+            ValueError: If a part of it was lost: a limit on attributes drops the oldest, which are its beginning.
+        """
+        whole = parsed(self.attributes.get(self.name))
+        if isinstance(whole, list):
+            return _nested(whole)
+        before = f"{self.name}."
+        held = {key.removeprefix(before): value for key, value in self.attributes.items() if key.startswith(before)}
+        if not held:
+            return parsed(self.otherwise)
+        places = sorted({int(key.partition(".")[0]) for key in held})
+        if places[-1] >= len(places):
+            raise ValueError(f"{self.name} {places[0]} to {places[-1]} are {len(places)} of {places[-1] + 1}")
+        return held if self.flat else _nested(held)
+
+
+def parsed(value: Any) -> Any:
+    """Return a payload as an object: JSON, or what Python prints of a list, is read; any other text stays."""
+    if isinstance(value, Listed):
+        return value.value()
+    if not isinstance(value, str) or value[:1] not in {"{", "[", '"'}:
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        pass
+    if value.startswith(("[{'", "{'")):
+        try:
+            return literal_eval(value)
+        except (ValueError, SyntaxError):
+            pass
+    return value
+
+
+def _nested(said: dict[str, Any] | list[Any]) -> Any:
+    """Return an object without dots in its keys: `{"0.a": 1, "0.b": 2}` becomes `[{"a": 1, "b": 2}]`."""
+    inside: dict[Any, Any] = dict(enumerate(said)) if isinstance(said, list) else {}
+    for key, value in said.items() if isinstance(said, dict) else ():
+        first, dot, rest = key.partition(".")
+        if dot and isinstance(inside.setdefault(first, {}), dict):
+            inside[first][rest] = value
+        else:
+            inside[first] = value
+    for key, value in inside.items():
+        if isinstance(value, (dict, list)) and key != "metadata":
+            inside[key] = _nested(value)
+    if isinstance(said, list) or (inside and all(map(str.isdigit, inside))):
+        return [inside[key] for key in sorted(inside, key=int)]
+    return inside
+
+
+def items_in(said: Any) -> list[Retrieved] | None:
+    """Return the documents in a payload; None if it holds no list of documents, or several."""
+    for one in _under(said, DOCUMENTS_UNDER, parse=True):
+        if isinstance(one, list):
+            items = [item for each in one if (item := item_of(each)) is not None]
+            if len(items) == len(one):
+                return items
+            inside = [found for each in one if isinstance(each, dict) and (found := items_in(each)) is not None]
+            if len(inside) == 1:
+                return inside[0]
+    return None
+
+
+def question_in(said: Any) -> str | None:
+    """Return what was asked; None if that is unknown."""
+    if isinstance(said, dict) and len(said) == 1:
+        return question_in(next(iter(said.values())))
+    return next((one for one in _under(said, QUESTION_UNDER) if isinstance(one, str)), None)
+
+
+def answer_in(said: Any) -> str | None:
+    """Return the last text in what a model said."""
+    for one in _under(said, ANSWER_UNDER, parse=True):
+        texts = [text for each in one if (text := answer_in(each))] if isinstance(one, list) else [one]
+        if texts and isinstance(texts[-1], str) and texts[-1].strip():
+            return texts[-1]
+    return None
+
+
+def _under(said: Any, keys: Collection[str], *, parse: bool = False) -> Iterator[Any]:
+    """Yield a payload and what stands in it under some keys, in their order."""
+    said = parsed(said) if parse else said
+    yield said
+    for key in keys if isinstance(said, dict) else ():
+        if said.get(key) is not None:
+            yield from _under(said[key], keys, parse=parse)
+
+
+def texts_in(said: Any) -> Iterator[str]:
+    """Yield every text of a payload, but for what is not sent to a model."""
+    if isinstance(said, str):
+        yield said
+    elif isinstance(said, (dict, list, tuple)):
+        inside = said if not isinstance(said, dict) else [value for key, value in said.items() if key != NOT_SENT]
+        for value in inside:
+            yield from texts_in(value)
+
+
+def tool_calls_in(said: Any) -> Iterator[tuple[str | None, str | None]]:
+    """Yield id and question of each tool call in a model's message, in the order of the message."""
+    if isinstance(said, dict):
+        function: dict[str, Any] = said["function"] if isinstance(said.get("function"), dict) else said
+        arguments = next((function[key] for key in ("args", "arguments", "tool_kwargs") if key in function), None)
+        if arguments is not None and ("name" in function or "tool_name" in function):
+            id_ = said.get("id", said.get("tool_id"))
+            yield None if id_ is None else str(id_), question_in(parsed(arguments))
+            return
+    for value in said.values() if isinstance(said, dict) else said if isinstance(said, list) else ():
+        yield from tool_calls_in(value)
