@@ -17,9 +17,11 @@ from retrieval_metrics.presentation.plots.curves import apart
 from retrieval_metrics.presentation.series import COLOURS, GAIN, LOSS, TIED, style
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from matplotlib.figure import Figure
+
+    Drawing = tuple[str, Callable[..., Figure]]
 
 PIXELS_OF_A_PHONE = 85
 # What remains of linear red, green and blue for a reader without red, green or blue cones (Machado et al. 2009).
@@ -38,7 +40,7 @@ def words_of(figure: Figure) -> list[Text]:
 
 def shown(figure: Figure) -> list[tuple[str, np.ndarray]]:
     """The words of a figure with the corners of their boxes in inches, without ticks outside the axes' limits."""
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     hidden = set()
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
@@ -59,9 +61,15 @@ def html_of(figure: Figure) -> str:
     return str(figure._repr_html_())
 
 
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[Drawing]:
+    """The plots of the gallery, whose comparisons take as long as they."""
+    return list(plots(tmp_path_factory.mktemp("plots")))
+
+
 @pytest.mark.parametrize("across", [1, 2])
-def test_no_word_leaves_its_figure_or_lies_on_another(across: int, tmp_path: Path) -> None:
-    for name, draw in plots(tmp_path):
+def test_no_word_leaves_its_figure_or_lies_on_another(across: int, drawn: list[Drawing]) -> None:
+    for name, draw in drawn:
         figure = draw(across=across)
         words = shown(figure)
         width, height = figure.get_size_inches()

@@ -294,8 +294,9 @@ def _canonical_name(name: str) -> str:
         return NAME_OF[key]
     from difflib import get_close_matches  # noqa: PLC0415  (needed only if a name is wrong)
 
-    near = dict.fromkeys(NAME_OF[close] for close in get_close_matches(key, NAME_OF, n=4, cutoff=0.5))
-    offer = f"did you mean {' or '.join(near)}?" if near else f"the metrics are {', '.join(DEFINITIONS)}"
+    names = {**{_key(given): given for given in GIVEN}, **NAME_OF}
+    near = dict.fromkeys(names[close] for close in get_close_matches(key, names, n=4, cutoff=0.5))
+    offer = f"did you mean {' or '.join(near)}?" if near else f"the metrics are {', '.join((*DEFINITIONS, *GIVEN))}"
     raise ValueError(f"unknown metric {name!r}; {offer}")
 
 
