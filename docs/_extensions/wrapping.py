@@ -30,6 +30,10 @@ SHORT = 14
 """Characters in a name that stays whole: a browser would break `--margin` after its hyphens."""
 
 
+LONG = 40
+"""Characters in a name that may break on a screen, too."""
+
+
 def wrapping(printed: str) -> str:
     """Return the lines of a block, those that are sentences in a span that wraps."""
     lines: list[str] = []
@@ -60,7 +64,7 @@ def breaking(cell: str) -> str:
 def _broken(name: re.Match[str]) -> str:
     if len(html.unescape(name[0])) <= SHORT:
         return f'<span class="whole">{name[0]}</span>'
-    return BREAK.sub("<wbr>", name[0])
+    return BREAK.sub('<wbr class="long">' if len(html.unescape(name[0])) > LONG else "<wbr>", name[0])
 
 
 def _wrap(_app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None) -> None:
