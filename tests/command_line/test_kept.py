@@ -1,6 +1,7 @@
 """Saving, comparing, remembering and reporting from the command line."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -191,3 +192,29 @@ def test_saved_files_are_checked(tmp_path: Path, capsys: Any, monkeypatch: pytes
     )
     assert "cut.json is damaged or cut short" in said[1]
     assert len(said) == 2
+
+
+def test_a_metric_that_only_the_files_give_is_asked_for_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    queries = [f"q{at}" for at in range(30)]
+    for name, value in (("old", 0.5), ("new", 0.25)):
+        scores = {"on_time": {query: value + at % 3 / 10 for at, query in enumerate(queries)}}
+        rm.Evaluation.of_scores(scores, bounds=(0, 1)).save(f"{name}.json")
+    forget = (
+        "import retrieval_metrics as rm, sys; from retrieval_metrics.command_line.main import main; sys.exit(main())"
+    )
+    call = [sys.executable, "-c", forget, "compare", "old.json", "new.json", "-m", "on_time", "--format", "csv"]
+    done = subprocess.run(call, check=True, capture_output=True, text=True)  # in a process that has not made the metric
+    assert done.stdout.splitlines()[1].startswith("on_time,new,old,30,-0.2")
+    assert main(["history", "add", "history.jsonl", "old.json"]) == 0
+    assert main(["history", "plot", "history.jsonl", "-m", "on_time", "-o", "plot.svg"]) == 0
+    call = ["tune", "old.json", "new.json", "--default", "new", "-m", "on_time", "--format", "json"]
+    assert main([*call, "--at-most", "on_time=0.4"]) == 0
+    assert json.loads(capsys.readouterr().out)["winner"] == "new"
+    assert main(["compare", "old.json", "new.json", "-m", "in_time"]) == 2
+    assert "unknown metric 'in_time'; did you mean on_time" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([*call, "--at-most", "on_time"])
+    assert "'on_time' must be a metric and a number" in capsys.readouterr().err

@@ -360,3 +360,17 @@ def test_a_target_without_a_folder_is_named_as_it_was_given(
 ) -> None:
     assert main(["evaluate", *files, "-m", "mrr", "-o", str(tmp_path / "no" / "x.txt")]) == 2
     assert capsys.readouterr().err.endswith(f"No such file or directory: '{tmp_path}/no/x.txt'\n")
+
+
+def test_an_interrupt_while_the_program_starts_is_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Interrupting:
+        def find_spec(self, name: str, *_: object) -> None:
+            if name == "retrieval_metrics.command_line.commands":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "retrieval_metrics.command_line.commands", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
+    assert main(["--version"]) == 130
+    assert capsys.readouterr().err == "retrieval-metrics: interrupted\n"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from retrieval_metrics.scoring.score import parameters_of, score
-from retrieval_metrics.scoring.under_rules import fractions, judge_under, refusals, run_under, truth_under
+from retrieval_metrics.scoring.under_rules import fractions, judge_under, refusals, truth_under
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,7 +74,7 @@ class Bench:
         key = (rules.negative, rules.groups, rules.ties == "input", rules.scores)
         if key not in self._judged:
             truth = truth_under(self.truth, replace(rules, grades="real"))
-            self._judged[key] = judge_under(truth, run_under(self._run, rules), self._match, rules)
+            self._judged[key] = judge_under(truth, self._run, self._match, rules)
         return self._judged[key]
 
     def refused(self, rules: Rules) -> BoolArray:

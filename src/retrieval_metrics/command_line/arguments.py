@@ -10,15 +10,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.command_line.completion import metric_names, offer
 from retrieval_metrics.command_line.output import FORMATS as OUTPUT_FORMATS
 from retrieval_metrics.command_line.reading_options import documents_at, queries_at
+from retrieval_metrics.command_line.trec_eval_lines import of_only_trec_eval
 from retrieval_metrics.command_line.values import metrics
-from retrieval_metrics.definition.metric import DEFAULT_METRICS
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
+from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.saving import STANDARD_OUTPUT
 from retrieval_metrics.scoring.rules import RULE_SETS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 
 class Target(str):
@@ -44,6 +47,26 @@ def refuse_lost_files(given: argparse.Namespace) -> None:
             if at != other_at and written in {_file(other), _file(other.partition("=")[2] or other)}:
                 what = "is also written" if isinstance(other, Target) else "is one of the files that are read"
                 raise ValueError(f"{target} is to be written, but {other} {what}, and it is the same file")
+
+
+def refuse_unknown_metrics(given: argparse.Namespace) -> None:
+    """End the program if a metric is unknown, and none of the files named is a saved one that can give its values."""
+    asked = given.metric if isinstance(getattr(given, "metric", None), list) else []
+    bounds = [name for option in ("at_least", "at_most") for name, _ in getattr(given, option, ())]
+    unknown = [name for name in (*asked, *bounds) if isinstance(name, str) and not of_only_trec_eval(name)]
+    if unknown and not any(map(is_saved, _files(given))):
+        try:
+            Metric.parse(unknown[0])
+        except ValueError as error:
+            given.parser.error(f"{error}; one of your own needs --metrics-from MODULE")
+
+
+def _files(given: argparse.Namespace) -> Iterator[str]:
+    """Yield all texts that can be names of files, also after `NAME=`."""
+    for value in vars(given).values():
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, str):
+                yield from {each, each.partition("=")[2] or each}
 
 
 def _file(path: str) -> Any:
@@ -75,7 +98,7 @@ def add_files_to(parser: argparse.ArgumentParser, *, runs: str | None) -> None:
 
 def add_metrics_to(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose metrics."""
-    parser.add_argument(
+    option = parser.add_argument(
         "-m",
         "--metric",
         action="extend",
@@ -83,6 +106,7 @@ def add_metrics_to(parser: argparse.ArgumentParser) -> None:
         metavar="METRIC",
         help=f"a metric such as ndcg@10; several with commas, or repeated (default: {','.join(DEFAULT_METRICS)})",
     )
+    offer(option, metric_names())
     add_modules_to(parser)
 
 

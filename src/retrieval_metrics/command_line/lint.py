@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import add_output_to
 from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at, qrels_at, queries_at, run_at
-from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.command_line.values import metric
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.linting.result import COLUMNS
@@ -53,7 +53,7 @@ def add_to(commands: Any) -> None:
         metavar="NAME=RUN",
         help="a run; repeat for several (default: BM25 over the corpus)",
     )
-    parser.add_argument("-m", "--metric", type=Metric.parse, default="ndcg@10", help="default: %(default)s")
+    parser.add_argument("-m", "--metric", type=metric, default=metric("ndcg@10"), help="default: %(default)s")
     parser.add_argument(
         "--difference",
         type=float,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.presentation import tables
-from retrieval_metrics.presentation.escapes import escaped
+from retrieval_metrics.presentation.escapes import escaped, on_one_line
 from retrieval_metrics.saving import STANDARD_OUTPUT, save_text
 
 if TYPE_CHECKING:
@@ -80,6 +80,12 @@ def for_reader(stream: Any) -> Iterator[None]:
         stream.flush()
     except BrokenPipeError:
         discard(stream)
+
+
+def say(text: str) -> None:
+    """Write a line of this program to stderr."""
+    with for_reader(sys.stderr):
+        sys.stderr.write(f"retrieval-metrics: {on_one_line(text)}\n")
 
 
 def discard(stream: Any) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.argument_names import spelled_by
+from retrieval_metrics.command_line.completion import offer
 from retrieval_metrics.command_line.options import Options
 from retrieval_metrics.command_line.values import assignments, memory_size
 from retrieval_metrics.files.folders import texts_at
@@ -16,7 +17,7 @@ from retrieval_metrics.files.formats import FORMATS
 from retrieval_metrics.files.limits import Limits
 from retrieval_metrics.files.reading import read_qrels, read_run
 from retrieval_metrics.files.text_files import read_queries
-from retrieval_metrics.inputs.columns import ALLOWED
+from retrieval_metrics.inputs.columns import ALLOWED, OF_A_RUN, OF_JUDGMENTS
 from retrieval_metrics.inputs.run import StreamedRun
 
 if TYPE_CHECKING:
@@ -43,13 +44,14 @@ def add_reading_to(parser: argparse.ArgumentParser, *files: str) -> None:
         reading.add_argument(
             f"--{what}-format", choices=FORMATS, help=f"the format of {what.upper()}, if its name does not show it"
         )
-        reading.add_argument(
+        option = reading.add_argument(
             f"--{what}-column",
             action="append",
             default=[],
             metavar="ROLE=NAME",
             help=f"a column of {what.upper()}: query=..., document=..., {number}=...; {number}= if there is none",
         )
+        offer(option, [f"{role}=" for role in (OF_JUDGMENTS if what == "qrels" else OF_A_RUN)])
     if files:
         reading.add_argument(
             "--allow",
@@ -65,7 +67,7 @@ def add_reading_to(parser: argparse.ArgumentParser, *files: str) -> None:
             metavar="SIZE",
             help="stream a run that needs more memory than this, such as 4GB",
         )
-    reading.add_argument(
+    option = reading.add_argument(
         "--reading",
         action="append",
         default=[],
@@ -75,6 +77,7 @@ def add_reading_to(parser: argparse.ArgumentParser, *files: str) -> None:
         f"{Limits().compression:g} and 64MB); progress=no, no bar for a large file; subset=NAME and split=NAME, of the "
         "predictions of MTEB",
     )
+    offer(option, [f"{key}=" for key in SETTINGS])
 
 
 def _yes_or_no(text: str) -> bool:

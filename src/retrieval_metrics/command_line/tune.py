@@ -15,7 +15,7 @@ from retrieval_metrics.command_line.arguments import (
 )
 from retrieval_metrics.command_line.named_files import named, read_both, saved_evaluations
 from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at
-from retrieval_metrics.command_line.values import clusters, metrics, named_value
+from retrieval_metrics.command_line.values import bound, clusters, metrics
 from retrieval_metrics.scoring.rules import as_rules
 from retrieval_metrics.tuning.tune import tune
 
@@ -55,7 +55,7 @@ def add_to(commands: Any) -> None:
             f"--at-{name}",
             action="append",
             default=[],
-            type=named_value,
+            type=bound,
             metavar="METRIC=MEAN",
             help=f"do not choose a run whose mean is beyond this, the {words} that it may be",
         )

@@ -26,10 +26,11 @@ BETWEEN_METRICS = re.compile(r",(?![^(]*\))")
 def metrics(text: str) -> list[Any]:
     """Return the metrics in a text such as `ndcg@10,map`, or `P.5,10` as in trec_eval.
 
-    What only trec_eval has, such as `num_ret`, stays a text.
+    What only trec_eval has, such as `num_ret`, stays a text, and so does a name that is unknown here: a saved file can
+    give its values. `refuse_unknown_metrics` refuses it where none can.
 
     Raises:
-        argparse.ArgumentTypeError: If there is no such metric; the message offers the nearest.
+        argparse.ArgumentTypeError: If a text cannot be the name of a metric.
     """
     try:
         names: list[str] = []
@@ -37,10 +38,41 @@ def metrics(text: str) -> list[Any]:
             before = names[-1].rpartition(".") if names else ("", "", "")
             further = name.isdigit() and before[0] and before[2].isdigit()  # the 10 of P.5,10
             names.append(f"{before[0]}.{name}" if further else name)
-        return [name if of_only_trec_eval(name) else Metric.parse(name) for name in names]
+        return [name if of_only_trec_eval(name) else _metric_or_name(name) for name in names]
     except ValueError as error:
-        own = "; one of your own needs --metrics-from MODULE" if str(error).startswith("unknown metric") else ""
-        raise argparse.ArgumentTypeError(f"{error}{own}") from error
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def metric(text: str) -> Metric:
+    """Return the one metric that a text names.
+
+    Raises:
+        argparse.ArgumentTypeError: If there is no such metric; the message offers the nearest.
+    """
+    try:
+        return Metric.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _metric_or_name(name: str) -> Metric | str:
+    try:
+        return Metric.parse(name)
+    except ValueError as error:
+        if str(error).startswith("unknown metric"):
+            return name
+        raise
+
+
+def bound(text: str) -> tuple[Metric | str, float]:
+    """Return the metric and the number in a text such as `latency=0.5`, of which a saved file can give the values.
+
+    Raises:
+        argparse.ArgumentTypeError: If the text has another form, or the number is not finite.
+    """
+    name = text.rpartition("=")[0]
+    (found,) = metrics(name) if name and "," not in name else (None,)
+    return (found, named_value(f"mrr={text.rpartition('=')[2]}")[1]) if isinstance(found, str) else named_value(text)
 
 
 def named_value(text: str) -> tuple[Metric, float]:

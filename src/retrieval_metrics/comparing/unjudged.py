@@ -14,7 +14,7 @@ import numpy as np
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.judging.ranking_order import Rankings
+from retrieval_metrics.inputs.single_precision import in_single_precision
 from retrieval_metrics.results.ignorance import Ignorance, ToJudge
 from retrieval_metrics.scoring.score import score
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from retrieval_metrics.aliases import DocumentId, FloatArray, QueryId
+    from retrieval_metrics.judging.ranking_order import Rankings
     from retrieval_metrics.results.scores import Scores
 
 NOTHING: Mapping[Any, int] = MappingProxyType({})
@@ -91,11 +92,10 @@ def open_queries(scores: Mapping[str, Scores], k: int | None, unseen: Mapping[Qu
     rankings: dict[QueryId, dict[str, Any]] = {query: {} for query in queries}
     ranks: dict[QueryId, dict[DocumentId, dict[str, int]]] = {query: {} for query in queries}
     for name, one in scores.items():
-        origin = one.needed_origin("completed with grades")
-        found = Rankings(origin.run, origin.match, one.rules.ties)
+        found = one.rankings("completed with grades")
         for query, ranking in found.of(queries):
             rankings[query][name] = ranking
-            for rank, document in enumerate(_first(found.ids(ranking), ranking, k, one.rules.ties), start=1):
+            for rank, document in enumerate(_first(found, ranking, k), start=1):
                 if document not in known[query]:
                     ranks[query].setdefault(document, {}).setdefault(name, rank)
     return [
@@ -112,13 +112,15 @@ def open_queries(scores: Mapping[str, Scores], k: int | None, unseen: Mapping[Qu
     ]
 
 
-def _first(ids: list[DocumentId], ranking: Any, k: int | None, ties: str) -> list[DocumentId]:
+def _first(rankings: Rankings, ranking: Any, k: int | None) -> list[DocumentId]:
     """Return the first k documents, with those that tie with the last of them if the ties are in no order."""
+    ids = rankings.ids(ranking)
     if k is None or len(ids) <= k:
         return ids
-    if ties != "expected" or not isinstance(ranking, Mapping):
+    if rankings.ties != "expected" or not isinstance(ranking, Mapping):
         return ids[:k]
-    return [document for document in ids if ranking[document] >= ranking[ids[k - 1]]]
+    scores = in_single_precision(ranking) if rankings.single_precision else ranking
+    return [document for document in ids if scores[document] >= scores[ids[k - 1]]]
 
 
 def _grades(judgments: Any) -> Iterable[tuple[Any, float]]:

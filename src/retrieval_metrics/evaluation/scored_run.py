@@ -9,7 +9,7 @@ import numpy as np
 from retrieval_metrics.results.counts import count
 from retrieval_metrics.results.scores import Origin, Scores
 from retrieval_metrics.scoring.score import score
-from retrieval_metrics.scoring.under_rules import judge_under, refuse, run_under, truth_under
+from retrieval_metrics.scoring.under_rules import judge_under, refuse, truth_under
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,7 +48,6 @@ def scored_run(
     truth = truth_under(truth, rules)
     if scale is not None:
         truth = truth.with_largest_grade(scale)
-    run = run_under(run, rules)
     judged = judge_under(truth, run, match, rules)
     refuse(judged, rules)
     scored = [score(judged, metric, rules) for metric in metrics]

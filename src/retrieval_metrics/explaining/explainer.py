@@ -19,7 +19,6 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved import Retrieved, identity
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.judge import judge
-from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.presentation.numbers import listed
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ class Explainer:
         """
         origin = scores.needed_origin("explained")
         self.scores = scores
-        self.rankings = Rankings(origin.run, origin.match, scores.rules.ties)
+        self.rankings = scores.rankings("explained")
         self.question = _question(scores, metric)
         self.names = list(scores.per_query) if metric is None else [name_of(scores, metric)]
         self._corpus: Mapping[Any, str] = {} if corpus is None else corpus
@@ -197,8 +196,7 @@ def texts_of(scores: Scores) -> Mapping[Any, str]:
     """Return the text of each id in the run, if the run has texts; cached, because it is a pass over the run."""
     known = scores.remembered
     if "texts" not in known:
-        origin = scores.needed_origin("explained")
-        known["texts"] = Rankings(origin.run, origin.match, scores.rules.ties).texts()
+        known["texts"] = scores.rankings("explained").texts()
     texts: Mapping[Any, str] = known["texts"]
     return texts
 

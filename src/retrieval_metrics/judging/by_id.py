@@ -21,6 +21,7 @@ from retrieval_metrics.checks import id_kind, same_kind
 from retrieval_metrics.inputs.frame_columns import reads_a_file, refuse_frame
 from retrieval_metrics.inputs.ranking import as_list, refuse_bad_score
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.single_precision import in_single_precision, may_gain_a_tie
 from retrieval_metrics.judging.judged_rows import Items, Repeats
 from retrieval_metrics.judging.judged_run import JudgedRun
 
@@ -40,7 +41,9 @@ FEW = 8
 """The number of first scores that tell whether a run is stored best first."""
 
 
-def judge_by_id(qrels: Qrels, run: RunMapping, ties: str, lengths: Lengths | None = None) -> JudgedRun:
+def judge_by_id(
+    qrels: Qrels, run: RunMapping, ties: str, lengths: Lengths | None = None, *, single_precision: bool = False
+) -> JudgedRun:
     """Find the judged documents of every query in its ranking.
 
     Args:
@@ -50,12 +53,13 @@ def judge_by_id(qrels: Qrels, run: RunMapping, ties: str, lengths: Lengths | Non
         ties: Equal scores are ordered by document id, descending (`"docid"`), or keep the order of the mapping
             (`"input"`).
         lengths: The lengths of the retrieved items, if known.
+        single_precision: Whether scores are equal if their nearest numbers of 32 bits are.
 
     Raises:
         TypeError: If a ranking is of another type, or the ids of the run and the judgments are of different types.
         ValueError: If a score is NaN or infinite.
     """
-    finder = _Finder(qrels, ties)
+    finder = _Finder(qrels, ties, single_precision=single_precision)
     n_retrieved = [0] * len(qrels)
     id_types: set[type] = set()
     rankings: Mapping[Any, Any] = run
@@ -86,8 +90,9 @@ class NoId:
 class _Finder:
     """Looks up the judged documents and collects their ranks."""
 
-    def __init__(self, qrels: Qrels, ties: str) -> None:
+    def __init__(self, qrels: Qrels, ties: str, *, single_precision: bool) -> None:
         self.qrels = qrels
+        self.single_precision = single_precision
         self.documents, self.bounds = qrels.documents, qrels.bounds
         self.ties = ties
         self.found: list[int] = []
@@ -115,6 +120,10 @@ class _Finder:
         if ordered[-1] > EXACT or ordered[0] < -EXACT:
             ordered = list(map(float, ordered))
             hits = [(at, float(score)) for at, score in hits]
+        if self.single_precision and may_gain_a_tie(ordered, [score for _, score in hits]):
+            ranking = in_single_precision(ranking)
+            hits = [(at, ranking[self.documents[at]]) for at, _ in hits]
+            ordered = sorted(ranking.values())
         n, tied = len(ordered), {}
         for at, score in hits:
             right = bisect_right(ordered, score)

@@ -9,6 +9,7 @@ from retrieval_metrics.checks import forked_from_polars
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.inputs.single_precision import columns_in_single_precision
 from retrieval_metrics.judging.by_column import judge_by_column
 from retrieval_metrics.judging.by_id import judge_by_id
 from retrieval_metrics.judging.matching.budget import Lengths
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching.matching import Key, Matching
 
 
-def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, ties: str) -> JudgedRun:
+def judge(
+    qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, ties: str, *, single_precision: bool = False
+) -> JudgedRun:
     """Join judgments and rankings.
 
     Args:
@@ -32,6 +35,7 @@ def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, ties
         match: What an id of the judgments is compared with, or a `Matching` with more options.
         ties: How `judge_by_id` orders documents of equal score. For any order but the default, a `Run` is read query by
             query.
+        single_precision: Whether scores are equal if their nearest numbers of 32 bits are.
 
     Raises:
         TypeError: If a ranking has another type, or lacks what the judgments need.
@@ -45,11 +49,12 @@ def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, ties
                 + in_python("pass lists of Retrieved per query", ROWS_OF_ITEMS)
             )
         if ties == "docid" and not forked_from_polars():
-            return judge_by_column(qrels, run)
-        return judge_by_id(qrels, run.as_dict(), ties)
+            return judge_by_column(qrels, columns_in_single_precision(run) if single_precision else run)
+        return judge_by_id(qrels, run.as_dict(), ties, single_precision=single_precision)
     if match == "id" and not qrels.has_pieces and not _has_items(run):
         calls = calls_of(run)
-        return judge_by_id(qrels, run, ties, Lengths(qrels.queries, {}, None, calls) if calls else None)
+        lengths = Lengths(qrels.queries, {}, None, calls) if calls else None
+        return judge_by_id(qrels, run, ties, lengths, single_precision=single_precision)
     # Imported here because evaluating ids never needs it.
     from retrieval_metrics.judging.matching.by_piece import judge_items  # noqa: PLC0415
     from retrieval_metrics.judging.matching.matching import as_matching  # noqa: PLC0415

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.inputs.single_precision import rounded
 from retrieval_metrics.judging.matching.matching import as_matching
 
 if TYPE_CHECKING:
@@ -18,20 +19,21 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching.matching import Key, Matching
 
 
-def ranked(scores: Mapping[Any, float], ties: str) -> list[Any]:
+def ranked(scores: Mapping[Any, float], ties: str, *, single_precision: bool = False) -> list[Any]:
     """Return the ids of a scored ranking, best first.
 
     Args:
         scores: The score of each id.
         ties: Equal scores keep the order of the mapping (`"input"`); otherwise they are ordered by id as text,
             descending, as in trec_eval.
+        single_precision: Whether scores are equal if their nearest numbers of 32 bits are.
 
     Example:
         >>> ranked({"a": 1.0, "b": 2.0, "c": 1.0}, "docid"), ranked({"a": 1.0, "b": 2.0, "c": 1.0}, "input")
         (['b', 'c', 'a'], ['b', 'a', 'c'])
     """
     # As floats, because integers of more than 53 bits tie if their nearest floats do, as in columns and files.
-    numbers = list(map(float, scores.values()))
+    numbers = rounded(scores.values()).tolist() if single_precision else list(map(float, scores.values()))
     if all(map(gt, numbers, islice(numbers, 1, None))):
         return list(scores)  # stored best first, as most runs are
     given = list(scores) if ties == "input" else sorted(scores, key=str, reverse=True)
@@ -45,10 +47,14 @@ class Rankings:
         run: The evaluated run.
         matching: What the ids of the judgments were compared with.
         ties: How equal scores are ordered; see `ranked`.
+        single_precision: Whether scores are equal if their nearest numbers of 32 bits are.
     """
 
-    def __init__(self, run: Mapping[Any, Any], match: str | Key | Matching, ties: str) -> None:
+    def __init__(
+        self, run: Mapping[Any, Any], match: str | Key | Matching, ties: str, *, single_precision: bool = False
+    ) -> None:
         self.run = run
+        self.single_precision = single_precision
         self.matching = as_matching(match)
         self.ties = ties
 
@@ -70,7 +76,7 @@ class Rankings:
     def ids(self, ranking: Any) -> list[DocumentId]:
         """Return the ids of a ranking in rank order."""
         if isinstance(ranking, Mapping):
-            return ranked(ranking, self.ties)
+            return ranked(ranking, self.ties, single_precision=self.single_precision)
         ids = (
             [self._id(item) for item in ranking] if isinstance(next(iter(ranking), None), Retrieved) else list(ranking)
         )

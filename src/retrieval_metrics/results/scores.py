@@ -11,6 +11,7 @@ import numpy as np
 from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.matching.budget import Budget
+from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.counts import failed_queries
 from retrieval_metrics.scoring.ideal import ideal_values
@@ -195,6 +196,11 @@ class Scores:
                 + in_python("; use one from evaluate(qrels, run), or the parts of a merged one")
             )
         return self.origin
+
+    def rankings(self, done: str) -> Rankings:
+        """Return the rankings of the run in the order in which they were scored; see `needed_origin`."""
+        origin, rules = self.needed_origin(done), self.rules
+        return Rankings(origin.run, origin.match, rules.ties, single_precision=rules.scores == "single")
 
     @property
     def query_texts(self) -> QueryTexts:

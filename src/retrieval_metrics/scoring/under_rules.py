@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.argument_names import argument
-from retrieval_metrics.inputs.single_precision import in_single_precision
 from retrieval_metrics.judging.judge import judge
 
 if TYPE_CHECKING:
@@ -33,14 +32,10 @@ def truth_under(truth: Qrels, rules: Rules) -> Qrels:
     return truth.flattened() if rules.groups == "flatten" else truth
 
 
-def run_under(run: RunMapping | Run, rules: Rules) -> RunMapping | Run:
-    """Return the rankings as the rules read them."""
-    return in_single_precision(run) if rules.scores == "single" else run
-
-
 def judge_under(truth: Qrels, run: RunMapping | Run, match: str | Key | Matching, rules: Rules) -> JudgedRun:
     """Join judgments and rankings; equal scores are ordered by document id, unless the rules keep the given order."""
-    return judge(truth, run, match, "input" if rules.ties == "input" else "docid")
+    ties = "input" if rules.ties == "input" else "docid"
+    return judge(truth, run, match, ties, single_precision=rules.scores == "single")
 
 
 def refuse(judged: JudgedRun, rules: Rules) -> None:

@@ -1,0 +1,36 @@
+"""What a shell offers when Tab is pressed; argcomplete asks this program for it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.definition.metric import DEFAULT_METRICS
+from retrieval_metrics.definition.table import DEFINITIONS
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+
+def complete(parser: argparse.ArgumentParser) -> None:
+    """Write what can come next and end the process, if a shell asks for it; else return at once."""
+    if "_ARGCOMPLETE" in os.environ:
+        import argcomplete  # noqa: PLC0415  (an extra: imported where it is used)
+
+        argcomplete.autocomplete(parser)
+
+
+def offer(option: argparse.Action, words: Iterable[str]) -> None:
+    """Let an option be completed with some words, also after a comma."""
+
+    def after_comma(prefix: str, **_: Any) -> list[str]:
+        before, comma, _last = prefix.rpartition(",")
+        return [f"{before}{comma}{word}" for word in words]
+
+    option.completer = after_comma  # type: ignore[attr-defined]  # where argcomplete looks for it
+
+
+def metric_names() -> list[str]:
+    """Return the names of all metrics, and those of the default ones with their cut-offs."""
+    return sorted({*DEFINITIONS, *DEFAULT_METRICS})
