@@ -124,7 +124,7 @@ def as_it_runs(page: str, text: str) -> Iterator[tuple[str, str]]:
             printed = run_wrong(code, page, namespace, wrong[1]) if wrong else run_python(code, page, namespace)
         if language == "console":
             said = block["said"]
-            yield block[0], f"```console{said}\n{run_commands(code, wrong=said.strip() == RAISES)}```"
+            yield block[0], f"```console{said}\n{run_commands(code, wrong=RAISES.fullmatch(said) is not None)}```"
     assert not printed, f"{page} prints what no text block shows"
 
 
