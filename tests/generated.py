@@ -2,6 +2,7 @@
 
 import random
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 DOCUMENTS = [f"d{number}" for number in range(12)]
@@ -13,6 +14,9 @@ truths = st.lists(groups, min_size=1, max_size=5)
 flat_truths = st.dictionaries(documents, grades, min_size=1, max_size=8)
 rankings = st.lists(documents, max_size=14)
 cutoffs = st.one_of(st.none(), st.integers(min_value=1, max_value=16))
+
+often = settings(max_examples=3 * settings().max_examples)
+"""For tests that hold every metric to the same drawn cases: drawing takes longer than scoring."""
 
 
 def scored_run(

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import retrieval_metrics as rm
 
@@ -68,17 +69,18 @@ def run_python(code: str, page: str, namespace: dict[str, object]) -> str:
 
 def run_wrong(code: str, page: str, namespace: dict[str, object], missing: str | None = None) -> str:
     """Return what the wrong code of a block raises: an error, or a warning that the page has made one."""
-    held = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == missing}
+    modules: dict[str, Any] = sys.modules
+    held = {name: module for name, module in modules.items() if name.partition(".")[0] == missing}
     if missing:
-        sys.modules.update(dict.fromkeys([missing, *held]))  # so Python says that it is not installed
+        modules.update(dict.fromkeys([missing, *held]))  # so Python says that it is not installed
     try:
         run_python(code, page, namespace)
     except Exception as error:  # noqa: BLE001  (whatever is raised is shown)
         return f"{type(error).__name__}: {error}\n"
     finally:
         if missing:
-            sys.modules.pop(missing)
-            sys.modules.update(held)
+            modules.pop(missing)
+            modules.update(held)
     raise AssertionError(f"{page} says that this raises something, and it does not:\n{code}")
 
 

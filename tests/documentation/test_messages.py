@@ -16,13 +16,24 @@ VALUE = "\0"
 
 
 def messages() -> Iterator[str]:
-    """Yield every text of the source as it reads with its values left open."""
+    """Yield every text of the source as it reads in Python, with its values left open."""
     for path in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.JoinedStr):
-                yield "".join(part.value if isinstance(part, ast.Constant) else VALUE for part in node.values)  # type: ignore[misc]
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield node.value
+            if isinstance(node, ast.BinOp | ast.JoinedStr | ast.Constant) and (text := read(node)) != VALUE:
+                yield text
+
+
+def read(node: ast.expr) -> str:
+    """Return what an expression says, as far as it is written down."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(read, node.values))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return read(node.left) + read(node.right)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "in_python":
+        return read(node.args[0])  # the words for Python; the command line has others
+    return VALUE
 
 
 SAID = list(messages())

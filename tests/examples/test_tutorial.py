@@ -84,7 +84,7 @@ def test_the_notebook_runs_in_a_kernel(tmp_path: Path) -> None:
     code = [cell for cell in run["cells"] if cell["cell_type"] == "code"]
     shown = "".join(json.dumps(cell["outputs"]) for cell in code)
     assert "text/html" in shown  # a comparison is a table there
-    assert "with titles is better than paragraphs, words" in shown
+    assert "with titles is better than words in paragraphs" in shown
     assert (tmp_path / "with-titles.json").exists()
     assert (tmp_path / "decision.html").exists()
     assert (tmp_path / "history.jsonl").exists()

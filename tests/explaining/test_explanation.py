@@ -142,6 +142,21 @@ def test_the_worst_come_first_and_all_failures_are_summed() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("judgments", "unit"),
+    [
+        (["d1", "d2"], "documents"),
+        ([["d1"], ["d2", "d3"]], "groups"),
+        ([rm.Quote("the first words"), rm.Quote("other words")], "passages"),
+        ([[rm.Quote("the first words"), rm.Span("a.md", 0, 9)], [rm.Quote("other words")]], "passages"),
+    ],
+)
+def test_what_is_missing_has_its_name(judgments: Any, unit: str) -> None:
+    found = rm.Retrieved("d1", "These are the first words.", "b.md", 20)
+    worst = rm.evaluate({"q": judgments}, {"q": [found]}, "recall").worst("recall")
+    assert str(worst).splitlines()[-1] == f"over 1 query, 1 of 2 needed {unit} are missing"
+
+
 def test_queries_without_a_failure_are_not_listed_however_few_there_are() -> None:
     qrels = {"good": ["d"], "late": ["d"], "bad": ["d"]}
     evaluation = rm.evaluate(qrels, {"good": ["d"], "late": ["x", "d"], "bad": ["x", "y"]}, "mrr@2")
@@ -256,6 +271,16 @@ def test_pieces_of_text_and_budgets_are_explained_too() -> None:
     assert "\u201ctold of the exception\u201d" in str(explanation)
     assert "a          unjudged  xxx" in str(explanation)
     assert result.worst("recall@2").failures == {"beyond the cut-off": 1, "never retrieved": 1}
+
+
+def test_behind_repeats_of_a_budget_only_if_it_would_fit_without_them() -> None:
+    chunks = [rm.Retrieved(name, name * size) for name, size in (("a", 100), ("a", 100), ("x", 10), ("d", 60))]
+    for size, detail in (
+        (180, "behind 1 repeated document"),  # 100 + 10 + 60 characters without the repeat
+        (160, "does not fit into the first 160 characters: it ends at 270"),
+    ):
+        found = rm.evaluate({"q": ["d"]}, {"q": chunks}, f"recall@{size}chars").explain("q").findings[0]
+        assert found.detail == detail
 
 
 def test_items_matched_by_source_repeat_it() -> None:

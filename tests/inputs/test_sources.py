@@ -78,11 +78,12 @@ def test_offsets_are_checked_against_the_text() -> None:
         Retrieved("elsewhere", "not there", "s", 3),
         Retrieved("with a heading", f"From the handbook: {fact}", "s"),
         Retrieved("no text", None, "s", 3, 9),
+        Retrieved("no end", None, "s", 3),
     ]
     located = rm.locate(chunks, {"s": text})
-    assert [(one.start, one.end) for one in located] == [(15, 62), (None, None), (15, 62), (3, 9)]
+    assert [(one.start, one.end) for one in located] == [(15, 62), (None, None), (15, 62), (3, 9), (3, None)]
     assert not located[0].claimed
-    assert located.unplaced == ["elsewhere"]
+    assert located.unplaced == ["elsewhere", "no end"]
     raw = "One.\r\n\r\nTwo.\r\nTwo."
     assert [one.start for one in rm.locate([Retrieved("b", "Two.", "s", 11)], {"s": raw})] == [14]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 import piece_reference
 import reference
 import retrieval_metrics as rm
-from generated import DOCUMENTS, cutoffs, rankings, truths
+from generated import DOCUMENTS, cutoffs, often, rankings, truths
 from retrieval_metrics.definition.table import DEFINITIONS
 
 WITH_PARAMETER = [
@@ -31,13 +31,13 @@ def check(name: str, truth: reference.Truth, ranking: list[str], k: int | None, 
     cut: dict[str, Any] = {"k": k} if definition.takes_cutoff else {}
     value = engine(truth, ranking, rm.Metric.of(name, **cut, **parameters))
     if definition.needs_relevant and not reference.needed(truth, parameters.get("rel")):
-        assert math.isnan(value)
+        assert math.isnan(value), (name, parameters)
         return
     if "max_grade" in definition.parameters:
         largest = max(grade for group in truth for grade in group.values())
         parameters.setdefault("max_grade", largest if largest > 0 else 1)
     expected = reference.METRICS[name](truth, ranking, **cut, **parameters)
-    assert value == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert value == pytest.approx(expected, abs=1e-12, nan_ok=True), (name, parameters)
 
 
 def test_the_references_know_every_metric() -> None:
@@ -69,17 +69,15 @@ def test_every_parameter_changes_something(name: str, key: str, value: Any) -> N
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 class TestEveryMetric:
-    @pytest.mark.parametrize("name", reference.METRICS)
+    @often
     @given(truth=truths, ranking=rankings, k=cutoffs)
-    def test_by_default(self, name: str, truth: reference.Truth, ranking: list[str], k: int | None) -> None:
-        check(name, truth, ranking, k)
-
-    @pytest.mark.parametrize(("name", "key", "value"), WITH_PARAMETER)
-    @given(truth=truths, ranking=rankings, k=cutoffs)
-    def test_with_each_parameter(
-        self, name: str, key: str, value: Any, *, truth: reference.Truth, ranking: list[str], k: int | None
+    def test_by_default_and_with_each_parameter(
+        self, truth: reference.Truth, ranking: list[str], k: int | None
     ) -> None:
-        check(name, truth, ranking, k, **{key: value})
+        for name in reference.METRICS:
+            check(name, truth, ranking, k)
+        for name, key, value in WITH_PARAMETER:
+            check(name, truth, ranking, k, **{key: value})
 
     @given(truth=truths, ranking=rankings, k=cutoffs)
     def test_with_both_sides_of_a_group_average(

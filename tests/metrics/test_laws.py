@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from generated import cutoffs, flat_truths, rankings, truths
+from generated import cutoffs, flat_truths, often, rankings, truths
 from retrieval_metrics.definition.table import DEFINITIONS
 
 OF_RANKINGS = {name: definition for name, definition in DEFINITIONS.items() if not definition.needs_places}
@@ -43,14 +44,24 @@ def value(truth: Any, ranking: Any, metric: rm.Metric, semantics: str = "standar
     return rm.evaluate({"q": truth}, {"q": ranking}, metric, semantics=semantics).per_query[str(metric)]["q"]
 
 
-@pytest.mark.parametrize("name", SPELLINGS)
+def values(truth: Any, ranking: Any, metrics: Iterable[rm.Metric], semantics: str = "standard") -> dict[str, float]:
+    """The values of many metrics by name: of one drawn case, for drawing takes longer than scoring."""
+    scored = rm.evaluate({"q": truth}, {"q": ranking}, list(dict.fromkeys(metrics)), semantics=semantics).per_query
+    return {name: of_query["q"] for name, of_query in scored.items()}
+
+
+def same(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    """Whether all values are equal to the last bit; NaN is NaN."""
+    return {name: repr(value) for name, value in one.items()} == {name: repr(value) for name, value in other.items()}
+
+
+@often
 @given(truth=flat_truths, ranking=rankings, k=cutoffs)
 def test_flat_truth_is_groups_of_one_to_the_last_bit(
-    name: str, truth: dict[str, float], ranking: list[str], k: int | None
+    truth: dict[str, float], ranking: list[str], k: int | None
 ) -> None:
-    metric = at(name, k)
-    flat, grouped = value(truth, ranking, metric), value([{d: g} for d, g in truth.items()], ranking, metric)
-    assert flat == grouped or (math.isnan(flat) and math.isnan(grouped))
+    metrics = [at(name, k) for name in SPELLINGS]
+    assert same(values(truth, ranking, metrics), values([{d: g} for d, g in truth.items()], ranking, metrics))
 
 
 @pytest.mark.parametrize("semantics", ["trec_eval", "autorag"])
@@ -60,14 +71,12 @@ def test_flat_truth_is_groups_of_one_under_every_rule_set(
 ) -> None:
     whole = {document: math.floor(grade) for document, grade in truth.items()}
     once = list(dict.fromkeys(ranking))
-    for name in ("hit_rate", "recall", "precision", "f1", "mrr", "map", "ndcg"):
-        metric = at(name, k)
-        assert value(whole, once, metric, semantics) == value(
-            [{d: g} for d, g in whole.items()], once, metric, semantics
-        )
+    metrics = [at(name, k) for name in ("hit_rate", "recall", "precision", "f1", "mrr", "map", "ndcg")]
+    grouped = [{d: g} for d, g in whole.items()]
+    assert values(whole, once, metrics, semantics) == values(grouped, once, metrics, semantics)
 
 
-@pytest.mark.parametrize("name", BOUNDED)
+@often
 @given(
     truth=st.lists(
         st.dictionaries(st.sampled_from("abcdef"), st.floats(-5, 900, allow_nan=False), min_size=1),
@@ -78,34 +87,39 @@ def test_flat_truth_is_groups_of_one_under_every_rule_set(
     k=cutoffs,
 )
 def test_bounded_metrics_stay_in_bounds_and_are_undefined_only_without_relevant_documents(
-    name: str, truth: list[dict[str, float]], ranking: list[str], k: int | None
+    truth: list[dict[str, float]], ranking: list[str], k: int | None
 ) -> None:
-    metric = at(name, k)
-    result = value(truth, ranking, metric)
-    rel = dict(metric.parameters).get("rel")
-    relevant = any(g >= float(rel) if rel else g > 0 for group in truth for g in group.values())
-    defined = bool(ranking) if name == "judged" else relevant
-    assert math.isnan(result) != defined
-    if defined:
-        assert 0 <= result <= 1
+    metrics = [at(name, k) for name in BOUNDED]
+    results = values(truth, ranking, metrics)
+    for metric in metrics:
+        rel = dict(metric.parameters).get("rel")
+        relevant = any(g >= float(rel) if rel else g > 0 for group in truth for g in group.values())
+        defined = bool(ranking) if metric.name == "judged" else relevant
+        result = results[str(metric)]
+        assert math.isnan(result) != defined, metric
+        assert not defined or 0 <= result <= 1, metric
 
 
-@pytest.mark.parametrize("name", [name for name in OF_RANKINGS if DEFINITIONS[name].binary])
+@often
 @given(truth=truths, ranking=rankings, k=cutoffs)
-def test_binary_metrics_are_0_or_1(name: str, truth: list[dict[str, float]], ranking: list[str], k: int | None) -> None:
-    result = value(truth, ranking, at(name, k))
-    assert result in {0.0, 1.0} or math.isnan(result)
+def test_binary_metrics_are_0_or_1(truth: list[dict[str, float]], ranking: list[str], k: int | None) -> None:
+    binary = [at(name, k) for name in OF_RANKINGS if DEFINITIONS[name].binary]
+    for name, result in values(truth, ranking, binary).items():
+        assert result in {0.0, 1.0} or math.isnan(result), name
 
 
-@pytest.mark.parametrize("name", REACHES_ONE)
+@often
 @given(truth=flat_truths, k=cutoffs)
-def test_the_ideal_ranking_of_flat_truth_scores_one(name: str, truth: dict[str, float], k: int | None) -> None:
+def test_the_ideal_ranking_of_flat_truth_scores_one(truth: dict[str, float], k: int | None) -> None:
     best_first = sorted(truth, key=lambda document: -truth[document])
-    rel = dict(rm.Metric.parse(name).parameters).get("rel")
-    relevant = sum(grade >= float(rel) if rel else grade > 0 for grade in truth.values())
-    metric = at(name, max(k, relevant) if k else None)
-    if relevant:
-        assert value(truth, best_first, metric) == 1
+    metrics = []
+    for name in REACHES_ONE:
+        rel = dict(rm.Metric.parse(name).parameters).get("rel")
+        if relevant := sum(grade >= float(rel) if rel else grade > 0 for grade in truth.values()):
+            metrics.append(at(name, max(k, relevant) if k else None))
+    if metrics:
+        results = values(truth, best_first, metrics)
+        assert results == dict.fromkeys(results, 1.0)
 
 
 @pytest.mark.parametrize("name", IDEAL_IS_ONE)
@@ -131,24 +145,26 @@ def _shared(truth: list[dict[str, float]]) -> bool:
     return len(every) > len(set(every))
 
 
-@pytest.mark.parametrize("name", [name for name in SPELLINGS if not name.startswith("judged")])
+@often
 @given(truth=flat_truths, ranking=rankings, seed=st.integers(0, 99))
 def test_the_order_below_the_last_judged_document_does_not_matter(
-    name: str, truth: dict[str, float], ranking: list[str], seed: int
+    truth: dict[str, float], ranking: list[str], seed: int
 ) -> None:
     tail = [f"unjudged{number}" for number in range(6)]
     shuffled = random.Random(seed).sample(tail, len(tail))
-    one, other = (value(truth, [*ranking, *end], rm.Metric.parse(name)) for end in (tail, shuffled))
-    assert one == other or math.isnan(one)
+    metrics = [rm.Metric.parse(name) for name in SPELLINGS]
+    assert same(*(values(truth, [*ranking, *end], metrics) for end in (tail, shuffled)))
 
 
-@pytest.mark.parametrize("name", ["hit_rate", "recall", "full_recall", "mrr", "map"])
+@often
 @given(truth=truths, ranking=rankings, k=st.integers(1, 15))
 def test_a_deeper_cutoff_never_lowers_what_only_counts_hits(
-    name: str, truth: list[dict[str, float]], ranking: list[str], k: int
+    truth: list[dict[str, float]], ranking: list[str], k: int
 ) -> None:
-    shallow, deep = value(truth, ranking, at(name, k)), value(truth, ranking, at(name, k + 1))
-    assert deep >= shallow or math.isnan(shallow)
+    counting = ("hit_rate", "recall", "full_recall", "mrr", "map")
+    shallow, deep = (values(truth, ranking, [at(name, depth) for name in counting]) for depth in (k, k + 1))
+    for name, one, other in zip(counting, shallow.values(), deep.values(), strict=True):
+        assert other >= one or math.isnan(one), name
 
 
 @given(truth=flat_truths, ranking=rankings)

@@ -145,6 +145,14 @@ def test_a_failing_call_is_repeated_until_the_retries_are_used() -> None:
     assert set(model.asked.values()) == {3}
 
 
+def test_a_failing_call_is_repeated_twice_unless_something_else_is_said() -> None:
+    model = Model(dict.fromkeys(PROMPTS.values(), 3))
+    prompter = Prompter(model)
+    with pytest.raises(ConnectionError):
+        ask(prompter, PROMPTS)
+    assert set(model.asked.values()) == {3}
+
+
 def test_a_reply_that_cannot_be_used_is_asked_for_once_more_with_what_was_wrong() -> None:
     asked: list[str] = []
 

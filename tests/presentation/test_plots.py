@@ -17,9 +17,12 @@ from retrieval_metrics.presentation.plots.curves import apart
 from retrieval_metrics.presentation.series import COLOURS, GAIN, LOSS, TIED, style
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from matplotlib.figure import Figure
+
+    Drawing = tuple[str, Callable[..., Figure]]
 
 PIXELS_OF_A_PHONE = 85
 # What remains of linear red, green and blue for a reader without red, green or blue cones (Machado et al. 2009).
@@ -38,7 +41,7 @@ def words_of(figure: Figure) -> list[Text]:
 
 def shown(figure: Figure) -> list[tuple[str, np.ndarray]]:
     """The words of a figure with the corners of their boxes in inches, without ticks outside the axes' limits."""
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     hidden = set()
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
@@ -59,9 +62,15 @@ def html_of(figure: Figure) -> str:
     return str(figure._repr_html_())
 
 
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[Drawing]:
+    """The plots of the gallery, whose comparisons take as long as they."""
+    return list(plots(tmp_path_factory.mktemp("plots")))
+
+
 @pytest.mark.parametrize("across", [1, 2])
-def test_no_word_leaves_its_figure_or_lies_on_another(across: int, tmp_path: Path) -> None:
-    for name, draw in plots(tmp_path):
+def test_no_word_leaves_its_figure_or_lies_on_another(across: int, drawn: list[Drawing]) -> None:
+    for name, draw in drawn:
         figure = draw(across=across)
         words = shown(figure)
         width, height = figure.get_size_inches()
@@ -134,6 +143,17 @@ def test_one_figure_answers_which_is_better_and_how_sure() -> None:
     (first, change), *_ = difference.moved(1)
     assert f"{first} {change:+.2f}" in whole or f"{first} {change:+.3f}" in whole
     assert "▼" in whole
+
+
+def test_queries_that_moved_alike_are_named_in_one_order_everywhere(tmp_path: Path) -> None:
+    qrels = {f"q{at}": ["d"] for at in range(12)}
+    old = {query: ["d"] if at < 8 else ["x"] for at, query in enumerate(qrels)}
+    new = {query: ["x"] if at < 8 else ["d"] for at, query in enumerate(qrels)}
+    compared = rm.compare(qrels, {"old": old, "new": new}, "mrr", baseline="old")
+    assert [query for query, _ in compared.difference("mrr").moved(3)] == ["q0", "q1", "q2"]
+    assert "q0 -1.00, q1 -1.00, q2 -1.00" in [said for said, _ in shown(compared.plot("differences"))]
+    compared.report(tmp_path / "report.html")
+    assert '<div class="moved last">q0 -1.00, q1 -1.00, q2 -1.00</div>' in (tmp_path / "report.html").read_text()
 
 
 def test_a_lower_value_can_be_the_better_one() -> None:

@@ -280,12 +280,13 @@ class Comparison(Compared, Printed):
         slices: Mapping[Any, Any] | None = None,
         k: int | None = None,
         text_length: int | None = None,
+        show_progress: bool = False,
     ) -> None:
         """Write an HTML report with the verdict, the ranking, the differences, and every query side by side.
 
         The file is self-contained and fetches nothing. The queries can be sorted, filtered, searched and opened;
-        without JavaScript they are listed. Of more than 1,000 queries, those that moved most are there with their
-        results, the others with their values.
+        without JavaScript they are listed. Of more than 1,000 queries, the 100 that moved most are there with
+        their results, the others with their values and what they miss.
 
         Args:
             path: The file to write.
@@ -297,6 +298,7 @@ class Comparison(Compared, Printed):
             k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
             text_length: How many characters of a text are shown, around the needed words; None shows whole texts if the
                 page stays below about 10 MB.
+            show_progress: Show a progress bar on stderr; needs rich.
 
         Raises:
             ValueError: If `k` or `text_length` is not positive.
@@ -305,7 +307,9 @@ class Comparison(Compared, Printed):
         from retrieval_metrics.reporting.reports import comparison_report  # noqa: PLC0415  (as above)
 
         known = next(iter(self.scores.values())).query_texts
-        shown = ShownQueries.of(queries, corpus, slices, k=k, length=text_length, known=known)
+        shown = ShownQueries.of(
+            queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, known=known
+        )
         comparison_report(self, path, title, shown)
 
     def _tables(self) -> Sequence[Table]:

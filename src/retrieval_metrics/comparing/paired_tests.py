@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.comparing.watching import watched
+from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.inputs.question_clusters import Clusters
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.watching import watched
 from retrieval_metrics.results.difference import Difference
 from retrieval_metrics.results.summary import bounds_of
 from retrieval_metrics.statistics import Contrasts, Sums, Units, paired_differences, within_margins
@@ -57,7 +59,12 @@ def tested(
     )
     labels = None if clusters is None else clusters.of(queries).labels
     of_each = [spans[metric] for metric, _, _ in hypotheses]
-    with watched(len(hypotheses), len(queries), resamples, show_progress=show_progress) as advance:
+    doing = (
+        f"testing {numbers.count(len(hypotheses), 'difference')} on {numbers.queries(len(queries))} with "
+        f"{resamples:,} choices of signs"
+    )
+    less = in_python("fewer systems, metrics or resamples= take less", "fewer systems or metrics take less")
+    with watched("testing", resamples, doing, less, show_progress=show_progress) as advance:
         found = paired_differences(
             differences,
             spans=of_each,

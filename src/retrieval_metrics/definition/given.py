@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf, isnan
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -31,7 +31,6 @@ class GivenMetric(Metric):
 
     bounds: tuple[float, float] = (-inf, inf)
     lower_is_better: bool = False
-    _definition: Definition = field(init=False)
 
     def __post_init__(self) -> None:
         low, high = self.bounds
@@ -48,14 +47,9 @@ class GivenMetric(Metric):
             bounds=(low, high),
             higher_is_better=not self.lower_is_better,
         )
-        object.__setattr__(self, "_definition", definition)
+        object.__setattr__(self, "definition", definition)
         object.__setattr__(self, "_text", self.name)
         GIVEN[self.name] = self
-
-    @property
-    def definition(self) -> Definition:
-        """The properties of its values."""
-        return self._definition
 
     def __reduce__(self) -> tuple[Any, ...]:
         return GivenMetric, (self.name, None, (), self.bounds, self.lower_is_better)

@@ -41,6 +41,7 @@ class Metric:
         name: The metric's canonical name, such as `ndcg`.
         k: The cut-off: only the first k items count, or those that fit into a `Budget`. None means all.
         parameters: The parameters that differ from their defaults, sorted by name.
+        definition: The metric's formula, parameters and properties, as they were when this object was made.
 
     Example:
         >>> Metric.parse("nDCG_cut_10")
@@ -54,6 +55,7 @@ class Metric:
     name: str
     k: int | Budget | None = None
     parameters: tuple[tuple[str, ParameterValue], ...] = ()
+    definition: Definition = field(init=False, repr=False, compare=False)
     _text: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -65,6 +67,7 @@ class Metric:
         if k is not None and not definition.takes_cutoff:
             raise ValueError(f"{name} takes no cut-off, got {name}@{k}; {definition.summary}")
         explicit = definition.explicit(dict(self.parameters))
+        object.__setattr__(self, "definition", definition)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "k", k)
         object.__setattr__(self, "parameters", tuple(sorted(explicit.items())))
@@ -103,11 +106,6 @@ class Metric:
             if text in GIVEN:
                 return GIVEN[text]
             raise
-
-    @property
-    def definition(self) -> Definition:
-        """The metric's formula, parameters and properties."""
-        return DEFINITIONS[self.name]
 
     @property
     def in_words(self) -> str:

@@ -33,6 +33,7 @@ class Asked:
 
     Attributes:
         questions: The questions; pass them to `retrieve`.
+        match: What an id of the judgments is compared with, with the texts of the documents if spans are judged.
         check: The check of the first answer; pass it there too.
     """
 
@@ -66,8 +67,8 @@ class Asked:
         self._qrels = as_qrels(self.questions)
         self._metrics, self._rules = as_metrics(metrics), as_rules(semantics)
         self._clusters = clusters_of(self.questions, self._qrels, clusters)
-        self._match = with_documents(match, documents, self._qrels, self.questions, stacklevel=stacklevel + 1)
-        self.check = first_answer_check(self._qrels, self._metrics, semantics=self._rules, match=self._match)
+        self.match = with_documents(match, documents, self._qrels, self.questions, stacklevel=stacklevel + 1)
+        self.check = first_answer_check(self._qrels, self._metrics, semantics=self._rules, match=self.match)
 
     def evaluation(self, run: RetrievedRun) -> Evaluation:
         """Return the evaluation of what was retrieved.
@@ -79,7 +80,7 @@ class Asked:
             RetrievalWarning: As in `evaluate`.
         """
         return evaluate(
-            self._qrels, run, self._metrics, semantics=self._rules, match=self._match, clusters=self._clusters
+            self._qrels, run, self._metrics, semantics=self._rules, match=self.match, clusters=self._clusters
         )
 
     def stage(self, run: Mapping[Any, Any]) -> Evaluation:
@@ -87,7 +88,7 @@ class Asked:
 
         A question that did not reach the stage, and so is not in the run, is left out of it.
         """
-        scores = scored_run(self._qrels, run, self._metrics, self._rules, self._match)
+        scores = scored_run(self._qrels, run, self._metrics, self._rules, self.match)
         kept = np.flatnonzero(np.fromiter((query in run for query in scores.queries), np.bool_, len(scores.queries)))
         if len(kept) < len(scores.queries):
             among = scores.positions[kept]

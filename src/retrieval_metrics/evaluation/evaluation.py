@@ -454,12 +454,13 @@ class Evaluation(Printed):
         slices: Mapping[Any, Any] | None = None,
         k: int | None = None,
         text_length: int | None = None,
+        show_progress: bool = False,
     ) -> None:
         """Write an HTML report with the means in plain words, the failures, and the results of every query.
 
         The file is self-contained and fetches nothing. The queries can be sorted, filtered, searched and opened;
-        without JavaScript they are listed. Of more than 1,000 queries, those with the lowest values are there with
-        their results, the others with their values.
+        without JavaScript they are listed. Of more than 1,000 queries, the 100 with the lowest values are there
+        with their results, the others with their values and what they miss.
 
         Args:
             path: The file to write.
@@ -471,6 +472,7 @@ class Evaluation(Printed):
             k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
             text_length: How many characters of a text are shown, around the needed words; None shows whole texts if the
                 page stays below about 10 MB.
+            show_progress: Show a progress bar on stderr; needs rich.
 
         Raises:
             ValueError: If the evaluation was made without its run, or `k` or `text_length` is not positive.
@@ -478,7 +480,10 @@ class Evaluation(Printed):
         from retrieval_metrics.reporting.queries import ShownQueries  # noqa: PLC0415  (seldom asked for)
         from retrieval_metrics.reporting.reports import evaluation_report  # noqa: PLC0415  (as above)
 
-        shown = ShownQueries.of(queries, corpus, slices, k=k, length=text_length, known=self.scores.query_texts)
+        known = self.scores.query_texts
+        shown = ShownQueries.of(
+            queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, known=known
+        )
         evaluation_report(self.scores, path, title, shown)
 
     def save(

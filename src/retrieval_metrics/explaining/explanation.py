@@ -129,7 +129,7 @@ class Worst(Printed, Sequence[Explanation]):
             first.
         needed: How many are needed over all these queries.
         found: How many of them were found; if the cut-off leaves no room, some are neither found nor missing.
-        unit: What is needed: a document or a group of alternatives.
+        unit: What is needed: a document, a group of alternatives, or a passage where quotes, texts or spans are judged.
     """
 
     metric: str
@@ -250,7 +250,8 @@ def worst(
     explanations = tuple(
         _explanation(explainer, explained[index], texts) for index in outcomes.positions[chosen].tolist()
     )
-    unit = "document" if scores.needed_origin("explained").judged.qrels.is_flat else "group"
+    qrels = scores.needed_origin("explained").judged.qrels
+    unit = "passage" if qrels.has_pieces else "document" if qrels.is_flat else "group"
     failures = dict(outcomes.failures().most_common())
     return Worst(name, explanations, len(defined), failures, int(outcomes.needed.sum()), int(outcomes.met.sum()), unit)
 

@@ -13,7 +13,8 @@ from retrieval_metrics.inputs.named_runs import named_runs
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.matching.matching import Matching
-from retrieval_metrics.presentation.progress import progress
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.watching import watched
 from retrieval_metrics.questions.linting import difficulty, questions_alone, repeated_questions, searching, whole_set
 from retrieval_metrics.questions.linting.judgments import JudgmentChecks, short_quotes, without_relevant
 from retrieval_metrics.questions.linting.languages import COMMON_WORDS, unknown_language
@@ -56,7 +57,8 @@ def lint(
     bench = _Bench(questions, subject, {} if runs is None else named_runs(runs, subject.relevant, "judged"))
     found: list[LintFinding] = []
     steps = bench.steps(wanted, difference)
-    with progress("linting", len(steps), enabled=show_progress) as advance:
+    doing, less = f"checking {numbers.queries(len(subject.queries))}", "a sample of the questions takes less"
+    with watched("linting", len(steps), doing, less, show_progress=show_progress) as advance:
         for done, step in enumerate(steps, start=1):
             found.extend(step())
             advance(done)

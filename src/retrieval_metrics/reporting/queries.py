@@ -11,11 +11,13 @@ from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.explaining.explainer import Explainer, FirstOf, texts_of
 from retrieval_metrics.explaining.finding import KINDS
 from retrieval_metrics.inputs.questions import texts_to_show
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.watching import watched
 from retrieval_metrics.reporting.details import Details, short_number
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
     from retrieval_metrics.definition.metric import Metric
@@ -45,6 +47,7 @@ class ShownQueries:
         labels: The slice of each query, by query id.
         k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
         length: The number of characters shown of a text; None shows whole texts as long as the page stays small.
+        show_progress: Whether to show a progress bar.
     """
 
     queries: Mapping[Any, str]
@@ -52,6 +55,7 @@ class ShownQueries:
     labels: Mapping[Any, Any]
     k: int | None = None
     length: int | None = None
+    show_progress: bool = False
 
     @classmethod
     def of(
@@ -63,6 +67,7 @@ class ShownQueries:
         k: int | None,
         length: int | None,
         known: QueryTexts,
+        show_progress: bool = False,
     ) -> ShownQueries:
         """Take what a caller gave, with the query texts already known, and nothing for what else was left out.
 
@@ -79,6 +84,7 @@ class ShownQueries:
             labels=labels or {},
             k=k,
             length=length,
+            show_progress=show_progress,
         )
 
 
@@ -128,8 +134,12 @@ class QueryData:
         self.failures: dict[str, Counter[Outcome]] = {}
         # The text of a document that one system missed may be known from another.
         corpus = FirstOf(shown.corpus, *map(texts_of, systems.values()))
-        for name in systems:
-            self._add(name, corpus)
+        shown_of = f"{numbers.queries(self.detailed)}{f' of {len(systems):,} systems' if len(systems) > 1 else ''}"
+        less = f"fewer {'systems' if len(systems) > 1 else 'queries'} take less"
+        total = self.detailed * len(systems)
+        with watched("explaining", total, f"explaining {shown_of}", less, show_progress=shown.show_progress) as advance:
+            for name in systems:
+                self._add(name, corpus, advance)
 
     @property
     def unit(self) -> str:
@@ -172,7 +182,7 @@ class QueryData:
             "shown": details,
         }, length
 
-    def _add(self, name: str, corpus: Mapping[Any, str]) -> None:
+    def _add(self, name: str, corpus: Mapping[Any, str], advance: Callable[[int], None]) -> None:
         """Count the failures of a system, and explain the queries that are shown first."""
         scores = self._systems[name]
         explainer = Explainer(scores, self._main, corpus)
@@ -201,8 +211,9 @@ class QueryData:
         first = set(self.order[: self.detailed])
         shown = [at for at, on_page in enumerate(place.tolist()) if on_page in first]
         system = len(self._columns["values"]) - 1
-        for explained in explainer.of(outcomes, shown):
+        for done, explained in enumerate(explainer.of(outcomes, shown), start=1):
             self._details.add(self._place[explained.query], system, explainer, explained)
+            advance(system * self.detailed + done)
 
     def _missed_by(self, outcomes: Outcomes) -> IntArray:
         """Return for each query of the outcomes the kinds of what it misses, as a place in `missed`."""

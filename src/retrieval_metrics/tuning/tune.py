@@ -15,7 +15,7 @@ from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.progress import progress
+from retrieval_metrics.presentation.watching import watched
 from retrieval_metrics.tuning.choice import SECONDS, TuningRule
 from retrieval_metrics.tuning.choosing import chosen
 
@@ -185,10 +185,15 @@ def _evaluated(
     if not made and not all(isinstance(value, Mapping) for value in values.values()):
         raise TypeError("candidates must be all runs, all evaluations or all retrievers")
     evaluations: dict[str, Evaluation] = {}
-    with progress("trying settings", len(settings), enabled=show_progress) as advance, warnings.catch_warnings():
+    doing = f"trying {numbers.count(len(settings), 'setting')}"
+    with watched(
+        "trying settings", len(settings), doing, "fewer settings take less", show_progress=show_progress
+    ) as advance:
         for done, (name, one) in enumerate(settings.items(), start=1):
             run = one.value(**one.parameters) if made else one.value
-            evaluations[name] = evaluate(questions, run, metrics, **options)
-            warnings.simplefilter("ignore", RetrievalWarning)  # said once, of the first
+            with warnings.catch_warnings():
+                if done > 1:
+                    warnings.simplefilter("ignore", RetrievalWarning)  # said once, of the first
+                evaluations[name] = evaluate(questions, run, metrics, **options)
             advance(done)
     return evaluations

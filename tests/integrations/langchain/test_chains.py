@@ -101,7 +101,7 @@ GIVING: dict[str, tuple[Any, dict[str, str]]] = {
         RunnablePassthrough.assign(context=RunnableLambda(lambda given: given["input"]) | Finder()),
         {"query_key": "input", "documents_key": "context"},
     ),
-    "create_retrieval_chain": (CHAIN, {"query_key": "input", "documents_key": "context"}),
+    "retrieval chain": (CHAIN, {"query_key": "input", "documents_key": "context"}),
     "graph": (graph(), {"query_key": "question", "documents_key": "context"}),
     "function of a mapping": (lambda given: find(given["query"]), {"query_key": "query"}),
     "a step after": (Finder() | RunnableLambda(lambda documents: documents[:2]), {}),
@@ -111,13 +111,13 @@ GIVING: dict[str, tuple[Any, dict[str, str]]] = {
     ),
     "EnsembleRetriever": (EnsembleRetriever(retrievers=[Finder(), Finder()], weights=[0.5, 0.5]), {}),
     "MergerRetriever": (MergerRetriever(retrievers=[Finder()]), {}),
-    "ContextualCompressionRetriever": (
+    "compression": (
         ContextualCompressionRetriever(
             base_compressor=DocumentCompressorPipeline(transformers=[]), base_retriever=Finder()
         ),
         {},
     ),
-    "create_history_aware_retriever": (
+    "history-aware": (
         create_history_aware_retriever(MODEL, Finder(), PROMPT),
         {"query_key": "input"},
     ),

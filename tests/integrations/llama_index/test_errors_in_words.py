@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from llama_index.core import SummaryIndex
 from llama_index.core.schema import TextNode
 
 from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator, metric, register
@@ -64,3 +65,9 @@ def test_options_of_the_hosts_metrics_are_metrics_here() -> None:
                 ours = RetrieverEvaluator.from_metric_names([name], retriever=Prepared({}))
                 with pytest.raises(TypeError, match=instead):
                     ours.evaluate("q", ["a"], **arguments)
+
+
+def test_an_index_is_no_retriever_but_has_one() -> None:
+    index = SummaryIndex([TextNode(id_="n1", text="a text")])
+    with pytest.raises(ValueError, match=r"got <llama_index.*>; write index\.as_retriever\(\)"):
+        RetrieverEvaluator.from_metric_names(["mrr"], retriever=index)

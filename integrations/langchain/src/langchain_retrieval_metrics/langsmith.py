@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from langchain_retrieval_metrics.asking import Refused, how_to_ask
 from langchain_retrieval_metrics.documents import part
 from langchain_retrieval_metrics.langsmith_reading import QUERY, ExampleReading, UnreadableOutput
-from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievedRun, evaluate
-from retrieval_metrics.adapting import Scorer, run_until_complete
+from retrieval_metrics import Qrels, RetrievedRun, evaluate
+from retrieval_metrics.adapting import arguments_of, passed_on, run_until_complete
 from retrieval_metrics.adapting.printing import numbers
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
 
     from retrieval_metrics import Evaluation, Metric
-    from retrieval_metrics.types import MatchBy, QueryScore
+    from retrieval_metrics.types import QueryScore
 
     Target = Callable[[dict[str, Any]], dict[str, Any]]
     SummaryEvaluator = Callable[[Sequence[Any], Sequence[Any]], Any]
@@ -38,15 +38,8 @@ class Evaluator(Protocol):
         """Return the scores of all metrics, as `{"results": [{"key": ..., "score": ...}]}`."""
 
 
-def langsmith_evaluators(
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
-    *,
-    match: MatchBy = "id",
-    documents_key: str = "documents",
-    relevant_key: str = "relevant",
-    documents: Any = None,
-    prefix: str | None = None,
-) -> list[Evaluator]:
+@arguments_of(ExampleReading)
+def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:  # noqa: D417  (they are those of ExampleReading)
     """Return evaluators for `langsmith.evaluate(target, data, evaluators=...)` and its asynchronous twin.
 
     A single evaluator returns the scores of all metrics, each under its name. If the target failed, they are 0, because
@@ -80,8 +73,7 @@ def langsmith_evaluators(
         >>> evaluator({"documents": [Document("a", id="d3"), Document("b", id="d7")]}, {"relevant": ["d7"]})
         {'results': [{'key': 'mrr', 'score': 0.5}, {'key': 'recall@1', 'score': 0.0}]}
     """
-    scorer, reading = Scorer(metrics, match=match), ExampleReading(match, documents_key, relevant_key, documents)
-    keys = {metric: reading.key(str(metric), prefix) for metric in scorer.metrics}
+    reading = passed_on("langsmith_evaluators", ExampleReading, args, options)
 
     def retrieval_metrics(
         outputs: Outputs,
@@ -96,27 +88,18 @@ def langsmith_evaluators(
                 raise
             # An exception would become a column of its own, without the names of the metrics.
             comment = f"the example is not judged: {error}"
-            return _unscored(keys.values(), comment)
+            return _unscored(reading.keys.values(), comment)
         found, failure = reading.found(outputs, qrels, run)
         if isinstance(failure, UnreadableOutput):
-            return _unscored(keys.values(), failure)
-        matched = reading.matching(qrels)
-        as_given = matched is match
-        scores = (scorer if as_given else Scorer(scorer.metrics, match=matched)).queries(qrels, {QUERY: found})
-        return {"results": [_result(keys[metric], values[QUERY], failure) for metric, values in scores.items()]}
+            return _unscored(reading.keys.values(), failure)
+        scores = reading.scores(qrels, found)
+        return {"results": [_result(reading.keys[metric], score, failure) for metric, score in scores.items()]}
 
     return [retrieval_metrics]
 
 
-def langsmith_summary_evaluators(
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
-    *,
-    match: MatchBy = "id",
-    documents_key: str = "documents",
-    relevant_key: str = "relevant",
-    documents: Any = None,
-    prefix: str | None = None,
-) -> list[SummaryEvaluator]:
+@arguments_of(ExampleReading)
+def langsmith_summary_evaluators(*args: Any, **options: Any) -> list[SummaryEvaluator]:  # noqa: D417  (they are those of ExampleReading)
     """Return evaluators for `langsmith.evaluate(..., summary_evaluators=...)`: each mean with its interval and its n.
 
     It is a single evaluator. Its means are those of `evaluate_retriever`: failures score 0, and where every example
@@ -139,21 +122,20 @@ def langsmith_summary_evaluators(
     Warns:
         RetrievalWarning: (the evaluator) As in the core's `evaluate`.
     """
-    scorer, reading = Scorer(metrics, match=match), ExampleReading(match, documents_key, relevant_key, documents)
-    keys = {metric: reading.key(str(metric), prefix) for metric in scorer.metrics}
+    reading = passed_on("langsmith_summary_evaluators", ExampleReading, args, options)
 
     def retrieval_metrics(runs: Sequence[Any], examples: Sequence[Any]) -> Outputs:
         truths, unjudged = reading.truths(examples)
         if not truths:
             comment = f"no example is judged: {unjudged[0]}" if unjudged else "there is no example"
-            return _unscored(keys.values(), comment)
+            return _unscored(reading.keys.values(), comment)
         qrels = Qrels(truths)
         found = {at: reading.found(runs[at].outputs, qrels, runs[at]) for at in truths}
         unreadable = {at: str(failure) for at, (_, failure) in found.items() if isinstance(failure, UnreadableOutput)}
         found = {at: one for at, one in found.items() if at not in unreadable}
         if not found:
             comment = f"no output can be judged: {next(iter(unreadable.values()))}"
-            return _unscored(keys.values(), comment)
+            return _unscored(reading.keys.values(), comment)
         truths = {at: truths[at] for at in found}
         qrels = Qrels(truths) if unreadable else qrels
         errors: dict[Any, Exception] = {at: RuntimeError(failure) for at, (_, failure) in found.items() if failure}
@@ -163,8 +145,10 @@ def langsmith_summary_evaluators(
         clusters = _clusters({at: examples[at] for at in truths}, names)
         if len(errors) == len(found):
             comment = f"every example failed, so nothing is scored: {next(iter(errors.values()))}"
-            return _unscored(keys.values(), comment)
-        evaluation = evaluate(qrels, retrieved, scorer.metrics, match=reading.matching(qrels), clusters=clusters)
+            return _unscored(reading.keys.values(), comment)
+        evaluation = evaluate(
+            qrels, retrieved, reading.scorer.metrics, match=reading.matching(qrels), clusters=clusters
+        )
         said = ["" if distinct == len(names) else f" runs of {numbers.count(distinct, 'example')}"]
         if errors:
             said.append(f"{len(errors)} failed and count as 0")
@@ -174,7 +158,9 @@ def langsmith_summary_evaluators(
         if unjudged:
             said.append(f"{numbers.count(len(unjudged), 'example')} left out, without judgments: {unjudged[0]}")
         return {
-            "results": [_summary(evaluation, metric, key, distinct, "; ".join(said)) for metric, key in keys.items()]
+            "results": [
+                _summary(evaluation, metric, key, distinct, "; ".join(said)) for metric, key in reading.keys.items()
+            ]
         }
 
     return [retrieval_metrics]

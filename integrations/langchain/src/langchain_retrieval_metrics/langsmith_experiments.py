@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from langchain_retrieval_metrics.langsmith_reading import QUERY, ExampleReading
-from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Qrels
-from retrieval_metrics.adapting import Scorer
+from retrieval_metrics import EvaluationSet, Qrels
+from retrieval_metrics.adapting import arguments_of, passed_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from uuid import UUID
 
     from langsmith import Client
 
     from retrieval_metrics import Metric
-    from retrieval_metrics.types import MatchBy
 
     ComparativeEvaluator = Callable[[Sequence[Any], Any], dict[str, Any]]
 
@@ -48,15 +47,8 @@ def langsmith_dataset(
     return EvaluationSet.of(examples)
 
 
-def langsmith_comparative_evaluators(
-    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
-    *,
-    match: MatchBy = "id",
-    documents_key: str = "documents",
-    relevant_key: str = "relevant",
-    documents: Any = None,
-    prefix: str | None = None,
-) -> list[ComparativeEvaluator]:
+@arguments_of(ExampleReading)
+def langsmith_comparative_evaluators(*args: Any, **options: Any) -> list[ComparativeEvaluator]:  # noqa: D417  (they are those of ExampleReading)
     """Return evaluators for `langsmith.evaluate((experiment, other), evaluators=...)`, one for each metric.
 
     Each gives every run of an example the value of the metric, so that LangSmith shows side by side which experiment
@@ -78,14 +70,13 @@ def langsmith_comparative_evaluators(
     Warns:
         RetrievalWarning: (the evaluators) If an output cannot be judged.
     """
-    reading = ExampleReading(match, documents_key, relevant_key, documents)
-    return [
-        _comparative(metric, reading, reading.key(str(metric), prefix))
-        for metric in Scorer(metrics, match=match).metrics
-    ]
+    reading = passed_on("langsmith_comparative_evaluators", ExampleReading, args, options)
+    return [_comparative(metric, reading) for metric in reading.keys]
 
 
-def _comparative(metric: Metric, reading: ExampleReading, key: str) -> ComparativeEvaluator:
+def _comparative(metric: Metric, reading: ExampleReading) -> ComparativeEvaluator:
+    key = reading.keys[metric]
+
     def retrieval_metric(runs: Sequence[Any], example: Any) -> dict[str, Any]:
         try:
             qrels = Qrels({QUERY: reading.truth(example.outputs)})
@@ -98,7 +89,7 @@ def _comparative(metric: Metric, reading: ExampleReading, key: str) -> Comparati
             if failure is not None:
                 comments[run.id] = failure
             if failure is None or run.error:
-                score = Scorer(metric, match=reading.matching(qrels)).queries(qrels, {QUERY: found})[metric][QUERY]
+                score = reading.scores(qrels, found)[metric]
                 scores[run.id] = score.value if score.is_defined else None
         return {"key": key, "scores": scores, "comment": comments or None}
 

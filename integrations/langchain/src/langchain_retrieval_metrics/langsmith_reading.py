@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.documents import Document
 
 from langchain_retrieval_metrics.documents import items_of, part
-from retrieval_metrics import Qrels, RetrievalWarning, Span
-from retrieval_metrics.adapting import judgments_of, scored_name, with_documents
+from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, Span
+from retrieval_metrics.adapting import Scorer, judgments_of, scored_name, with_documents
 from retrieval_metrics.types import Judgeable
 
 if TYPE_CHECKING:
-    from retrieval_metrics import Retrieved
-    from retrieval_metrics.types import MatchBy
+    from collections.abc import Iterable
+
+    from retrieval_metrics import Metric, Retrieved
+    from retrieval_metrics.types import MatchBy, QueryScore
 
     Outputs = dict[str, Any]
 
 QUERY = "query"
-USUAL = {"match": "id", "documents_key": "documents", "relevant_key": "relevant"}
 
 
 class UnreadableOutput(str):
@@ -30,23 +32,41 @@ class UnreadableOutput(str):
 
 
 class ExampleReading:
-    """Reads documents and judgments from outputs and reference outputs."""
+    """Reads documents and judgments from outputs and reference outputs, as the evaluators are told.
 
-    def __init__(self, match: MatchBy, documents_key: str, relevant_key: str, documents: Any = None) -> None:
-        self.match = match
+    Attributes:
+        scorer: Scores by the metrics.
+        keys: The key of each metric: with all that is not the default, or with what the user puts before it.
+    """
+
+    def __init__(
+        self,
+        metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+        *,
+        match: MatchBy = "id",
+        documents_key: str = "documents",
+        relevant_key: str = "relevant",
+        documents: Any = None,
+        prefix: str | None = None,
+    ) -> None:
+        self.scorer = Scorer(metrics, match=match)
         self._documents = documents
         self._documents_key = documents_key
         self._relevant_key = relevant_key
-
-    def key(self, metric: str, prefix: str | None) -> str:
-        """Return the key of a metric: with all that is not the default, or with what the user puts before it."""
-        chosen = {"match": self.match, "documents_key": self._documents_key, "relevant_key": self._relevant_key}
-        return scored_name(metric, chosen, USUAL, prefix=prefix)
+        chosen = {"match": match, "documents_key": documents_key, "relevant_key": relevant_key}
+        usual = {name: signature(ExampleReading).parameters[name].default for name in chosen}
+        self.keys = {metric: scored_name(str(metric), chosen, usual, prefix=prefix) for metric in self.scorer.metrics}
 
     def matching(self, qrels: Qrels) -> Any:
         """Return how documents are matched: by the texts of the sources where spans are judged."""
         spans = qrels.has_pieces and any(isinstance(piece, Span) for piece in qrels.documents)
-        return with_documents(self.match, self._documents if spans else None, qrels)
+        return with_documents(self.scorer.match, self._documents if spans else None, qrels)
+
+    def scores(self, qrels: Qrels, found: list[Retrieved]) -> dict[Metric, QueryScore]:
+        """Return the score of each metric for one example."""
+        matched = self.matching(qrels)
+        scorer = self.scorer if matched is self.scorer.match else Scorer(self.scorer.metrics, match=matched)
+        return {metric: values[QUERY] for metric, values in scorer.queries(qrels, {QUERY: found}).items()}
 
     def truth(self, reference_outputs: Mapping[str, Any] | None) -> Any:
         """Return the judgments."""

@@ -35,16 +35,6 @@ RELEVANT = "expectations.relevant_ids"
 LEVEL = 0.95
 SERIALIZATION = 1
 """The version of MLflow's form of a registered scorer."""
-USUAL: dict[str, Any] = {
-    "relevant": RELEVANT,
-    "retrieved": TRACE,
-    "calls": "interleaved",
-    "citations": None,
-    "match": "id",
-    "semantics": "standard",
-    "max_grade": None,
-}
-"""The defaults of `retrieval_scorers`."""
 
 
 class _Rows:
@@ -112,7 +102,7 @@ class RetrievalScorer(Scorer):
 
     metric: str
     relevant: str = RELEVANT
-    retrieved: str = "trace"
+    retrieved: str = TRACE
     calls: CallsView = "interleaved"
     citations: str | None = None
     match: Any = "id"
@@ -187,6 +177,14 @@ class RetrievalScorer(Scorer):
                 original_func_name="retrieval_scorer",
             )
         )
+
+
+USUAL: dict[str, Any] = {
+    name: field.default
+    for name, field in RetrievalScorer.model_fields.items()
+    if name not in Scorer.model_fields and name != "metric"
+}
+"""The defaults of everything that a scorer is told besides its metric."""
 
 
 def retrieval_scorers(

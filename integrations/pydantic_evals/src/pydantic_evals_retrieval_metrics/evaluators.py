@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -34,16 +34,6 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 PLACES = 4
 UNDEFINED = "undefined"
-USUAL: dict[str, Any] = {
-    "relevant": RELEVANT,
-    "retrieved": "output",
-    "calls": "interleaved",
-    "citations": None,
-    "match": "id",
-    "semantics": "standard",
-    "max_grade": None,
-}
-"""The defaults of the evaluators."""
 
 
 @dataclass(repr=False)
@@ -195,6 +185,12 @@ class RetrievalReport(ReportEvaluator):
             columns=["metric", "mean", "low 95 %", "high 95 %", "n"],
             rows=[[name, *map(_rounded, row)] for name, row in numbers.items()],
         )
+
+
+USUAL: dict[str, Any] = {
+    one.name: one.default for one in fields(RetrievalMetrics) if one.name not in {"metrics", "evaluation_name"}
+}
+"""The defaults of everything that an evaluator is told besides its metrics."""
 
 
 def _rounded(number: float) -> float | None:

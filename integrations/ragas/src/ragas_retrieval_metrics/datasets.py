@@ -11,7 +11,7 @@ import retrieval_metrics as rm
 from ragas_retrieval_metrics.host import SingleTurnSample
 from ragas_retrieval_metrics.retrieved import RetrievedDataset
 from retrieval_metrics import Qrels
-from retrieval_metrics.adapting import WORKERS, arguments_of, as_matching, host_of
+from retrieval_metrics.adapting import WORKERS, arguments_of, as_matching, host_of, passed_on
 
 if TYPE_CHECKING:
     from ragas.dataset_schema import MultiTurnSample
@@ -89,13 +89,13 @@ def from_llama_index(*args: Any, **options: Any) -> RetrievedDataset:  # noqa: D
         >>> dataset[0].retrieved_context_ids, dataset[0].reference_context_ids
         (['with#2'], ['with#2'])
     """
-    return _Asked(*args, **options).dataset("llama-index")
+    return passed_on("from_llama_index", _Asked, args, options).dataset("llama-index")
 
 
 @arguments_of(_Asked)
 async def afrom_llama_index(*args: Any, **options: Any) -> RetrievedDataset:
     """Ask a LlamaIndex retriever on the running event loop; the asynchronous twin of `from_llama_index`."""
-    return await _Asked(*args, **options).adataset("llama-index")
+    return await passed_on("afrom_llama_index", _Asked, args, options).adataset("llama-index")
 
 
 @arguments_of(_Asked)
@@ -133,13 +133,13 @@ def from_langchain(*args: Any, **options: Any) -> RetrievedDataset:  # noqa: D41
         >>> dataset[0].retrieved_context_ids
         ['with#2']
     """
-    return _Asked(*args, **options).dataset("langchain")
+    return passed_on("from_langchain", _Asked, args, options).dataset("langchain")
 
 
 @arguments_of(_Asked)
 async def afrom_langchain(*args: Any, **options: Any) -> RetrievedDataset:
     """Ask a LangChain retriever on the running event loop; the asynchronous twin of `from_langchain`."""
-    return await _Asked(*args, **options).adataset("langchain")
+    return await passed_on("afrom_langchain", _Asked, args, options).adataset("langchain")
 
 
 def _questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm.EvaluationSet:

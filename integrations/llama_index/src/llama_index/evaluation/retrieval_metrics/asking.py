@@ -80,9 +80,10 @@ class AskingEvaluator(StockRetrieverEvaluator):
     @classmethod
     def _can_be_asked(cls, retriever: Any) -> Any:
         if how_to_ask(retriever) is None and not callable(retriever):
+            hint = "; write index.as_retriever()" if hasattr(retriever, "as_retriever") else ""
             raise ValueError(
                 "retriever must be a retriever, a query engine, a chat engine, a workflow, or a function of the query "
-                f"text; got {retriever!r}"
+                f"text; got {retriever!r}{hint}"
             )
         return retriever
 

@@ -10,14 +10,11 @@ from llama_index.core.evaluation.retrieval.metrics import CohereRerankRelevancyM
 from llama_index.evaluation.retrieval_metrics.datasets import plain, relevant_ids
 from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, as_result
 from llama_index.evaluation.retrieval_metrics.nodes import ids_of
-from llama_index.evaluation.retrieval_metrics.results import Basis, DatasetResult, RetrieverEvalResult
-from retrieval_metrics import evaluate
+from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
 from retrieval_metrics.adapting import (
     Asked,
     Scorer,
-    first_answer_check,
     query_scores,
-    with_documents,
 )
 from retrieval_metrics.types import Stages
 
@@ -73,7 +70,8 @@ class NodeScorer:
 
     def check(self, questions: CheckedQuestions) -> Callable[[Any], None] | None:
         """Return a check that raises, for the first answer, what scoring would raise for all."""
-        return first_answer_check(questions.qrels, self.specs, match=self._compared(questions)) if self.own else None
+        asked = self._asked(questions)
+        return None if asked is None else asked.check
 
     def dataset(
         self,
@@ -86,11 +84,9 @@ class NodeScorer:
     ) -> DatasetResult:
         """Return the results of a dataset, with the core's evaluation, and that of each stage by its name."""
         errors = dict(run.errors)
-        evaluation = (
-            evaluate(questions.qrels, run, self.specs, match=self._compared(questions), clusters=questions.clusters)
-            if self.own
-            else None
-        )
+        asked = self._asked(questions)
+        evaluation = None if asked is None else asked.evaluation(run)
+        by_stage = {} if notes is None else notes.runs(questions.texts, run.errors)
         scores = {} if evaluation is None else query_scores(evaluation.scores)
         results = self._results(questions, run, scores, mode=mode, errors=None if raise_on_error else errors)
         return DatasetResult(
@@ -100,16 +96,8 @@ class NodeScorer:
             seconds=run.seconds,
             names=self.order,
             foreign=[one.metric_name for one in self.foreign],
-            stages=self._stages(questions, {} if notes is None else notes.runs(questions.texts, run.errors)),
-            basis=None if evaluation is None else Basis.of(evaluation),
+            stages=None if asked is None else Stages({name: asked.stage(found) for name, found in by_stage.items()}),
         )
-
-    def _stages(self, questions: CheckedQuestions, runs: Mapping[str, Mapping[Any, Any]]) -> Stages | None:
-        """Return the evaluation of each stage."""
-        if not runs:
-            return None
-        asked = Asked(questions.dataset, self.specs, self._compared(questions), clusters=questions.clusters)
-        return Stages({name: asked.stage(run) for name, run in runs.items()})
 
     def one(
         self,
@@ -120,18 +108,18 @@ class NodeScorer:
         mode: RetrievalEvalMode,
     ) -> RetrieverEvalResult:
         """Return the result of a single query, whose id is its text; without the warnings that concern a whole run."""
-        scores = self._scorer(questions).queries(questions.qrels, run) if self.own else {}
+        asked = self._asked(questions)
+        scores = {} if asked is None else Scorer(self.specs, match=asked.match).queries(questions.qrels, run)
         (result,) = self._results(questions, run, scores, expected_texts=expected_texts, mode=mode)
         result.query_id = None
         return result
 
-    def _scorer(self, questions: CheckedQuestions) -> Scorer:
-        return Scorer(self.specs, match=self._compared(questions))
-
-    def _compared(self, questions: CheckedQuestions) -> Any:
-        """Return what the core compares with the judgments."""
+    def _asked(self, questions: CheckedQuestions) -> Asked | None:
+        """Return the questions with the metrics of this package and what identifies a node; None without metrics."""
+        if not self.own:
+            return None
         texts = self._texts() if questions.sources else None
-        return with_documents(self.match, texts, questions.qrels, questions.dataset)
+        return Asked(questions.dataset, self.specs, self.match, clusters=questions.clusters, documents=texts)
 
     def _results(
         self,

@@ -1,0 +1,65 @@
+"""A function and its asynchronous twin have one declaration of their arguments, which is shown and enforced."""
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import langchain_retrieval_metrics as langchain
+import ragas_retrieval_metrics as ragas
+import retrieval_metrics as rm
+from haystack_integrations.components.evaluators import retrieval_metrics as haystack
+from haystack_integrations.components.rankers.retrieval_metrics import MMRRanker
+from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator
+
+Function = Callable[..., Any]
+
+EVALUATOR = RetrieverEvaluator.from_metric_names(["mrr"], retriever=lambda _: [])
+TWINS: list[tuple[Function, Function]] = [
+    (rm.retrieve, rm.aretrieve),
+    (rm.compare_retrievers, rm.acompare_retrievers),
+    (rm.generate_questions, rm.agenerate_questions),
+    (langchain.evaluate_retriever, langchain.aevaluate_retriever),
+    (langchain.tune_mmr, langchain.atune_mmr),
+    (haystack.evaluate_pipeline, haystack.aevaluate_pipeline),
+    (MMRRanker().run, MMRRanker().run_async),
+    (EVALUATOR.evaluate, EVALUATOR.aevaluate),
+    (EVALUATOR.evaluate_dataset, EVALUATOR.aevaluate_dataset),
+    (ragas.from_langchain, ragas.afrom_langchain),
+    (ragas.from_llama_index, ragas.afrom_llama_index),
+    (langchain.langsmith_evaluators, langchain.langsmith_summary_evaluators),
+    (langchain.langsmith_evaluators, langchain.langsmith_comparative_evaluators),
+]
+each = pytest.mark.parametrize("twins", TWINS, ids=lambda twins: twins[1].__name__)
+
+
+@each
+def test_twins_have_the_same_arguments_and_show_them(twins: tuple[Function, Function]) -> None:
+    one, other = map(inspect.signature, twins)
+    assert one.parameters == other.parameters
+    assert len(one.parameters) > 1
+    described = inspect.getdoc(twins[0]) or ""
+    for name, parameter in one.parameters.items():
+        assert parameter.kind is not parameter.VAR_POSITIONAL
+        stars = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
+        assert f"\n    {stars}{name}: " in described
+
+
+@each
+def test_a_missing_argument_is_named_after_the_function(twins: tuple[Function, Function]) -> None:
+    if all(one.default is not one.empty for one in inspect.signature(twins[0]).parameters.values()):
+        pytest.skip("no argument is required")
+    for function in twins:
+        with pytest.raises(TypeError, match=rf"^{function.__name__}(:|\(\)) ?missing .*required"):
+            called(function)
+
+
+def called(function: Function) -> Any:
+    made = function()
+    return asyncio.run(waited(made)) if inspect.isawaitable(made) else made
+
+
+async def waited(made: Any) -> Any:
+    return await made
