@@ -297,7 +297,7 @@ class Work:
         for tests, profile in ((first, "quick"), (reach[len(first) :], "quick"), (own, "suite")):
             left = list(tests)
             while found := self.failing(number, left, f"--hypothesis-profile={profile}"):
-                if found not in left or not self.failing(-1, [found], f"--hypothesis-profile={profile}"):
+                if found not in left or self.failing(-1, [found], f"--hypothesis-profile={profile}") != found:
                     return found
                 left.remove(found)  # it fails without the mutant too
         return None
