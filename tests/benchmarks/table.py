@@ -22,6 +22,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -128,7 +129,8 @@ def comparisons() -> Iterator[Row]:
     """`compare` of runs, of evaluations and of many systems."""
     qrels, run = generate(COMPARED_SHAPE)
     runs = {"best": run, "worse": worsened(run, 0.02, 1), "worst": worsened(run, 0.1, 2)}
-    yield Row(f"compare {COMPARED_SHAPE.name}, 7 metrics", of(rm.compare, qrels, runs), {"ranx": _of_ranx(qrels, runs)})
+    alone = {"evaluate of each": of(_each, qrels, runs)}
+    yield Row(f"compare {COMPARED_SHAPE.name}, 7 metrics", of(rm.compare, qrels, runs), alone)
     many, one = generate(Shape("27,000 x 10", 27_000, 10, (1, 2)))
     two = {"a": one, "b": worsened(one, 0.1, 1)}
 
@@ -155,23 +157,6 @@ def comparisons() -> Iterator[Row]:
 def _each(qrels: Any, runs: Mapping[str, Any]) -> None:
     for run in runs.values():
         rm.evaluate(qrels, run).intervals()
-
-
-def _of_ranx(qrels: Qrels, runs: Mapping[str, Run]) -> Prepare:
-    def prepare() -> Call:
-        from peers import quiet_ranx
-
-        ranx = quiet_ranx()
-        metrics = ["hit_rate@5", "recall@10", "precision@5", "mrr@10", "map", "ndcg@10", "r-precision"]
-
-        def call() -> Mapping[str, float]:
-            given = [ranx.Run(run, name=name) for name, run in runs.items()]
-            ranx.compare(ranx.Qrels(qrels), given, metrics, stat_test="fisher")
-            return {}
-
-        return call
-
-    return prepare
 
 
 def files(folder: Path, *, quick: bool) -> Iterator[Row]:
@@ -377,12 +362,12 @@ def main() -> int:
     parser.add_argument("--only", default="", help="imports, evaluate, rules, compare, files, spans, reports or mmr")
     chosen = parser.parse_args()
     print(f"{machine()}; CPU time of one thread, {chosen.rounds} interleaved processes for each call\n", flush=True)
-    lines: list[list[str]] = []
+    head, ruler, *_ = tables.markdown(HEADER, [[""] * len(HEADER)]).splitlines()
+    print(f"{head}\n{ruler}", flush=True)
+    kept = True
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         os.environ["NUMBA_CACHE_DIR"] = place  # the first round fills it, so that ranx is one that was used before
-        if chosen.only in {"", "imports"}:
-            lines += imports(2 * chosen.rounds)
         groups: dict[str, Callable[[], Iterator[Row]]] = {
             "evaluate": partial(from_dicts, quick=chosen.quick),
             "rules": by_rules,
@@ -392,12 +377,12 @@ def main() -> int:
             "reports": partial(reports, folder),
             "mmr": partial(reranking, quick=chosen.quick),
         }
-        for name, rows in groups.items():
-            for row in rows() if chosen.only in {"", name} else ():
-                lines += measured(row, chosen.rounds)
-                print(f"  {row.work}", file=sys.stderr, flush=True)
-    print(tables.markdown(HEADER, lines))
-    return 1 if any("NOT KEPT" in each[-1] for each in lines) else 0
+        rows = (row for name, group in groups.items() if chosen.only in {"", name} for row in group())
+        found = [imports(2 * chosen.rounds)] if chosen.only in {"", "imports"} else []
+        for lines in chain(found, (measured(row, chosen.rounds) for row in rows)):
+            print("\n".join(f"| {' | '.join(each)} |" for each in lines), flush=True)
+            kept = kept and not any("NOT KEPT" in each[-1] for each in lines)
+    return 0 if kept else 1
 
 
 if __name__ == "__main__":

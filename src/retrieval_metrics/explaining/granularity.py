@@ -42,6 +42,9 @@ def document_of(part: DocumentId) -> str | None:
     """
     if not isinstance(part, str):
         return None
+    document, _, rest = part.partition("#")
+    if document and rest.isprintable() and rest and not _SEPARATOR.search(document):
+        return document  # what the first pattern finds, but the usual spelling need not wait for it
     found = _MARKED.fullmatch(part) or _NUMBERED.fullmatch(part)
     return found["document"] if found else None
 
