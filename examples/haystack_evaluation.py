@@ -28,6 +28,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 import questions
 import retrieval_metrics as rm
 from corpus import Passage, passages
+from haystack_integrations.components.evaluators.retrieval_metrics import evaluate_pipeline
 from haystack_integrations.components.rankers.retrieval_metrics import MMRRanker
 from retrievers import Dense
 
@@ -86,6 +87,9 @@ def main() -> None:
 
     retrievers = pipelines(store_of(pieces, dense), dense)
     print(rm.compare_retrievers(retrievers, asked, METRICS, baseline="vectors").ranking)
+
+    print("\nWhat MMR makes of the vectors' documents, in one run of the pipeline:\n")
+    print(rm.compare(evaluate_pipeline(retrievers["vectors + MMR"], asked, METRICS), baseline="retriever").ranking)
 
 
 if __name__ == "__main__":

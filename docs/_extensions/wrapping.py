@@ -10,6 +10,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from retrieval_metrics.command_line.output import WIDTH
+
 BLOCK = re.compile(
     r'(?P<head><div class="highlight-(?:text|console|sh) notranslate"><div class="highlight"><pre>(?:<span></span>)?)'
     r"(?P<printed>.*?)(?=</pre>)",
@@ -17,8 +19,9 @@ BLOCK = re.compile(
 )
 FITS = 40
 """Characters in a line of code on a narrow phone."""
-GOES_ON = re.compile(r'(?<=\S)</span>\n<span class="go">  (?=\S)')
-"""Where the command has broken a sentence: the next line is indented."""
+ENDS = re.compile(r"(?<=\S)</span>$")
+GOES_ON = re.compile(r'<span class="go">  (?=\S)')
+"""How a line begins that may go on with the sentence of the line before."""
 TAG = re.compile(r"<[^>]+>")
 CELL = re.compile(r"(?<=<td>).*?(?=</td>)", re.DOTALL)
 NAME = re.compile(r'(?<=<span class="pre">)[^<]+(?=</span>)')
@@ -33,7 +36,17 @@ LONG = 40
 
 def wrapping(printed: str) -> str:
     """Return the lines of a block, those that are sentences in a span that wraps."""
-    lines = GOES_ON.sub(" ", printed).split("\n")
+    lines: list[str] = []
+    width = 0  # of the line before, as it was printed
+    for line in printed.split("\n"):
+        plain = html.unescape(TAG.sub("", line))
+        word = plain.split(maxsplit=1)[0] if plain.strip() else ""
+        broken = width + 1 + len(word) > WIDTH  # the command breaks a sentence where the next word has no place
+        if lines and broken and ENDS.search(lines[-1]) and GOES_ON.match(line):
+            lines[-1] = ENDS.sub(" ", lines[-1]) + GOES_ON.sub("", line)
+        else:
+            lines.append(line)
+        width = len(plain)
     return "\n".join(f'<span class="sentence">{line}</span>' if is_sentence(line) else line for line in lines)
 
 

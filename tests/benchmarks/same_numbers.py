@@ -12,7 +12,7 @@ import json
 import random
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from itertools import islice
 from pathlib import Path
@@ -225,10 +225,10 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, str | int | bool | None) else str(value)
 
 
-def computed(number: int) -> dict[str, Any]:
+def computed(seeds: Iterable[int]) -> dict[str, Any]:
     """Return every result by its name."""
     results = {}
-    for seed in range(number):
+    for seed in seeds:
         for name, ask in Case(seed).asked():
             try:
                 results[f"{seed} {name}"] = plain(ask())
@@ -247,11 +247,12 @@ def count(value: Any) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=2_000, help="how many (default: %(default)s)")
+    parser.add_argument("--first", type=int, default=0, help="the first case, to compute them in parts")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="where to keep the results")
     parser.add_argument("--against", type=Path, metavar="FILE", help="the results of another run")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    results = computed(given.cases)
+    results = computed(range(given.first, given.first + given.cases))
     refused = sum(isinstance(result, str) for result in results.values())
     print(f"{given.cases} cases, {len(results)} results ({refused} errors), {count(results)} values")
     if given.keep:

@@ -1,9 +1,13 @@
 """The lines of trec_eval, against trec_eval's own code."""
 
+import argparse
 import functools
 import math
 import operator
 import random
+import re
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,7 +21,6 @@ OFFICIAL = [
     *(f"iprec_at_recall_{at / 10:.2f}" for at in range(11)),
     *(f"P_{k}" for k in CUTS),
 ]
-SPELLINGS = {*OFFICIAL[:8], "iprec_at_recall", "P"}
 
 
 @pytest.fixture
@@ -38,35 +41,54 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "qrels", tmp_path / "run"
 
 
-def expected(files: tuple[Path, Path], level: int, *, complete: bool, most: int = 10**9) -> list[str]:
-    """What trec_eval -q prints, made of the values of its own code."""
+def expected(files: tuple[Path, Path], options: Sequence[str]) -> list[str]:
+    """What trec_eval prints, made of the values of its own code; the lines of `relstring` and `runid` are left out."""
+    given = TREC_EVAL.parse_args(options)
     with files[0].open() as qrels_file, files[1].open() as run_file:
         qrels, run = pytrec_eval.parse_qrel(qrels_file), pytrec_eval.parse_run(run_file)
     run = {
-        query: dict(sorted(ranking.items(), key=lambda one: (one[1], one[0]), reverse=True)[:most])
+        query: dict(sorted(ranking.items(), key=lambda one: (one[1], one[0]), reverse=True)[: given.M])
         for query, ranking in run.items()
     }
-    found = pytrec_eval.RelevanceEvaluator(qrels, SPELLINGS, relevance_level=level).evaluate(run)
-    nothing = dict.fromkeys(OFFICIAL, 0.0) | {"gm_map": math.log(1e-5)}
-    if complete:
-        for query, judged in qrels.items():
-            relevant = sum(grade >= level for grade in judged.values())
-            found.setdefault(query, {**nothing, "num_rel": relevant})
-    rows = [
-        f"{name:<22}\t{query}\t{format(found[query][name], '.0f' if name.startswith('num_') else '6.4f')}"
-        for query in sorted(found)
-        for name in OFFICIAL
-        if name != "gm_map"
-    ]
-    rows += [f"{'runid':<22}\tall\ttag", f"{'num_q':<22}\tall\t{len(found)}"]
-    for name in OFFICIAL:
+    names = {re.sub(r"(?<=[.,])\.", "0.", name) for name in given.m or ["official"]}  # pytrec_eval reads no .20
+    found = pytrec_eval.RelevanceEvaluator(
+        qrels, names, relevance_level=given.l, judged_docs_only_flag=given.J
+    ).evaluate(run)
+    rows = []
+    measures = [name for name in next(iter(found.values())) if name not in {"relstring", "runid"}]
+    for query in sorted(found) if given.q else ():
+        rows += [line(name, query, found[query][name]) for name in measures if name not in ONLY_OF_ALL]
+    if given.n:
+        return rows
+    missing = [query for query in qrels if query not in found] if given.c else []
+    for name in measures:
         values = [found[query][name] for query in sorted(found)]
-        if name.startswith("num_"):
-            rows.append(f"{name:<22}\tall\t{int(sum(values))}")
-        else:
-            mean = functools.reduce(operator.add, values) / len(values)  # `sum` is exact from Python 3.12 on
-            rows.append(f"{name:<22}\tall\t{math.exp(mean) if name == 'gm_map' else mean:6.4f}")
+        values = [0.0 if math.isnan(value) else value for value in values]  # 0/0, which trec_eval prints as nan
+        least = math.log(1e-5) if name.startswith("gm_") else 0.0
+        # Added one after the other, as in C; `sum` is exact from Python 3.12 on.
+        total = functools.reduce(operator.add, [*values, *(least for _ in missing)])
+        if name == "num_q":
+            total = len(values) + len(missing)
+        elif name == "num_rel":
+            total += sum(grade >= given.l for query in missing for grade in qrels[query].values())
+        elif not name.startswith("num_"):
+            total /= len(values) + len(missing)
+        rows.append(line(name, "all", math.exp(total) if name.startswith("gm_") else total))
     return rows
+
+
+def line(name: str, query: str, value: float) -> str:
+    shown = 0.0 if math.isnan(value) else value
+    return f"{name:<22}\t{query}\t{format(shown, '.0f' if name.startswith('num_') else '6.4f')}"
+
+
+TREC_EVAL = argparse.ArgumentParser(add_help=False)
+for flag in "qcnJ":
+    TREC_EVAL.add_argument(f"-{flag}", action="store_true")
+TREC_EVAL.add_argument("-l", type=int, default=1)
+TREC_EVAL.add_argument("-M", type=int, default=10**9)
+TREC_EVAL.add_argument("-m", action="append")
+ONLY_OF_ALL = {"runid", "num_q", "gm_map", "gm_bpref"}
 
 
 @pytest.mark.parametrize("level", [1, 2])
@@ -78,7 +100,43 @@ def test_the_official_table_is_that_of_trec_eval(
     options = ["-q", "-l", str(level), *(["-c"] if complete else []), *([] if most is None else ["-M", str(most)])]
     assert main(["evaluate", *map(str, files), *options, "--format", "trec_eval"]) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert printed == expected(files, level, complete=complete, most=most or 10**9)
+    of_all = [row.split("\t")[0].strip() for row in printed if row.split("\t")[1] == "all"]
+    assert of_all == ["runid", "num_q", *OFFICIAL]
+    assert [row for row in printed if not row.startswith("runid ")] == expected(files, options)
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "command-line.md"
+ROW = re.compile(r"^\| `trec_eval(?P<options>[^`]*)` \| (?P<shown>.*) \| (?P<said>.*) \|$", re.MULTILINE)
+ROWS = [match.groups() for match in ROW.finditer(PAGE.read_text(encoding="utf-8"))]
+
+
+def test_the_page_has_a_row_for_every_habit() -> None:
+    assert len([row for row in ROWS if row[2] == "the same lines"]) >= 30
+    assert len({row[0] for row in ROWS}) == len(ROWS)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_row_of_the_page_is_what_both_print(
+    row: tuple[str, str, str], files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options, shown, said = row
+    (tmp_path / "qrels.trec").write_text("q1 0 d3 2\nq1 0 d7 1\nq2 0 d1 1\nq3 0 d5 1\n")
+    run = "q1 Q0 d7 1 9.5 main\nq1 Q0 d2 2 9.0 main\nq2 Q0 d4 1 3.0 main\nq2 Q0 d1 2 1.0 main\nq3 Q0 d5 1 2.0 main\n"
+    (tmp_path / "main.run").write_text(run)
+    given = shlex.split(options)
+    call = ["evaluate", str(tmp_path / "qrels.trec"), str(tmp_path / "main.run"), "--format", "trec_eval", *given]
+    if said != "the same lines":
+        with pytest.raises(SystemExit) as stopped:
+            main(call)
+        assert stopped.value.code == 2
+        assert shown == "refused"
+        return
+    assert main(call) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert " ".join(printed[-1].split()) == shown.strip("`")
+    assert main(["evaluate", *map(str, files), "--format", "trec_eval", *given]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert [row for row in printed if not row.startswith(("runid ", "relstring "))] == expected(files, given)
 
 
 def test_measures_are_asked_for_as_in_trec_eval(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,9 +154,6 @@ def test_measures_are_asked_for_as_in_trec_eval(files: tuple[Path, Path], capsys
     assert [row.partition(",")[0] for row in rows] == ["metric", "precision@5", "precision@10", "ndcg@20", "map"]
     assert main(["evaluate", *map(str, files), "-m", "num_ret"]) == 2
     assert "num_ret is no metric but a line of trec_eval, and needs --format trec_eval" in capsys.readouterr().err
-
-
-ONLY_OF_ALL = {"runid", "num_q", "gm_map", "gm_bpref"}
 
 
 @pytest.mark.parametrize("level", [1, 2])

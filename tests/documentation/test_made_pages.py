@@ -77,9 +77,18 @@ def test_sentences_of_an_output_wrap_and_tables_do_not() -> None:
 
 
 def test_a_sentence_that_the_command_broke_is_one_line_of_the_page() -> None:
-    printed = '<span class="go">a sentence that is broken at the edge of the</span>\n<span class="go">  terminal</span>'
+    long = f"{'a long ' * 16}sentence"  # the command breaks lines of 120 characters
+    printed = f'<span class="go">{long}</span>\n<span class="go">  that-is-broken</span>'
     assert module("_extensions/wrapping.py").wrapping(printed) == (
-        '<span class="sentence"><span class="go">a sentence that is broken at the edge of the terminal</span></span>'
+        f'<span class="sentence"><span class="go">{long} that-is-broken</span></span>'
+    )
+
+
+def test_an_indented_line_after_a_line_with_room_stays_a_line() -> None:
+    head, below = "recall@10 worse: 0.526 -> 0.349, 49 of 123 queries", "q1 (a question): 1.000 -> 0.000"
+    printed = f'<span class="go">{head}</span>\n<span class="go">  {below}</span>'
+    assert module("_extensions/wrapping.py").wrapping(printed) == (
+        f'<span class="sentence"><span class="go">{head}</span></span>\n<span class="go">  {below}</span>'
     )
 
 

@@ -147,6 +147,8 @@ def test_pydantic_evals_reports_the_numbers_of_the_core(run: Callable[[str], str
 def test_the_pipelines_of_haystack_are_ranked(run: Callable[[str], str]) -> None:
     pytest.importorskip("haystack")
     printed = run("haystack_evaluation")
-    systems = [line.split("  ")[0] for line in printed.splitlines() if re.match(r"(vectors|BM25)", line)]
-    assert sorted(systems) == ["BM25", "vectors", "vectors + MMR"]
+    systems = [
+        line.split("  ")[0] for line in printed.splitlines() if re.match(r"(vectors|BM25|ranker|retriever)", line)
+    ]
+    assert sorted(systems) == ["BM25", "ranker", "retriever", "vectors", "vectors + MMR"]
     assert f"{mean(Dense(passages()), questions.queries(), 'ndcg@10'):.3f} [" in printed

@@ -236,6 +236,9 @@ def test_ids_may_be_numbers_and_rules_may_leave_queries_out() -> None:
     assert [one.query for one in evaluation.worst("ndcg@10")] == [3]
     with pytest.raises(KeyError, match="query 1 was not evaluated; the evaluated queries begin with 2, 3"):
         evaluation.explain(1)
+    many = rm.evaluate({f"q{at}": ["d"] for at in range(5)}, {f"q{at}": ["d"] for at in range(5)})
+    with pytest.raises(KeyError, match=r"begin with 'q0', 'q1', 'q2'\W*$"):
+        many.explain("q9")
 
 
 def test_what_cannot_be_explained_is_an_error() -> None:

@@ -18,6 +18,7 @@ from retrieval_metrics.presentation.series import COLOURS, GAIN, LOSS, TIED, sty
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from matplotlib.figure import Figure
 
@@ -142,6 +143,17 @@ def test_one_figure_answers_which_is_better_and_how_sure() -> None:
     (first, change), *_ = difference.moved(1)
     assert f"{first} {change:+.2f}" in whole or f"{first} {change:+.3f}" in whole
     assert "▼" in whole
+
+
+def test_queries_that_moved_alike_are_named_in_one_order_everywhere(tmp_path: Path) -> None:
+    qrels = {f"q{at}": ["d"] for at in range(12)}
+    old = {query: ["d"] if at < 8 else ["x"] for at, query in enumerate(qrels)}
+    new = {query: ["x"] if at < 8 else ["d"] for at, query in enumerate(qrels)}
+    compared = rm.compare(qrels, {"old": old, "new": new}, "mrr", baseline="old")
+    assert [query for query, _ in compared.difference("mrr").moved(3)] == ["q0", "q1", "q2"]
+    assert "q0 -1.00, q1 -1.00, q2 -1.00" in [said for said, _ in shown(compared.plot("differences"))]
+    compared.report(tmp_path / "report.html")
+    assert '<div class="moved last">q0 -1.00, q1 -1.00, q2 -1.00</div>' in (tmp_path / "report.html").read_text()
 
 
 def test_a_lower_value_can_be_the_better_one() -> None:

@@ -7,6 +7,7 @@ from rich.console import Console
 
 import retrieval_metrics as rm
 from retrieval_metrics import Quote, Retrieved, Span
+from retrieval_metrics.rechunking.match import SHOWN
 
 HALVES = [Retrieved("c1", source="a", start=0, end=50), Retrieved("c2", source="a", start=50, end=100)]
 
@@ -34,6 +35,9 @@ def test_it_matches_as_evaluate_is_told_to() -> None:
 def test_long_quotes_do_not_break_the_table() -> None:
     table = str(rm.match({"q": [Quote("many words " * 30)]}, {"q": HALVES}))
     assert max(map(len, table.splitlines())) < 100
+    longest = "d" * (SHOWN - len("''"))
+    assert f"{longest!r} " in str(rm.match({"q": [longest]}, {"q": HALVES}))
+    assert f"{longest}d" not in str(rm.match({"q": [f"{longest}d"]}, {"q": HALVES}))
     assert "<table>" in rm.match({"q": [Quote("many words")]}, {"q": HALVES})._repr_html_()
 
 

@@ -328,3 +328,16 @@ def test_ten_thousand_queries_open_and_show_what_they_have(browser: Browser, tmp
         "What was needed and what came back is not on this page: explain(query) tells it.",
     )
     assert browser.errors() == []
+
+
+def test_long_names_of_systems_stand_above_their_values_and_fit_a_phone(browser: Browser, tmp_path: Path) -> None:
+    named = {"hashing paragraphs": RUNS[NAMES[0]], "unigram paragraphs": RUNS[NAMES[1]]}
+    rm.compare(QRELS, named, "mrr").report(tmp_path / "report.html")
+    for look in LOOKS:
+        browser.open(tmp_path / "report.html", look)
+        assert browser.run("return document.documentElement.scrollWidth") <= look.width
+        if look.width > 1000:
+            ends = "return [...document.querySelectorAll(arguments[0])].map(e => e.getBoundingClientRect().right)"
+            heads = browser.run(ends, ".heads th + th")
+            values = browser.run(ends, ".query:first-of-type .value")
+            assert values[:3] == pytest.approx(heads, abs=1.5)

@@ -236,6 +236,12 @@ class TestWhatIsRefusedOrCounted:
                 read(*spans)
         assert ids(read(begun, one).calls[0]) == ids(read(one, begun).calls[0]) == ["x"]
 
+    def test_a_span_of_a_model_that_had_begun_is_replaced_by_the_one_that_ended(self) -> None:
+        spans = [model("m", 0, "b", "a"), search("1", 1, "a", found("x")), search("2", 1, "b", found("y"))]
+        begun = {**spans[0], "output": None}
+        for order in ([begun, *spans], [*spans, begun]):
+            assert [call.query for call in read(*order).calls] == ["b", "a"]
+
     def test_what_is_no_function(self) -> None:
         wrong: Any
         for name, wrong in (("citations", r"\[(\w+)\]"), ("documents", ["x"]), ("query", 3)):
@@ -364,6 +370,43 @@ def test_an_observation_of_langfuses_api() -> None:
     failed = {**one, "id": "p", "level": "ERROR", "statusMessage": "down", "output": None}
     t = rm.read_traces([{"id": "t", "observations": [one, failed]}], query="metadata.question")
     assert [(ids(call), call.error) for call in t["q9"].calls] == [(["x"], None), ([], "down")]
+
+
+def otel(id_: str, name: str, parent: str | None = None, **more: Any) -> dict[str, Any]:
+    context = {"trace_id": "t", "span_id": id_}
+    return {"name": name, "context": context, "kind": "SpanKind.INTERNAL", "parent_id": parent, **more}
+
+
+def test_a_failed_tool_of_haystack_has_no_error_status() -> None:
+    name = {"haystack.tool.name": "search"}
+    outputs = ('{"documents": [{"id": "d1", "content": "a"}]}', '{"error": "Failed to invoke Tool `search`: offline"}')
+    spans = [
+        otel(str(at), "haystack.agent.step.tool", attributes=name | {"haystack.agent.step.tool.output": one})
+        for at, one in enumerate(outputs)
+    ]
+    (one,) = rm.read_traces(spans, tools="search").values()
+    assert [(ids(call), call.error) for call in one.calls] == [
+        (["d1"], None),
+        ([], "Failed to invoke Tool `search`: offline"),
+    ]
+
+
+def test_openllmetry_leaves_texts_without_ids() -> None:
+    asked = {"gen_ai.operation.name": "vector_db_retrieve", "traceloop.entity.input": '{"query": "a", "tags": []}'}
+    found = {"traceloop.entity.output": '{"documents": [{"page_content": "one text", "metadata": {}}], "count": 1}'}
+    (one,) = rm.read_traces([otel("1", "vector_db_retrieve Index", attributes=asked | found)]).values()
+    assert (one.calls[0].query, one.calls[0].ranking) == ("a", [rm.Retrieved(None, "one text")])
+
+
+def test_of_an_exception_its_type_and_message_are_kept_in_every_form_of_a_span() -> None:
+    attributes = {"exception.type": "builtins.ConnectionError", "exception.message": "offline"}
+    events: Any = [{"name": "exception", "attributes": attributes}]
+    for held in (events, json.dumps(events)):  # a frame that was saved as Parquet has them as JSON
+        status = {"status_code": "ERROR", "description": "ConnectionError('offline')Traceback ..."}
+        retriever = {"openinference.span.kind": "RETRIEVER", "input.value": "a"}
+        failed = otel("1", "Index", attributes=retriever, status=status, events=held)
+        (one,) = rm.read_traces([failed]).values()
+        assert one.calls[0].error == "ConnectionError: offline"
 
 
 SAME = {

@@ -225,6 +225,40 @@ def test_the_grid_of_two_parameters_is_drawn_and_other_grids_are_refused() -> No
         found.plot("heat")
 
 
+def test_the_same_gain_is_said_alike_in_the_list_and_in_the_grid() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(80)}
+
+    def run(a: int, b: int) -> dict[str, list[str]]:
+        found = {(0, 0): 51, (0, 1): 42, (1, 0): 38, (1, 1): 30}[a, b]
+        return {query: ["d" if at < found else "x"] for at, query in enumerate(qrels)}
+
+    tuning = rm.tune(run, qrels, "mrr", parameters={"a": [0, 1], "b": [0, 1]}, default={"a": 0, "b": 0})
+    listed = {text.get_text() for text in tuning.plot().axes[0].texts}
+    gains = {text.get_text().partition("\n")[0] for text in tuning.plot("grid").axes[0].texts}
+    assert gains - listed == {"0"}  # 42 / 80 - 51 / 80 is a little more than -9 / 80
+
+
+def test_a_default_that_wins_is_not_drawn_with_a_gain(tmp_path: Path) -> None:
+    qrels, runs = data(1, 40)
+    bad = {f"bad{at}": {query: ["y", *ranking[: at + 1]] for query, ranking in runs["s0"].items()} for at in range(3)}
+    found = rm.tune({"s0": runs["s0"], **bad}, qrels, "mrr", default="s0")
+    assert found.winner == "s0"
+    labels = [label.get_text() for label in found.plot().axes[0].get_yticklabels()]
+    assert sorted(labels) == sorted(bad)
+    found.report(tmp_path / "tuning.html")
+    page = (tmp_path / "tuning.html").read_text()
+    assert "expected on new questions" not in page
+    assert 'class="zero"' not in page  # no gain is above 0
+
+
+def test_a_report_marks_where_gains_begin(tmp_path: Path) -> None:
+    qrels, runs = data(5, 60)
+    found = rm.tune(runs, qrels, "mrr", default="s0")
+    found.report(tmp_path / "tuning.html")
+    page = (tmp_path / "tuning.html").read_text()
+    assert page.count('class="zero"') == 1 + sum(one.difference is not None for one in found.settings)
+
+
 def test_many_settings_are_drawn_and_reported_in_a_readable_number(tmp_path: Path) -> None:
     qrels, runs = data(60, 20)
     found = rm.tune(runs, qrels, "mrr", default="s0")

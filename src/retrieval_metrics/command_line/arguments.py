@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.command_line.completion import metric_names, offer
 from retrieval_metrics.command_line.output import FORMATS as OUTPUT_FORMATS
 from retrieval_metrics.command_line.reading_options import documents_at, queries_at
-from retrieval_metrics.command_line.trec_eval_lines import of_only_trec_eval
+from retrieval_metrics.command_line.trec_eval_lines import is_metric, of_only_trec_eval
 from retrieval_metrics.command_line.values import metrics
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.keeping.document import is_saved
@@ -52,8 +52,8 @@ def refuse_lost_files(given: argparse.Namespace) -> None:
 def refuse_unknown_metrics(given: argparse.Namespace) -> None:
     """End the program if a metric is unknown, and none of the files named is a saved one that can give its values."""
     asked = given.metric if isinstance(getattr(given, "metric", None), list) else []
-    bounds = [name for option in ("at_least", "at_most") for name, _ in getattr(given, option, ())]
-    unknown = [name for name in (*asked, *bounds) if isinstance(name, str) and not of_only_trec_eval(name)]
+    bounds = [str(name) for option in ("at_least", "at_most") for name, _ in getattr(given, option, ())]
+    unknown = [name for name in (*asked, *bounds) if not of_only_trec_eval(name) and not is_metric(name)]
     if unknown and not any(map(is_saved, _files(given))):
         try:
             Metric.parse(unknown[0])

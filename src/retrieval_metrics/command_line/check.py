@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import add_modules_to, add_result_to
 from retrieval_metrics.comparing.comparison import Comparison
+from retrieval_metrics.comparing.recomputed import refuse_wrong_differences
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.keeping.document import read_document
 from retrieval_metrics.keeping.rescoring import refuse_wrong_values
 from retrieval_metrics.loading import load
 from retrieval_metrics.presentation.tables import Table
@@ -31,7 +33,7 @@ def add_to(commands: Any) -> None:
         "check",
         help="check that saved files are what was saved, and that their numbers follow from their rankings",
         description="Check saved files: their digest, the range of every value, and that every value is what the saved "
-        "judgments and rankings give.",
+        "judgments and rankings give; and that the differences of a comparison are those of its values.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -48,15 +50,30 @@ def run(given: argparse.Namespace) -> bool:
         try:
             held = load(path)
             checked = sum(_checked(name, scores, path) for name, scores in _scores_of(held).items())
+            differences = _differences_checked(held, path)
         except ValueError as error:
             failures.append(str(error))
-            rows.append([path, "-", "-"])
+            rows.append([path, "-", "-", "-"])
         else:
-            rows.append([path, type(held).__name__, f"{checked:,}"])
-    header = ["file", "holds", "values checked"]
+            rows.append([path, type(held).__name__, f"{checked:,}", f"{differences:,}"])
+    header = ["file", "holds", "values checked", "differences checked"]
     data = {"files": [dict(zip(header, row, strict=True)) for row in rows], "failures": failures}
     shown = output.Shown([Table(header, rows, words=(0, 1))], data, [header, *rows])
     return output.finish(shown, given.format, given.output, failures)
+
+
+def _differences_checked(held: Any, path: str) -> int:
+    """Return how many differences follow from the values.
+
+    Raises:
+        ValueError: If one does not.
+    """
+    if not isinstance(held, Comparison):
+        return 0
+    try:
+        return refuse_wrong_differences(held, same_versions=read_document(path).is_of_these_versions)
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged at differences: {error}") from error
 
 
 def _scores_of(held: Any) -> Mapping[str, Scores]:

@@ -87,6 +87,8 @@ def add_to(commands: Any) -> None:
     trec_eval.add_argument(
         "-l", "--level", type=int, metavar="GRADE", default=1, help="the lowest relevant grade (default: %(default)s)"
     )
+    trec_eval.add_argument("-J", "--judged-only", action="store_true", help="take unjudged documents out of the run")
+    trec_eval.add_argument("-n", "--no-summary", action="store_true", help="with -q: only the lines of single queries")
     trec_eval.add_argument("-M", "--most", type=int, metavar="N", help="score only the first N documents of each query")
     add_texts_to(parser)
     parser.add_argument(
@@ -111,16 +113,7 @@ def run(given: argparse.Namespace) -> bool:
     paths = named(given.runs)
     asked, rules = _asked(given), _rules(given)
     metrics = [*_computed(asked, given.level), *(name for name, _ in given.fail_under)]
-    if given.format == "trec_eval" and (len(paths) > 1 or given.slices is not None):
-        raise ValueError("--format trec_eval is about one run; call evaluate once for each")
-    if given.report is not None and len(paths) > 1:
-        raise ValueError("--report takes one run; use compare for a report on several")
-    if given.save is not None and len(paths) > 1:
-        raise ValueError("--save saves one evaluation; run evaluate once for each run")
-    if given.label and given.save is None:
-        raise ValueError("--label is saved with the evaluation, so it needs --save FILE")
-    if given.slices is not None and len(paths) > 1:
-        raise ValueError("--slices is about one run; call evaluate once for each")
+    _refuse_contradictions(given, several=len(paths) > 1)
     labels, texts = labels_of(given.label), texts_of(given)
     judged = read_judged(given, paths)
     documents = None if given.documents is None else documents_at(given, given.documents)
@@ -153,6 +146,7 @@ def run(given: argparse.Namespace) -> bool:
             given.level,
             places=lambda: judge_under(as_qrels(truth), origin.run, origin.match, rules),
             per_query=given.per_query,
+            summary=not given.no_summary,
         )
         shown = shown._replace(lines=lines)
     if given.report is not None:
@@ -162,9 +156,25 @@ def run(given: argparse.Namespace) -> bool:
     return output.finish(shown, given.format, given.output, too_low(results, given.fail_under))
 
 
+def _refuse_contradictions(given: argparse.Namespace, *, several: bool) -> None:
+    """Raise if options do not go together."""
+    if given.no_summary and given.format != "trec_eval":
+        raise ValueError("-n is about the lines of trec_eval, and needs --format trec_eval")
+    if given.format == "trec_eval" and (several or given.slices is not None):
+        raise ValueError("--format trec_eval is about one run; call evaluate once for each")
+    if given.report is not None and several:
+        raise ValueError("--report takes one run; use compare for a report on several")
+    if given.save is not None and several:
+        raise ValueError("--save saves one evaluation; run evaluate once for each run")
+    if given.label and given.save is None:
+        raise ValueError("--label is saved with the evaluation, so it needs --save FILE")
+    if given.slices is not None and several:
+        raise ValueError("--slices is about one run; call evaluate once for each")
+
+
 def _rules(given: argparse.Namespace) -> Rules:
     usual = "trec_eval" if given.format == "trec_eval" else "standard"
-    rules = as_rules(given.semantics or usual, given.ties)
+    rules = as_rules(given.semantics or usual, given.ties, "condensed" if given.judged_only else None)
     return replace(rules, missing="zero") if given.complete else rules
 
 
@@ -176,7 +186,7 @@ def _asked(given: argparse.Namespace) -> list[Any]:
     """
     if given.format == "trec_eval":
         return [at_level(one, given.level) for one in trec_eval_names(given.metric or ["official"])]
-    if others := [one for one in given.metric or () if isinstance(one, str) and not is_metric(one)]:
+    if others := [one for one in given.metric or () if not is_metric(one)]:
         raise ValueError(f"{others[0]} is no metric but a line of trec_eval, and needs --format trec_eval")
     return [at_level(one, given.level) for one in map(as_metric, given.metric or DEFAULT_METRICS)]
 

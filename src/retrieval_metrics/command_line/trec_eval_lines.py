@@ -9,7 +9,7 @@ import numpy as np
 
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.pytrec_eval import asked as of_trec_eval
-from retrieval_metrics.pytrec_eval import supported_measures, supported_nicknames
+from retrieval_metrics.pytrec_eval import supported_nicknames
 from retrieval_metrics.pytrec_eval.measure_values import OURS, MeasureValues
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def of_only_trec_eval(name: str) -> bool:
         (measure,) = of_trec_eval.asked({name})
     except ValueError:
         return False
-    return measure in APART or (measure not in OURS and not is_metric(name))
+    return measure in APART or not is_metric(name)
 
 
 def is_metric(name: str) -> bool:
@@ -64,15 +64,19 @@ def is_metric(name: str) -> bool:
     return True
 
 
-def named(asked: Sequence[Metric | str]) -> list[Metric | str]:
+def named(asked: Sequence[str]) -> list[Metric | str]:
     """Return what to print in the order of trec_eval: metrics, and the texts of measures that only trec_eval has."""
-    found = [each for one in asked for each in (_of_nickname(one) if one in supported_nicknames else [one])]
-    parsed = [Metric.parse(one) if isinstance(one, str) and not of_only_trec_eval(one) else one for one in found]
+    found = [each for one in asked for each in (_measures_of(one) if one in _SEVERAL else [one])]
+    parsed = [one if of_only_trec_eval(one) else Metric.parse(one) for one in found]
     return sorted(dict.fromkeys(parsed), key=_place)
 
 
-def _of_nickname(name: Any) -> list[str]:
-    """Return the measures of a nickname, those with cut-offs one by one."""
+_SEVERAL = {*supported_nicknames, *of_trec_eval.DEFAULTS}
+"""Names that stand for several values: nicknames, and measures that have usual cut-offs, such as `P`."""
+
+
+def _measures_of(name: str) -> list[str]:
+    """Return the measures that a name stands for, those with cut-offs one by one."""
     return [
         key
         for measure, parameters in of_trec_eval.asked({name}).items()
@@ -82,10 +86,11 @@ def _of_nickname(name: Any) -> list[str]:
 
 def _place(one: Metric | str) -> tuple[int, float]:
     name = trec_name(one) if isinstance(one, Metric) else one
-    cut = one.k if isinstance(one, Metric) and isinstance(one.k, int) else 0
-    known = name if name in supported_measures else name.rpartition("_")[0]
-    known = known if known in supported_measures else name.partition(".")[0]
-    return (of_trec_eval.ORDER.index(known) if known in supported_measures else len(of_trec_eval.ORDER)), cut
+    try:
+        ((measure, parameters),) = of_trec_eval.asked({name}).items()
+    except ValueError:  # a metric that trec_eval does not have
+        return len(of_trec_eval.ORDER), 0
+    return of_trec_eval.ORDER.index(measure), parameters[0] if parameters else 0
 
 
 def trec_name(metric: Metric) -> str:
@@ -105,6 +110,7 @@ def text_of(
     *,
     places: Callable[[], JudgedRun],
     per_query: bool,
+    summary: bool,
 ) -> str:
     """Return the lines of a run.
 
@@ -114,16 +120,25 @@ def text_of(
         name: The name of the run.
         level: The lowest relevant grade.
         places: Returns the judged run with negative grades as judged.
-        per_query: Whether to print single queries too.
+        per_query: Whether to print single queries too; those that are not in the run have no lines.
+        summary: Whether to print the lines of all queries.
     """
     order = sorted(range(len(scores.queries)), key=lambda at: str(scores.queries[at]).encode())
-    values = MeasureValues(scores.needed_origin("counted").judged, level, places)
+    origin = scores.needed_origin("counted")
+    values = MeasureValues(_counted(origin.judged, scores), level, lambda: _counted(places(), scores))
     lines = [line for one in asked for line in _lines(scores, values, one, name, order)]
     rows: list[str] = []
     for at, row in enumerate(order if per_query else ()):
         query = str(scores.queries[row])
+        if scores.queries[row] not in origin.run:
+            continue
         rows += [_row(line.name, query, line.per_query[at]) for line in lines if line.per_query is not None]
-    return "\n".join([*rows, *(_row(line.name, "all", line.of_all) for line in lines if line.of_all != "")])
+    of_all = lines if summary else ()
+    return "\n".join([*rows, *(_row(line.name, "all", line.of_all) for line in of_all if line.of_all != "")])
+
+
+def _counted(judged: JudgedRun, scores: Scores) -> JudgedRun:
+    return judged.condensed() if scores.rules.unjudged == "condensed" else judged
 
 
 def _row(name: str, query: str, value: Any) -> str:

@@ -10,7 +10,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.command_line.trec_eval_lines import of_only_trec_eval
+from retrieval_metrics.command_line.trec_eval_lines import is_metric, of_only_trec_eval
 from retrieval_metrics.definition.metric import Metric
 
 if TYPE_CHECKING:
@@ -21,26 +21,31 @@ if TYPE_CHECKING:
 UNITS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
 BETWEEN_METRICS = re.compile(r",(?![^(]*\))")
 """Commas that are not within parentheses."""
+NUMBER = re.compile(r"[0-9]*\.?[0-9]+")
+WITH_CUT = re.compile(rf"(?P<measure>[A-Za-z]\w*)\.{NUMBER.pattern}")
 
 
-def metrics(text: str) -> list[Any]:
-    """Return the metrics in a text such as `ndcg@10,map`, or `P.5,10` as in trec_eval.
+def metrics(text: str) -> list[str]:
+    """Return the names in a text such as `ndcg@10,map`, or `P.5,10` as in trec_eval.
 
-    What only trec_eval has, such as `num_ret`, stays a text, and so does a name that is unknown here: a saved file can
-    give its values. `refuse_unknown_metrics` refuses it where none can.
+    A name that is unknown here is let through, since a saved file can give its values; `refuse_unknown_metrics` refuses
+    it where none can.
 
     Raises:
         argparse.ArgumentTypeError: If a text cannot be the name of a metric.
     """
-    try:
-        names: list[str] = []
-        for name in map(str.strip, BETWEEN_METRICS.split(text)):
-            before = names[-1].rpartition(".") if names else ("", "", "")
-            further = name.isdigit() and before[0] and before[2].isdigit()  # the 10 of P.5,10
-            names.append(f"{before[0]}.{name}" if further else name)
-        return [name if of_only_trec_eval(name) else _metric_or_name(name) for name in names]
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    names: list[str] = []
+    for name in map(str.strip, BETWEEN_METRICS.split(text)):
+        before = WITH_CUT.fullmatch(names[-1]) if names and NUMBER.fullmatch(name) else None
+        names.append(f"{before['measure']}.{name}" if before else name)  # the 10 of P.5,10
+    for name in names:
+        if not of_only_trec_eval(name):
+            try:
+                Metric.parse(name)
+            except ValueError as error:
+                if not str(error).startswith("unknown metric"):
+                    raise argparse.ArgumentTypeError(str(error)) from error
+    return names
 
 
 def metric(text: str) -> Metric:
@@ -55,24 +60,15 @@ def metric(text: str) -> Metric:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def _metric_or_name(name: str) -> Metric | str:
-    try:
-        return Metric.parse(name)
-    except ValueError as error:
-        if str(error).startswith("unknown metric"):
-            return name
-        raise
-
-
 def bound(text: str) -> tuple[Metric | str, float]:
     """Return the metric and the number in a text such as `latency=0.5`, of which a saved file can give the values.
 
     Raises:
         argparse.ArgumentTypeError: If the text has another form, or the number is not finite.
     """
-    name = text.rpartition("=")[0]
-    (found,) = metrics(name) if name and "," not in name else (None,)
-    return (found, named_value(f"mrr={text.rpartition('=')[2]}")[1]) if isinstance(found, str) else named_value(text)
+    name, _, number = text.rpartition("=")
+    given = name and "," not in name and not is_metric(name) and not of_only_trec_eval(name)
+    return (name, named_value(f"mrr={number}")[1]) if given else named_value(text)
 
 
 def named_value(text: str) -> tuple[Metric, float]:

@@ -66,6 +66,7 @@ class Comparison(Compared, Printed):
         notes: Sentences on what differs between compared evaluations besides the rankings.
         budgets: How the systems fill each budget among the metrics, such as the 2,000 characters of
             `recall@2000chars`.
+        drawn: The number of random choices of signs, and their seed; None in files of earlier versions.
     """
 
     @classmethod
@@ -138,6 +139,7 @@ class Comparison(Compared, Printed):
             else None,
             notes=notes,
             budgets=budgets,
+            drawn=(resamples, seed),
         )
 
     @cached_property

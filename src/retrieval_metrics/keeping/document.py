@@ -14,6 +14,8 @@ from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numpy import __version__ as numpy_version
+
 from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.files.compressed import saving_compressed
 from retrieval_metrics.files.limits import Limits
@@ -45,6 +47,10 @@ WITHOUT_DIGEST = 1
 """The version whose files may have no digest."""
 
 
+VERSIONS = {"retrieval-metrics": __version__, "python": sys.version.partition(" ")[0], "numpy": numpy_version}
+"""What writes a file, for who has to find out why a number is another one elsewhere."""
+
+
 class Section(dict[str, Any]):
     """An object written with one line, or several, per key."""
 
@@ -72,6 +78,13 @@ class Document:
         """The labels with which it was saved."""
         with self.place("labels"):
             return dict(self.content.get("labels", {}))
+
+    @property
+    def is_of_these_versions(self) -> bool:
+        """Whether this version of the package and of numpy wrote it."""
+        written = self.content.get("written")
+        names = ("retrieval-metrics", "numpy")
+        return isinstance(written, dict) and all(written.get(name) == VERSIONS[name] for name in names)
 
     @contextmanager
     def place(self, where: str) -> Iterator[None]:
@@ -117,7 +130,7 @@ def write_document(
         ValueError: If JSON cannot hold something.
         OSError: If it cannot be written; a file that was there stays as it was.
     """
-    written = {"date": now(), "retrieval-metrics": __version__, "python": sys.version.partition(" ")[0]}
+    written = {"date": now(), **VERSIONS}
     content = Section(format=FORMAT, version=VERSION, kind=kind, written=written, labels=checked_labels(labels))
     text = signed("".join(_text(Section({**content, **sections}))).encode())
     with saving_compressed(path) as file:

@@ -71,6 +71,9 @@ def means(title: str, rows: Sequence[Mean], level: float, high: float = 1.0, low
                 f"{dot}</svg>"
             )
         line = '<line class="rule" x1="0" x2="100%" y1="9" y2="9"/>'
+        if low < 0 < high:  # a gain or a loss is told by the side of 0 it is on
+            at_zero = f"{-100 * low / (high - low):.4g}%"
+            line += f'<line class="zero" x1="{at_zero}" x2="{at_zero}" y2="18"/>'
         words = f"{escape(name)}: {numbers.value(mean)} {numbers.interval(interval)}"
         picture = f'<svg height="18" role="img" aria-label="{words}">{line}{drawn}</svg>'
         value = f"{sign} {numbers.value(mean)}".strip()
@@ -196,7 +199,9 @@ def differences(title: str, gains: Sequence[float], names: Sequence[str], said: 
         f'<span><i class="{kind}"></i>{number:,} {word}</span>'
         for (kind, number), word in zip(parts, ("won", "tied", "lost"), strict=True)
     )
-    up, down = _moved(gains, names, sign), _moved([-gain for gain in gains[::-1]], names[::-1], -sign)
+    up = _moved(gains, names, sign)
+    losses = sorted(zip((-gain for gain in gains), names, strict=True), key=lambda loss: -loss[0])
+    down = _moved([loss for loss, _ in losses], [name for _, name in losses], -sign)
     content = (
         f'<div class="moved">{escape(up)}</div>{picture}<div class="moved last">{escape(down)}</div>'
         f'<div class="shares" aria-hidden="true">{bar}</div><div class="axis counts">{key}</div>'

@@ -45,7 +45,7 @@ supported_nicknames: dict[str, set[str]] = {
     "all_trec": set(ORDER),
 }
 
-_WITH_PARAMETERS = re.compile(r"(?P<measure>.+?)[._](?P<values>[0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*)")
+_WITH_PARAMETERS = re.compile(r"(?P<measure>.+?)[._](?P<values>[0-9]*\.?[0-9]+(?:,[0-9]*\.?[0-9]+)*)")
 
 
 def asked(measures: Iterable[str]) -> dict[str, tuple[float, ...]]:

@@ -48,6 +48,7 @@ class Compared:
         notes: Sentences on what differs between compared evaluations besides the rankings.
         budgets: How the systems fill each budget among the metrics, such as the 2,000 characters of
             `recall@2000chars`.
+        drawn: The number of random choices of signs, and their seed; None in files of earlier versions.
     """
 
     scores: Mapping[str, Scores]
@@ -61,6 +62,7 @@ class Compared:
     unjudged: UnjudgedBounds | None = None
     notes: tuple[str, ...] = ()
     budgets: tuple[BudgetUse, ...] = ()
+    drawn: tuple[int, int] | None = None
 
     @property
     def systems(self) -> tuple[str, ...]:

@@ -62,6 +62,11 @@ class TriedSetting(NamedTuple):
     chosen: float
     difference: Difference | None
 
+    @property
+    def gain(self) -> float:
+        """How much more its mean is than that of the default, on these questions."""
+        return 0.0 if self.difference is None else self.difference.mean
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Choice:

@@ -39,7 +39,8 @@ def drawn(tuning: Choice, kind: str) -> Plot:
         tried = [(one.name, one.difference) for one in tuning.settings if one.difference is not None]
         left = len(tried) - SHOWN
         found = [(name, each.mean, each.interval, 0) for name, each in tried[:SHOWN]]
-        found.insert(0, ("expected on new questions", tuning.new_gain, tuning.new_gain_interval, 1))
+        if tuning.winner != tuning.default:  # to keep the default gains nothing
+            found.insert(0, ("expected on new questions", tuning.new_gain, tuning.new_gain_interval, 1))
         rows = [DrawnRow(*each, numbers.signed(each[1])) for each in found]
         panel = rows_panel(rows, f"gain over {tuning.default}", f"difference in {tuning.metric}", differences=True)
         note = f"{numbers.count(left, 'setting')} with smaller means left out" if left > 0 else ""
@@ -51,10 +52,7 @@ def drawn(tuning: Choice, kind: str) -> Plot:
 
 def _grid(tuning: Choice, axes: Axes) -> None:
     held = grid(tuning)
-    base = tuning.default_mean
-    gains = np.array(
-        [[np.nan if one is None else one.means[tuning.metric] - base for one in row] for row in held.settings]
-    )
+    gains = np.array([[np.nan if one is None else one.gain for one in row] for row in held.settings])
     most = float(np.nanmax(np.abs(gains))) or 1.0
     ends = [to_rgba(LOSS, PALE), to_rgba(LOSS, 0), to_rgba(GAIN, 0), to_rgba(GAIN, PALE)]
     colours = LinearSegmentedColormap.from_list("gains", list(zip((0, 0.5, 0.5, 1), ends, strict=True)))

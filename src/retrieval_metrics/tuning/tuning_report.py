@@ -38,10 +38,10 @@ def tuning_report(tuning: Choice, tables: Sequence[Table], path: str | PathLike[
 
 
 def _gains(tuning: Choice) -> str:
-    rows = [Mean("the choice, on new questions", tuning.new_gain, tuning.new_gain_interval, 1)]
-    for one in tuning.settings:
-        if one.difference is not None and len(rows) <= DRAWN:
-            rows.append(Mean(one.name, one.difference.mean, one.difference.interval, 0))
+    tried = [(one.name, one.difference) for one in tuning.settings if one.difference is not None]
+    rows = [Mean(name, each.mean, each.interval, 0) for name, each in tried[:DRAWN]]
+    if tuning.winner != tuning.default:  # to keep the default gains nothing
+        rows.insert(0, Mean("expected on new questions", tuning.new_gain, tuning.new_gain_interval, 1))
     ends = [end for row in rows for end in row.interval] + [0.0]
     return charts.means(f"gain in {tuning.metric} over {tuning.default}", rows, tuning.level, max(ends), min(ends))
 
@@ -53,12 +53,7 @@ def _by_two(tuning: Choice) -> Table:
     rows = [
         [
             str(value),
-            *(
-                ""
-                if one is None
-                else numbers.signed(one.means[tuning.metric] - tuning.default_mean) + marked.get(one.name, "")
-                for one in row
-            ),
+            *("" if one is None else numbers.signed(one.gain) + marked.get(one.name, "") for one in row),
         ]
         for value, row in zip(held.rows, held.settings, strict=True)
     ]

@@ -1,44 +1,78 @@
 """A worker that dies loses nothing."""
 
+import contextlib
 import os
+import random
 import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 import ray
 
 import retrieval_metrics as rm
-from ray_hosts import dataset
+from ray_hosts import dataset, values
 from ray_retrieval_metrics import evaluate_dataset, to_evaluation
 
 
-class KillsItsWorkerOnce(dict[str, Mapping[str, Any]]):
-    """Parameters of a rule set that are none; who asks for them first, in the middle of scoring, dies."""
+class KillsItsWorkers(dict[str, Mapping[str, Any]]):
+    """Parameters of a rule set that are none; the first workers that ask for them, in the middle of scoring, die."""
 
-    def __init__(self, mark: Path, driver: int) -> None:
+    def __init__(self, marks: Path, driver: int, times: int) -> None:
         super().__init__()
-        self.mark, self.driver = mark, driver
+        self.marks, self.driver, self.times = marks, driver, times
 
     def __reduce__(self) -> Any:
-        return type(self), (self.mark, self.driver)
+        return type(self), (self.marks, self.driver, self.times)
 
     def get(self, *_: Any) -> Mapping[str, Any]:
-        if os.getpid() != self.driver and not self.mark.exists():
-            self.mark.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
+        if os.getpid() != self.driver:
+            for time in range(self.times):
+                with contextlib.suppress(FileExistsError):
+                    (self.marks / f"killed {time}").touch(exist_ok=False)
+                    os.kill(os.getpid(), signal.SIGKILL)
         return {}
 
 
-def test_a_worker_killed_while_it_scores_loses_nothing(tmp_path: Path) -> None:
+def rules_that_kill(marks: Path, times: int) -> rm.Rules:
     ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]  # workers cannot import a test
+    marks.mkdir()
+    return rm.Rules(name="standard", parameters=KillsItsWorkers(marks, os.getpid(), times))
+
+
+def test_a_worker_killed_while_it_scores_loses_nothing(tmp_path: Path) -> None:
     qrels = {f"q{i}": {"a": 1} for i in range(200)}
     rows = [(f"q{i}", document, float(i % 3 + len(document))) for i in range(200) for document in ("a", "bb", "ccc")]
     run: Any = {query: {d: s for q, d, s in rows if q == query} for query in qrels}
-    mark = tmp_path / "killed"
-    rules = rm.Rules(name="standard", parameters=KillsItsWorkerOnce(mark, os.getpid()))
+    rules = rules_that_kill(tmp_path / "marks", 1)
     results = evaluate_dataset(qrels, dataset(rows, "score", 4, 1), ["mrr", "ndcg@10"], semantics=rules, partitions=3)
     evaluation = to_evaluation(results)
-    assert mark.exists()
+    assert len(list((tmp_path / "marks").iterdir())) == 1
     assert str(evaluation) == str(rm.evaluate(qrels, run, ["mrr", "ndcg@10"]))
+
+
+@pytest.mark.slow  # three workers are started anew
+def test_skewed_rows_empty_blocks_and_three_killed_workers_change_no_bit(tmp_path: Path) -> None:
+    chance = random.Random(3)
+    depths = {"all of it": 60_000, "much": 9_000, **{f"q{i}": i % 7 for i in range(500)}}  # every seventh has nothing
+    run: Any = {
+        query: {f"d{at}": float(chance.randrange(depth)) for at in range(depth)} for query, depth in depths.items()
+    }
+    qrels = {query: {f"d{chance.randrange(max(depth, 3))}": 1 + chance.randrange(3)} for query, depth in depths.items()}
+    metrics = ["mrr", "map", "ndcg@10", "recall@1000"]
+    rows = [(query, document, score) for query, ranking in run.items() for document, score in ranking.items()]
+    rules = rules_that_kill(tmp_path / "marks", 3)
+    # More partitions than the large query leaves rows for: some get none.
+    results = evaluate_dataset(qrels, dataset(rows, "score", 40, 1), metrics, semantics=rules, partitions=24)
+    results = results.materialize()
+    assert len(list((tmp_path / "marks").iterdir())) == 3
+    evaluation = to_evaluation(results)
+    with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 72"):
+        expected = rm.evaluate(qrels, run, metrics)
+    assert str(evaluation) == str(expected)
+    assert dict(evaluation.means) == dict(expected.means)
+    assert {metric: values(results, metrics)[metric] for metric in metrics} == {
+        metric: dict(found) for metric, found in expected.per_query.items()
+    }

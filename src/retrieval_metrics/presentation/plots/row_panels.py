@@ -236,7 +236,7 @@ LINE, SHORT = 42, 12
 def _name_moved(axes: Axes, queries: Sequence[tuple[str, float]], gains: Sequence[float], sign: int) -> None:
     """Name the queries won most above the left end, and those lost most below the right one."""
     won = [one for one, gain in zip(queries, gains, strict=True) if gain > 0]
-    lost = [one for one, gain in zip(queries, gains, strict=True) if gain < 0][::-1]
+    lost = sorted(((name, change) for (name, change), gain in zip(queries, gains, strict=True) if gain < 0), key=_size)
     top = sign > 0
     for moved, left in ((won, True), (lost, False)):
         if words := _listed(moved):
@@ -245,6 +245,10 @@ def _name_moved(axes: Axes, queries: Sequence[tuple[str, float]], gains: Sequenc
                 xytext=(3 if left else -3, -2 if left == top else 2), textcoords="offset points",
                 ha="left" if left else "right", va="top" if left == top else "bottom", fontsize=SMALL,
             )  # fmt: skip
+
+
+def _size(moved: tuple[str, float]) -> float:
+    return -abs(moved[1])
 
 
 def _listed(moved: Sequence[tuple[str, float]]) -> str:

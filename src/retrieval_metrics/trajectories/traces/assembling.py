@@ -136,7 +136,7 @@ class Trace:
         ids = [id_ for id_, _ in asked]
         if step.call is not None and ids.count(step.call) == 1:
             return turn, ids.index(step.call), step.start, step.id
-        wanted = step.question() if step.kind == TOOL else question
+        wanted = (step.question() if step.kind == TOOL else None) or question
         at = [number for number, (_, one) in enumerate(asked) if one is not None and one == wanted]
         return turn, at[0] if at else len(asked), step.start, step.id
 

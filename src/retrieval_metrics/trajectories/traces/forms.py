@@ -32,12 +32,13 @@ PARTS = {
         "input", "inputs", "input.value", "gen_ai.retrieval.query.text", "gen_ai.tool.call.arguments",
         "gen_ai.input.messages", "langfuse.observation.input", "mlflow.spanInputs", "haystack.agent.step.tool.input",
         "haystack.tool.input", "haystack.agent.step.llm.input", "haystack.component.input", "haystack.agent.input",
+        "traceloop.entity.input",
     ),
     "output": (
         "output", "outputs", "output.value", "gen_ai.retrieval.documents", "gen_ai.tool.call.result",
         "gen_ai.output.messages", "langfuse.observation.output", "mlflow.spanOutputs",
         "haystack.agent.step.tool.output", "haystack.tool.result", "haystack.agent.step.llm.output",
-        "haystack.component.output", "haystack.agent.output",
+        "haystack.component.output", "haystack.agent.output", "traceloop.entity.output",
     ),
     "call": ("call", "tool_call_id", "gen_ai.tool.call.id", "tool_call.id"),
     "status": ("status_code", "level"),
@@ -50,7 +51,7 @@ PARTS = {
 BESIDE = ("context", "extra", "span_data")
 """Objects with more of a span, beside its attributes: of OpenTelemetry, LangSmith and the OpenAI Agents SDK."""
 KINDS = {
-    **dict.fromkeys(("retriever", "retrieval"), RETRIEVER),
+    **dict.fromkeys(("retriever", "retrieval", "vector_db_retrieve"), RETRIEVER),
     "reranker": RERANKER,
     **dict.fromkeys(("tool", "function", "execute_tool"), TOOL),
     **dict.fromkeys(("llm", "model", "chat_model", "generation", "response", "chat", "generate_content"), MODEL),
@@ -160,8 +161,12 @@ def _fill(span: TraceSpan, part: Callable[[str], Any]) -> None:
         span.name = str(part("name") or "")
         span.call = None if (call := part("call")) is None else str(call)
     elif span.kind == RETRIEVER:
-        span.listed = Listed(attributes, "retrieval.documents")
-    elif span.kind == MODEL:
+        name = "retrieval.documents"
+        with_ids = name in attributes or f"{name}.0.document.id" in attributes
+        # Those of LangChain have ids in the output alone.
+        if with_ids or not (isinstance(span.output, str) and '"page_content"' in span.output):
+            span.listed = Listed(attributes, name)
+    elif span.kind == MODEL and any(key.startswith("llm.") for key in attributes):
         span.input = Listed(attributes, "llm.input_messages", span.input, flat=True)
         span.output = Listed(attributes, "llm.output_messages", span.output)
 
@@ -215,7 +220,7 @@ def _error(part: Callable[[str], Any], output: Any) -> str | None:
     """Return why a span failed; None if it did not."""
     status = part("status")
     if "ERROR" in str(status).upper() or status == OTLP_ERROR:
-        events = (one.get("attributes") or {} for one in part("events") or () if isinstance(one, dict))
+        events = (one.get("attributes") or {} for one in parsed(part("events")) or () if isinstance(one, dict))
         raised = next((said for said in events if "exception.message" in said), None)
         if raised is None:
             return str(part("failure") or "failed without a message")
@@ -223,6 +228,8 @@ def _error(part: Callable[[str], Any], output: Any) -> str | None:
     said = part("error")
     if isinstance(said, dict):
         said = said.get("message")
+    if said is None and isinstance(output, str) and output.startswith('{"error":'):
+        output = parsed(output)
     if said is None and isinstance(output, dict) and list(output) == ["error"]:  # a failed tool of Haystack
         said = output["error"]
     return None if said is None else str(said)

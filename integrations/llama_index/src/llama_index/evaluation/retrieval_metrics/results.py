@@ -7,7 +7,7 @@ import warnings
 from math import fsum, isnan, nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalResult
@@ -49,22 +49,6 @@ class RetrieverEvalResult(RetrievalEvalResult):
         }
 
 
-class Basis(NamedTuple):
-    """The data from which results were computed, so that they can be compared."""
-
-    judgments: Mapping[Any, Any]
-    run: Any
-    match: Any
-
-    @classmethod
-    def of(cls, evaluation: Evaluation) -> Basis:
-        """Return what an evaluation was computed from."""
-        origin = evaluation.scores.needed_origin("compared")
-        truth = origin.judged.qrels
-        judgments = {query: truth.judgments(at) for at, query in enumerate(truth.queries)}
-        return cls(judgments, origin.run, origin.match)
-
-
 def _written(evaluation: Evaluation) -> str:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "evaluation.json"
@@ -103,7 +87,6 @@ class DatasetResult(list[RetrievalEvalResult]):
         names: Sequence[str] = (),
         foreign: Sequence[str] = (),
         stages: Stages | None = None,
-        basis: Basis | None = None,
     ) -> None:
         """Take the results; `names` are those of all metrics in their order, `foreign` those of LlamaIndex's."""
         super().__init__(results)
@@ -111,7 +94,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         self.errors = dict(errors or {})
         self.seconds = dict(seconds or {})
         self.stages = Stages({}) if stages is None else stages
-        self._names, self._foreign, self._basis = tuple(names), tuple(foreign), basis
+        self._names, self._foreign = tuple(names), tuple(foreign)
 
     if TYPE_CHECKING:
 
@@ -141,7 +124,6 @@ class DatasetResult(list[RetrievalEvalResult]):
             names=self._names,
             foreign=self._foreign,
             stages=Stages({name: part(one) for name, one in self.stages.items()} if kept else {}),
-            basis=self._basis,
         )
 
     @property
@@ -173,34 +155,22 @@ class DatasetResult(list[RetrievalEvalResult]):
     def comparison(
         self, other: DatasetResult, *, names: tuple[str, str] = ("this", "other"), **options: Any
     ) -> Comparison:
-        """Test in which metrics two results for the same dataset differ, as in `retrieval_metrics.compare`.
+        """Test in which metrics two results differ, as in `retrieval_metrics.compare`.
+
+        They are compared on the queries with the same id, text and judgments in both; `notes` says what differs.
 
         Args:
             other: The results of another retriever, or with other postprocessors.
             names: The names of this result and the other.
-            **options: Other arguments of `compare`, such as `margin`, `baseline` and `level`. The clusters are those of
-                this result unless you pass `clusters=`.
+            **options: Other arguments of `compare` for evaluations, such as `margin`, `baseline` and `level`.
 
         Raises:
             TypeError: If `other` is not such a result.
-            ValueError: If their questions, judgments or matching differ.
+            ValueError: If they have no query in common, or were evaluated or matched in different ways.
         """
         if not isinstance(other, DatasetResult):
             raise TypeError(f"comparison needs a result of evaluate_dataset, got {type(other).__name__}")
-        mine, theirs = self._needed_basis(), other._needed_basis()
-        judgments: Any = {one.query_id: mine.judgments[one.query_id] for one in self}
-        if judgments != {one.query_id: theirs.judgments[one.query_id] for one in other}:
-            raise ValueError("the two results have different questions or judgments; evaluate both on one dataset")
-        if mine.match != theirs.match:
-            raise ValueError("the two results were matched in different ways; pass the same match to both evaluators")
-        runs: Any = dict(zip(names, (mine.run, theirs.run), strict=True))
-        options.setdefault("clusters", self.evaluation.scores.clusters)
-        return compare(judgments, runs, self.evaluation.metrics, match=mine.match, **options)
-
-    def _needed_basis(self) -> Basis:
-        if self._basis is None:
-            raise ValueError("this result was read from a file, which has no rankings; evaluate again")
-        return self._basis
+        return compare(dict(zip(names, (self.evaluation, other.evaluation), strict=True)), **options)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per query: its text, every metric, its seconds, and its error.
@@ -263,7 +233,6 @@ class DatasetResult(list[RetrievalEvalResult]):
             raise ValueError(f"{path} was not written by DatasetResult.save: {error}") from error
         errors: Any = {one.query_id: RuntimeError(one.error) for one in results if one.error is not None}
         last = evaluations.pop(LAST, None)
-        basis = None if last is None else Basis.of(last)
         return cls(
             results,
             last,
@@ -272,7 +241,6 @@ class DatasetResult(list[RetrievalEvalResult]):
             names=names,
             foreign=foreign,
             stages=Stages(evaluations),
-            basis=basis,
         )
 
     def _tables(self) -> list[tables.Table]:

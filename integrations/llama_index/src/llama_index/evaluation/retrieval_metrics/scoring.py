@@ -10,7 +10,7 @@ from llama_index.core.evaluation.retrieval.metrics import CohereRerankRelevancyM
 from llama_index.evaluation.retrieval_metrics.datasets import plain, relevant_ids
 from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, as_result
 from llama_index.evaluation.retrieval_metrics.nodes import ids_of
-from llama_index.evaluation.retrieval_metrics.results import Basis, DatasetResult, RetrieverEvalResult
+from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
 from retrieval_metrics.adapting import (
     Asked,
     Scorer,
@@ -97,7 +97,6 @@ class NodeScorer:
             names=self.order,
             foreign=[one.metric_name for one in self.foreign],
             stages=None if asked is None else Stages({name: asked.stage(found) for name, found in by_stage.items()}),
-            basis=None if evaluation is None else Basis.of(evaluation),
         )
 
     def one(
