@@ -77,6 +77,11 @@ def in_python(python: str, otherwise: str = "") -> str:
     return python if _speller.get() is None else otherwise
 
 
+def judgments_first() -> str:
+    """Return the advice to whoever may have exchanged judgments and rankings."""
+    return in_python("evaluate(qrels, run) takes the judgments first", "the file of judgments comes first")
+
+
 def _literal(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key!r}: {'...' if each is OPEN else repr(each)}" for key, each in value.items()) + "}"

@@ -260,7 +260,7 @@ class Work:
     def tests(self, number: int) -> tuple[list[str], list[str]]:
         """Return the tests that reach a mutant, and those of its own folder: the fastest, and not for too long."""
         path, _, at_import = self.mutants[number]
-        near = {one.relative_to(ROOT).as_posix() for one in belonging([path])}
+        near = {one.relative_to(ROOT).as_posix() for one in belonging([path])} - {"tests/test_architecture.py"}
         belong = {test for test in self.seconds if test.partition("::")[0] in near}
         reach = self.reaching[number] | (belong if at_import else set())
         own = f"tests/{Path(path).relative_to(CORE.relative_to(ROOT)).parts[0]}/"

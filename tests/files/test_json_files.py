@@ -175,3 +175,15 @@ def test_predictions_of_mteb(tmp_path: Path) -> None:
     (tmp_path / "run.trec").write_text("q Q0 d 1 1 t\n")
     with pytest.raises(ValueError, match="which are JSON, not trec"):
         rm.read_run(tmp_path / "run.trec", split="test")
+
+
+@pytest.mark.parametrize("rows", ['{"query": "q", "document": "d", "score": 1}', '{"query": "q", "documents": ["d"]}'])
+def test_lines_that_end_with_a_carriage_return_alone_are_named(rows: str, tmp_path: Path) -> None:
+    (tmp_path / "mac.jsonl").write_bytes(f"{rows}\r{rows}\r".encode())
+    with pytest.raises(ValueError, match=r"mac\.jsonl, line 1: .*: a carriage return stands alone; .* tr '\\r' '\\n'"):
+        rm.read_run(tmp_path / "mac.jsonl")
+    (tmp_path / "mac.jsonl").write_bytes(b'{"_id": "q", "text": "why?"}\r{"_id": "p", "text": "how?"}\r')
+    with pytest.raises(ValueError, match="a carriage return stands alone"):
+        rm.read_queries(tmp_path / "mac.jsonl")
+    (tmp_path / "mac.json").write_bytes(b'{"q":\r["d"]}\r')  # between the parts of a value it is white space
+    assert dict(rm.read_run(tmp_path / "mac.json")) == {"q": ["d"]}

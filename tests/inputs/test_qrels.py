@@ -76,6 +76,7 @@ def test_columns_can_be_read_once_and_used_again() -> None:
         ({"q": [{"a": float("nan")}, {"b": 1}]}, ValueError, "grade of document 'a' for query 'q' must be finite"),
         ({"q": [{"a": "x"}, {"a": 1}]}, TypeError, "must be a number, got 'x'"),
         ({"q": ["a", 1]}, TypeError, "document ids in the qrels are partly str and partly int"),
+        ({"q": [rm.Retrieved("a")]}, TypeError, r"hold retrieved items.*; evaluate\(qrels, run\) takes the judgments"),
         ({"q": [1.5]}, TypeError, "document ids in the qrels must be str or int, got float"),
         ({"q": ["a"], 1: ["a"]}, TypeError, "query ids in the qrels are partly str and partly int"),
         ({None: ["a"]}, TypeError, "query ids in the qrels must be str or int, got NoneType"),

@@ -89,7 +89,9 @@ def test_a_repeated_document_stands_at_its_first_rank() -> None:
         ([("d1", 0.5)], TypeError, r"holds pairs such as \('d1', 0.5\); pass dict\(ranking\)"),
         (["d1", None], TypeError, "document ids in the run must be str or int, got NoneType"),
         (["d1", 2], TypeError, "partly str and partly int"),
-        ([{"id": "d1"}], TypeError, "holds something that is not a document id: unhashable type: 'dict'"),
+        ([["d1", "d2"]], TypeError, r"holds lists such as \['d1', 'd2'\]; pass one list of ids, best first"),
+        ([{"id": "d1", "score": 2}], TypeError, "holds dicts with keys 'id', 'score'; pass their ids, or items"),
+        (["d1", {"id": "d2"}], TypeError, "holds something that is not a document id: unhashable type: 'dict'"),
         (
             [1, 2],
             TypeError,

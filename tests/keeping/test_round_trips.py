@@ -312,3 +312,22 @@ def test_saving_a_set_looks_up_no_query_in_a_list(tmp_path: Path) -> None:
     made = rm.EvaluationSet({f"q{at}": "why?" for at in range(5)}, judged)
     made.save(tmp_path / "set.json")
     assert rm.load(tmp_path / "set.json").qrels == qrels.as_dict()
+
+
+@pytest.mark.parametrize(
+    "relevant",
+    [
+        ["d", "e"],
+        {"d": 2, "e": 0},
+        [["a", "b"], ["c"]],
+        [{"a": 2, "b": 1}, {"c": 3}],
+        [rm.Quote("the duty officer opens the vault")],
+        [[rm.Quote("the duty officer opens the vault"), rm.Span("a.md", 0, 9)], [rm.Span("b.md", 3, 30)]],
+        [{rm.Quote("the duty officer opens the vault"): 2, rm.Span("a.md", 0, 9): 1}],
+        {rm.Metadata(page=3): 0.5},
+    ],
+)
+def test_a_loaded_set_is_equal_to_the_saved_one(relevant: Any, tmp_path: Path) -> None:
+    questions = rm.EvaluationSet({"q": "who opens it?"}, {"q": relevant})
+    questions.save(tmp_path / "questions.json")
+    assert rm.load(tmp_path / "questions.json") == questions

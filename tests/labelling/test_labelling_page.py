@@ -64,7 +64,7 @@ def test_what_is_exported_is_evaluated(hand: GradingPage, page: Path) -> None:
 def test_the_first_screen_says_how_much_there_is_to_grade_and_how_long_it_takes(
     hand: GradingPage, browser: Browser, page: Path
 ) -> None:
-    letters = sum(len(item.text) for item in POOL) + sum(map(len, QUERIES.values()))
+    letters = sum(len(item.text or "") for item in POOL) + sum(map(len, QUERIES.values()))
     minutes = math.ceil(letters / 1200 + len(POOL) / 20)
     size = f"{len(POOL)} passages for {len(QUERIES)} questions: about {minutes} minutes. Stop whenever you like"
     browser.open(page, LOOKS[0])

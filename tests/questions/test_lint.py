@@ -523,4 +523,10 @@ def test_where_bm25_finds_too_little_for_too_many_it_says_so_and_reports_none_of
     few, many = linted(9), linted(30)
     assert len(few.of("unanswered")) == 9
     assert not many.of("unanswered")
-    assert any("for 30 of 40: they use other words" in one for one in many.unchecked)
+    assert any("hardly finds what is relevant to 30 of 40: they use other words" in one for one in many.unchecked)
+
+
+def test_a_question_in_no_known_language_is_named() -> None:
+    texts = {"q1": "Who opens the vault?", "q2": "kuka avaa holvin yöllä ilman avainta"}
+    unchecked = rm.EvaluationSet(texts, {"q1": ["a"], "q2": ["a"]}).lint({"a": "The officer opens the vault"}).unchecked
+    assert any("1 of 2 questions make sense without their passage, such as 'q2'," in one for one in unchecked)

@@ -67,6 +67,7 @@ def asked_for(answer: Any) -> tuple[Callable[[str], Any], list[str]]:
         (None, TypeError, "returned None for query 'text 0'; does it lack a return"),
         ("d1", TypeError, r"is the bare string 'd1'; write a list: \['d1'\]"),
         ({"d1"}, TypeError, "a set has no order"),
+        ([["d1", "d2"]], TypeError, r"lists such as \['d1', 'd2'\] for query 'text 0'; return one list of ids"),
         ([("d1", 0.5)], TypeError, r"pairs such as \('d1', 0.5\) for query 'text 0'; return dict\(found\)"),
         ([(Page("d1"), 0.5)], TypeError, r"pairs such as \(Page, float\) .*; return \[document for document, score"),
         ([{"id": "d1", "text": "?"}], TypeError, r"returned dicts with keys 'id', 'text' .*: \[rm.Retrieved"),

@@ -1,8 +1,7 @@
-"""Parse, print and compare the names of metrics."""
+"""A metric with its cut-off and parameters, made from its name and printed as one."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.definition.spelling import canonical_name, read_name
 from retrieval_metrics.definition.table import DEFINITIONS, NAME_OF
 from retrieval_metrics.judging.matching.budget import Budget
 
@@ -26,9 +26,6 @@ MAIN = ("__main__", "__mp_main__")
 
 GIVEN: dict[str, Metric] = {}
 """The metrics whose values were given, by name, so that results accept their names; the last one of each name."""
-
-_NAME = r"\s*(?P<name>[^@()\s]+)\s*(?:\((?P<parameters>[^()]*)\))?\s*(?:@\s*(?P<k>(?s:.*?)))?\s*"
-_PEER_CUTOFF = r"(?P<name>.+?)(?:_at_|_cut_|_cut\.|_|\.)(?P<k>\d+)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +56,7 @@ class Metric:
     _text: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        name = _canonical_name(self.name)
+        name = canonical_name(self.name, GIVEN)
         definition = DEFINITIONS[name]
         k = self.k
         if not (k is None or isinstance(k, Budget)):
@@ -186,16 +183,7 @@ def need_definition(name: str, module: str) -> None:
 
 @lru_cache(maxsize=1024)
 def _parse(text: str) -> Metric:
-    match = re.fullmatch(_NAME, text)
-    if match is None:
-        raise ValueError(
-            f"{text!r} is not a metric name; write name@k or name(parameter=value)@k, for example 'ndcg@10'"
-        )
-    name, k = match["name"], match["k"]
-    if k is None and match["parameters"] is None and (peer := _peer_spelling(name)):
-        name, k = peer
-    parameters = _read_parameters(text, match["parameters"])
-    return Metric(name, None if k is None else _read_cutoff(text, k), tuple(parameters.items()))
+    return Metric(*read_name(text))
 
 
 def parse_computed(text: str) -> Metric:
@@ -242,62 +230,6 @@ def _without_rel(metric: Metric) -> Metric:
 def forget_names() -> None:
     """Clear the cache of names, because a metric was removed or replaced."""
     _parse.cache_clear()
-
-
-def _read_cutoff(text: str, k: str) -> int | Budget:
-    if k.isascii() and k.isdigit() and int(k) > 0:
-        return int(k)
-    budget = Budget.parse(k)
-    if budget is None:
-        raise ValueError(
-            f"the cut-off in {text!r} must be a positive integer, got {k!r}; leave out '@{k}' for all documents, and "
-            "write a budget as @2000chars, @800tokens or @3calls"
-        )
-    return budget
-
-
-def _peer_spelling(name: str) -> tuple[str, str] | None:
-    """Return name and cut-off of `ndcg_cut_10`, `P_10`, `ndcg_at_10`; None if the whole text is a name."""
-    match = re.fullmatch(_PEER_CUTOFF, name)
-    if match is None or _key(name) in NAME_OF or _key(match["name"]) not in NAME_OF:
-        return None
-    known = _canonical_name(match["name"])
-    if name == f"{match['name']}.{match['k']}" and "p" in DEFINITIONS[known].parameters:
-        raise ValueError(
-            f"{name!r} may mean {known}(p=0.{match['k']}), as ranx writes it, or {known}@{match['k']}; write one of "
-            "them"
-        )
-    return match["name"], match["k"]
-
-
-def _read_parameters(text: str, inside: str | None) -> dict[str, ParameterValue]:
-    parameters: dict[str, ParameterValue] = {}
-    for part in (inside or "").split(","):
-        if not part.strip():
-            continue
-        key, equals, value = (piece.strip() for piece in part.partition("="))
-        if not (key and equals and value):
-            raise ValueError(f"cannot read {part.strip()!r} in {text!r}; write parameters as name=value")
-        if key in parameters:
-            raise ValueError(f"parameter {key!r} appears twice in {text!r}")
-        parameters[key] = value
-    return parameters
-
-
-def _key(name: str) -> str:
-    return name.strip().lower().replace("-", "_")
-
-
-def _canonical_name(name: str) -> str:
-    key = _key(name)
-    if key in NAME_OF:
-        return NAME_OF[key]
-    from difflib import get_close_matches  # noqa: PLC0415  (needed only if a name is wrong)
-
-    names = {**{_key(given): given for given in GIVEN}, **NAME_OF}
-    near = dict.fromkeys(names[close] for close in get_close_matches(key, names, n=4, cutoff=0.5))
-    offer = f"did you mean {' or '.join(near)}?" if near else f"the metrics are {', '.join((*DEFINITIONS, *GIVEN))}"
-    raise ValueError(f"unknown metric {name!r}; {offer}")
 
 
 def as_metric(metric: str | Metric) -> Metric:

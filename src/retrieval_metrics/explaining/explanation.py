@@ -76,7 +76,7 @@ class Explanation(Printed):
         header = ["needed", *(["text"] if texts else []), *(["group"] if groups else []), "grade", "rank"]
         rows = [
             [
-                _called(finding),
+                finding.called,
                 *([beginning(finding.text or "")] if texts else []),
                 *([", ".join(map(str, finding.groups))] if groups else []),
                 f"{finding.grade:g}",
@@ -180,7 +180,7 @@ class Worst(Printed, Sequence[Explanation]):
                     _value(each.values[self.metric]),
                     f"{found}/{each.needed}",
                     why,
-                    "" if wanted is None else _in_short(_called(wanted), wanted.text),
+                    "" if wanted is None else _in_short(wanted.called, wanted.text),
                     _in_short(each.results[0].called, each.results[0].text) if each.results else "nothing",
                 ]
             )
@@ -202,11 +202,6 @@ def _value(value: float) -> str:
 
 def _found_by(place: tuple[int, int] | None) -> str:
     return "no call" if place is None else f"call {place[0]}, rank {place[1]}"
-
-
-def _called(finding: Finding) -> str:
-    """Return the name of something needed in a table, or the beginning of its text."""
-    return Needed.name(finding.document) or f"\u201c{beginning(finding.text or '')}\u201d"
 
 
 def _in_short(called: str, text: str | None) -> str:

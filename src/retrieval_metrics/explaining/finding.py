@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from retrieval_metrics.explaining.needed import Needed
+from retrieval_metrics.presentation.beginnings import beginning
+
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.shapes import Relevant
 
@@ -51,3 +54,8 @@ class Finding:
     def is_failure(self) -> bool:
         """Whether the document was needed and is missing."""
         return self.kind in FAILURES
+
+    @property
+    def called(self) -> str:
+        """The name of what is needed; of a quote or a text, its beginning in quotation marks."""
+        return Needed.name(self.document) or f"\u201c{beginning(self.text or '')}\u201d"

@@ -14,6 +14,9 @@ OTHERS = {
 SHOWN = 200
 """The number of characters of a line that a message quotes: about two lines of a terminal."""
 
+RETURN_ALONE = r"a carriage return stands alone; lines end with a line feed: tr '\r' '\n' < FILE > NEW_FILE"
+"""What is wrong with a text of an old Mac."""
+
 
 def refuse_marks(start: bytes, name: str) -> None:
     """Raise if the beginning of a text shows that it is UTF-16 or UTF-32.

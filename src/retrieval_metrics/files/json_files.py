@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.argument_names import argument, in_python
-from retrieval_metrics.files.encodings import at_line, decoded
+from retrieval_metrics.files.encodings import RETURN_ALONE, at_line, decoded
 from retrieval_metrics.files.formats import MANY
 from retrieval_metrics.inputs.columns import DOCUMENT, QUERY, find_columns
 
@@ -64,6 +64,8 @@ def _parsed(text: str | bytes, where: Callable[[str], str], allow: Collection[st
     try:
         value = json.loads(text, object_pairs_hook=objects_of)
     except json.JSONDecodeError as error:
+        if error.msg == "Extra data" and "\r" in error.doc[: error.pos]:  # which can only stand between values
+            raise ValueError(where(RETURN_ALONE)) from error
         raise ValueError(
             where(f"this is not JSON: {error.msg} at line {error.lineno}, column {error.colno}")
         ) from error

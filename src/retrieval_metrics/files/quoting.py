@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from retrieval_metrics.files.encodings import at_line
+from retrieval_metrics.files.encodings import RETURN_ALONE, at_line
 
 QUOTE = '"'
 DOUBLED = 'a quote inside a value is written twice, in a value that is quoted: "a ""quoted"" word"'
@@ -71,10 +71,7 @@ def refuse_carriage_returns(text: bytes, name: str, *, quoted: bool) -> None:
     if quoted:
         alone = alone[np.searchsorted(quotes_of(text), alone) % 2 == 0]
     if len(alone):
-        raise ValueError(
-            f"{_line_at(text, int(alone[0]), name)}: a carriage return stands alone; lines end with a line feed: "
-            r"tr '\r' '\n' < FILE > NEW_FILE"
-        )
+        raise ValueError(f"{_line_at(text, int(alone[0]), name)}: {RETURN_ALONE}")
 
 
 def _refuse_early(text: bytes, begin: int, close: int, name: str) -> None:

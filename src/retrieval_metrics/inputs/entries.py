@@ -148,6 +148,7 @@ def judgments_of(value: Any, where: str) -> Any:
     if not any(map(is_entry, value)):
         return [judgments_of(each, where) if isinstance(each, list) else each for each in value]
     found: dict[Any, Any] = {}
+    graded = any(is_entry(entry) and "grade" in entry for entry in value)
     for entry in value:
         if not is_entry(entry):
             raise ValueError(f"{where}: {entry!r} has no type, but other objects beside it have one; add it")
@@ -155,7 +156,7 @@ def judgments_of(value: Any, where: str) -> Any:
         if judged in found:
             raise ValueError(f"{where}: {judged!r} is judged twice")
         found[judged] = entry.get("grade", 1.0)
-    return found
+    return found if graded else list(found)
 
 
 def _lists(value: Any) -> Any:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.argument_names import judgments_first
 from retrieval_metrics.checks import id_kind
 from retrieval_metrics.inputs.frame_columns import reads_a_file, refuse_frame
 from retrieval_metrics.inputs.grades import LARGEST_GRADE, finite_grades, grade_column
 from retrieval_metrics.inputs.judgment_reader import JudgmentReader
 from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.retrieved import Retrieved
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -105,6 +107,8 @@ class Qrels:
         self.query_kind = id_kind(set(map(type, queries)), "query ids in the qrels")
         types = set(map(type, documents))
         pieces = {cls for cls in types if issubclass(cls, Piece)}
+        if Retrieved in types:
+            raise TypeError(f"the qrels hold retrieved items, which belong to a run; {judgments_first()}")
         self.document_kind = id_kind(types - pieces, "document ids in the qrels")
         self.has_pieces = bool(pieces)
         self.document_query = np.repeat(np.arange(len(queries)), np.diff(np.array(bounds)))

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from retrieval_metrics.aliases import DocumentId, QueryId
+
+ITEMS = 'their ids, or items: [rm.Retrieved(row["id"], row["text"]) for row in found]'
+"""What to give instead of dicts."""
 
 
 def as_list(ranking: Any, query: QueryId) -> Sequence[Any]:
     """Return a ranking in rank order as a list.
 
     Raises:
-        TypeError: If it is a bare string, has no order, or holds pairs.
+        TypeError: If it is a bare string, has no order, or holds pairs, lists or dicts.
     """
     if isinstance(ranking, (list, tuple, range)):
         ranked: Sequence[DocumentId] = ranking
@@ -33,10 +37,26 @@ def as_list(ranking: Any, query: QueryId) -> Sequence[Any]:
             msg += "; a set has no order"
         raise TypeError(msg)
     if ranked and isinstance(ranked[0], (tuple, list)):
+        if lists_of_ids(ranked[0]):
+            raise TypeError(
+                f"the ranking of query {query!r} holds lists such as {ranked[0]!r}; pass one list of ids, best first"
+            )
         raise TypeError(
             f"the ranking of query {query!r} holds pairs such as {ranked[0]!r}; pass dict(ranking) for scored documents"
         )
+    if ranked and isinstance(ranked[0], Mapping):
+        raise TypeError(f"the ranking of query {query!r} holds {keyed(ranked[0])}; pass {ITEMS}")
     return ranked
+
+
+def lists_of_ids(first: Sequence[Any]) -> bool:
+    """Tell whether the first item of a ranking holds ids and nothing else, so that it is no pair of id and score."""
+    return len(first) != 1 + 1 or all(isinstance(one, str) for one in first)
+
+
+def keyed(row: Mapping[Any, Any]) -> str:
+    """Return words for a list of dicts, of which this is the first."""
+    return f"dicts with keys {', '.join(map(repr, row)) or 'none'}"
 
 
 def refuse_bad_score(ranking: Mapping[Any, float], query: QueryId) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.argument_names import in_python
+from retrieval_metrics.argument_names import judgments_first
 from retrieval_metrics.checks import id_kind, same_kind
 from retrieval_metrics.inputs.frame_columns import reads_a_file, refuse_frame
 from retrieval_metrics.inputs.ranking import as_list, refuse_bad_score
@@ -234,8 +234,7 @@ def common_queries(run: RunMapping, qrels: Qrels) -> int:
     if not common:
         raise ValueError(
             f"the run and the qrels have no query in common: the run begins with {_some(run)}, the qrels with "
-            f"{_some(qrels.queries)}; "
-            + in_python("evaluate(qrels, run) takes the judgments first", "the file of judgments comes first")
+            f"{_some(qrels.queries)}; {judgments_first()}"
         )
     return common
 

@@ -100,12 +100,12 @@ class _Bench:
         """Return what could not be checked."""
         passages = self._subject.passages
         said = []
-        foreign = sum(unknown_language(tokens) for tokens in self._subject.words.values())
+        foreign = [query for query, tokens in self._subject.words.items() if unknown_language(tokens)]
         if foreign:
             known = f"{', '.join(list(COMMON_WORDS)[:-1])} and {list(COMMON_WORDS)[-1]}"
             said.append(
-                f"whether {foreign:,} of {len(self._subject.queries):,} questions make sense without their passage, "
-                f"because their language seems to be none of {known}"
+                f"whether {len(foreign):,} of {len(self._subject.queries):,} questions make sense without their "
+                f"passage, such as {foreign[0]!r}, because their language seems to be none of {known}"
             )
         if passages is None:
             said.append(
@@ -126,7 +126,7 @@ class _Bench:
                 said.append(f"how hard the questions are, which needs at least {searching.FEWEST_PASSAGES} passages")
         if self._other_words is not None:
             said.append(
-                f"which questions have no answer, because BM25 ranks what is relevant no better than chance for "
+                f"which questions have no answer, because BM25 hardly finds what is relevant to "
                 f"{self._other_words[0]:,} of {self._other_words[1]:,}: they use other words, so pass "
                 f"{argument('runs')} of a retriever that matches meanings"
             )

@@ -163,7 +163,7 @@ def _precision_recall(systems: Mapping[str, Scores], across: int | None) -> Plot
         lines.append((name, points))
     labels = "mean recall@k", "mean precision@k"
     return figure(
-        [points_panel(lines, "precision against recall", labels, "the numbers are k" if len(systems) <= FEW else "")],
+        [points_panel(lines, "precision against recall", labels, "(the numbers are k)" if len(systems) <= FEW else "")],
         across,
     )
 

@@ -175,7 +175,7 @@ class MMRSweep(Printed):
         ]
         lines = [("MMR", points[:-1]), ("as retrieved", [points[-1]._replace(name="")])]
         labels = f"mean intra-list diversity of the first {self.k}", f"mean {name}"
-        return figure([points_panel(lines, f"{name} against diversity", labels, "the numbers are lambda")])
+        return figure([points_panel(lines, f"{name} against diversity", labels, "(the numbers are lambda)")])
 
     def _rows(self) -> list[tuple[str, Evaluation, float]]:
         rows = [(f"{weight:g}", self.evaluations[weight], self.diversity[weight]) for weight in self.lambdas]

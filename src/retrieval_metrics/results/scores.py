@@ -152,18 +152,18 @@ class Scores:
 
     def sums(self, column: Column, metric: Metric) -> Sums | None:
         """Return the sums over the queries of one column, or None if the column is unknown."""
-        known = self._sums
-        if (column, metric) not in known:
+        known = self._sums.setdefault(metric, {})
+        if column not in known:
             values = self.column(column, metric)
-            known[column, metric] = None if values is None else Sums.of_defined(values)
-        return known[column, metric]
+            known[column] = None if values is None else Sums.of_defined(values)
+        return known[column]
 
     @cached_property
     def _at(self) -> dict[Metric, int]:
         return {metric: at for at, metric in enumerate(self.metrics)}
 
     @cached_property
-    def _sums(self) -> dict[tuple[Column, Metric], Sums | None]:
+    def _sums(self) -> dict[Metric, dict[Column, Sums | None]]:
         return {}
 
     @cached_property

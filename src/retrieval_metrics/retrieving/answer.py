@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import id_kind
 from retrieval_metrics.inputs.hosts import host_of
-from retrieval_metrics.inputs.ranking import as_list, refuse_bad_score
+from retrieval_metrics.inputs.ranking import ITEMS, as_list, keyed, lists_of_ids, refuse_bad_score
 from retrieval_metrics.inputs.retrieved import Retrieved
 
 if TYPE_CHECKING:
@@ -42,16 +42,12 @@ def as_ranking(answer: Any, query: QueryId, items: Callable[[Any], Sequence[Retr
         return _scored(answer, query)
     if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], (list, tuple)):
         _refuse_pairs(answer[0], query)
+    if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], Mapping):
+        raise TypeError(f"the retriever returned {keyed(answer[0])} for query {query!r}; return {ITEMS}")
     ranked = as_list(answer, query)
     if not ranked or all(isinstance(item, Retrieved) for item in ranked):
         return ranked
     first = ranked[0]
-    if isinstance(first, Mapping):
-        names = ", ".join(map(repr, first))
-        raise TypeError(
-            f"the retriever returned dicts with keys {names or 'none'} for query {query!r}; return their ids, or "
-            'items: [rm.Retrieved(row["id"], row["text"]) for row in found]'
-        )
     if not isinstance(first, (str, Integral)) and (found := host_of(first)) is not None:
         return list(found.items(ranked))
     if not isinstance(first, (str, Integral, Retrieved)):
@@ -76,6 +72,10 @@ def _scored(answer: Mapping[Any, Any], query: QueryId) -> Ranking:
 
 
 def _refuse_pairs(pair: Sequence[Any], query: QueryId) -> None:
+    if lists_of_ids(pair) and all(isinstance(part, (str, Integral)) for part in pair):
+        raise TypeError(
+            f"the retriever returned lists such as {pair!r} for query {query!r}; return one list of ids, best first"
+        )
     of_ids = bool(pair) and isinstance(pair[0], (str, Integral))
     first = repr(pair) if of_ids else f"({', '.join(type(part).__name__ for part in pair)})"
     instead = "dict(found), which is ids with scores" if of_ids else "[document for document, score in found]"

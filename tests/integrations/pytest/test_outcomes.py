@@ -155,4 +155,4 @@ def test_the_alternatives_of_a_group_are_told_of_once(builds: Builds) -> None:
     lines = failure(builds.run(lost=10))
     told = [line for line in lines if line.startswith("      ")]
     assert len(told) == sum(line.startswith("  q") for line in lines) == 5
-    assert all("Quote(" in line and "was at rank 1" in line for line in told)
+    assert all(line.lstrip().startswith("\u201cnumber ") and "\u201d (grade 1): was at rank 1" in line for line in told)

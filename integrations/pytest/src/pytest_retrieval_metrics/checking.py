@@ -13,6 +13,7 @@ from pytest_retrieval_metrics.approval import approved, changes, stays
 from pytest_retrieval_metrics.baseline import Baseline, lean, write
 from pytest_retrieval_metrics.best import forget_best, keep_best, worse_than_best
 from pytest_retrieval_metrics.carrying import put
+from pytest_retrieval_metrics.ending import end, ends, warned
 from pytest_retrieval_metrics.failure import explained
 from pytest_retrieval_metrics.floors import floors_of, queries_of, query_floors_of
 from pytest_retrieval_metrics.gates import (
@@ -25,19 +26,17 @@ from pytest_retrieval_metrics.gates import (
     regression_gate,
 )
 from pytest_retrieval_metrics.naming import file_name, name_of, shown
-from pytest_retrieval_metrics.records import FAILING, head, metric_rows, moved, query_rows
+from pytest_retrieval_metrics.records import hand_to_junit, head, metric_rows, query_rows
 from pytest_retrieval_metrics.repeating import RepeatedRuns
 from pytest_retrieval_metrics.retrieving import Task
-from retrieval_metrics import Evaluation, Metric, RetrievalWarning
 from retrieval_metrics.adapting import WORKERS, questions_fingerprint, with_documents
-from retrieval_metrics.adapting.printing import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_retrieval_metrics.settings import Settings
-    from retrieval_metrics import Comparison, Matching, Rules
+    from retrieval_metrics import Comparison, Evaluation, Matching, Metric, Rules
     from retrieval_metrics.types import ClustersBy, Key, QueryId
 
     # A mapping is invariant in its keys, so that this is a union of mappings.
@@ -286,31 +285,18 @@ class RetrievalCheck:
             left = "" if may else stays(verdicts)
         notes = [*(comparison.notes if comparison else ()), *repeats.notes()]
         failure = self._failure(evaluation, verdicts, comparison, [left, *notes, *(str(one.message) for one in met)])
-        raised = None if failure else self._warned(verdicts, met)
+        raised = None if failure else warned(self._item.nodeid, verdicts, met, self._settings)
         if raised is not None:
             failure = f"{type(raised).__name__}: {raised}"
             verdicts = [*measured, Verdict(metric=next(iter(asked.floors)), outcome="warning", figures=str(raised))]
         replaced = self._store(asked, evaluation, comparison, len(runs)) if may and raised is None else []
         record = self._record(asked, failure) | self._measured(asked, shown_to_people, comparison, verdicts)
         self._records.append(record | {"notes": notes, "replaced": replaced})
-        self._hand_to_junit(record)
+        hand_to_junit(self._item, record)
         if raised is not None:
             raise raised
-        self._end(verdicts, failure)
+        end(verdicts, failure, self._settings)
         return Checked(evaluation, tuple(verdicts), asked.path, comparison)
-
-    def _warned(self, verdicts: Sequence[Verdict], met: Sequence[warnings.WarningMessage]) -> Warning | None:
-        """Warn, and return the first warning that pytest is told to raise, so that nothing is stored before."""
-        said = [
-            RetrievalWarning(f"{self._item.nodeid}: {_whole(one)}") for one in verdicts if self._ends(one) == "warn"
-        ]
-        raised = None
-        for warning in (*said, *(one.message for one in met)):
-            try:
-                warnings.warn(warning, stacklevel=4)
-            except Warning as error:  # filterwarnings = error
-                raised = raised or error
-        return raised
 
     def _compared(self, asked: _Asked, evaluation: Evaluation) -> tuple[Comparison | None, list[Verdict]]:
         """Compare with the baseline, and return the verdicts of the gates; nothing without a baseline."""
@@ -360,22 +346,10 @@ class RetrievalCheck:
     def _failure(
         self, evaluation: Evaluation, verdicts: Sequence[Verdict], comparison: Comparison | None, notes: Sequence[str]
     ) -> str:
-        failed = [verdict for verdict in verdicts if self._ends(verdict) == "fail"]
+        failed = [verdict for verdict in verdicts if ends(verdict, self._settings) == "fail"]
         if not failed:
             return ""
         return explained(evaluation, failed, comparison, self._settings.show, [note for note in notes if note])
-
-    def _ends(self, verdict: Verdict) -> str:
-        """Return how a verdict ends the test: as configured, or `pass` if nothing is wrong."""
-        asked = {"cannot tell": self._settings.undecided, "not compared": self._settings.uncompared}
-        return "fail" if verdict.outcome in FAILING else asked.get(verdict.outcome, "pass")
-
-    def _end(self, verdicts: Sequence[Verdict], failure: str) -> None:
-        __tracebackhide__ = True
-        if failure:
-            pytest.fail(failure, pytrace=False)
-        if left := [verdict for verdict in verdicts if self._ends(verdict) == "skip"]:
-            pytest.skip("; ".join(map(_whole, left)))
 
     def _record(self, asked: _Asked, failure: str) -> dict[str, Any]:
         """Return the record of a check before it is measured, as plain data."""
@@ -403,23 +377,7 @@ class RetrievalCheck:
             "comparison": None if comparison is None else put(comparison, self._folder),
         }
 
-    def _hand_to_junit(self, record: Mapping[str, Any]) -> None:
-        """Add properties to the test for `--junitxml`; a test that runs again replaces its own."""
-        found: dict[str, Any] = {}
-        prefix = f"{record['name']}: " if record["name"] else ""
-        for row in record["metrics"]:
-            metric = row["metric"]
-            found[f"{prefix}{metric}"] = row["mean"]
-            for query, before, now in moved(record, metric):
-                found[f"{prefix}{metric}: {query}"] = numbers.change(before, now)
-        kept = [pair for pair in self._item.user_properties if pair[0] not in found]
-        self._item.user_properties[:] = [*kept, *found.items()]
-
     def _beside(self, folder: str, name: str, ending: str = ".json") -> Path:
         """Return the file of a check in a folder beside the file of its test."""
         path = self._item.path
         return path.parent / folder / path.stem / file_name(self._test, name, ending)
-
-
-def _whole(verdict: Verdict) -> str:
-    return "; ".join(part for part in (verdict.line, verdict.said) if part)

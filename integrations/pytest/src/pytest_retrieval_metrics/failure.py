@@ -146,6 +146,6 @@ def _documents(
         ranks = [rank for each in found if (rank := was_at.get(str(each.document))) is not None]
         was = "" if before is None else f"was at rank {min(ranks)}; " if ranks else "was not retrieved; "
         place = "" if one.rank is None else f"rank {one.rank}, "
-        yield f"      {one.document} (grade {one.grade:g}): {was}now {place}{one.detail}"
+        yield f"      {one.called} (grade {one.grade:g}): {was}now {place}{one.detail}"
     if len(groups) > DOCUMENTS:
         yield f"      and {len(groups) - DOCUMENTS} more relevant"

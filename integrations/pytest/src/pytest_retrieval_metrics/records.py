@@ -13,6 +13,8 @@ from retrieval_metrics.adapting.printing import numbers, tables
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import pytest
+
     from pytest_retrieval_metrics.gates import Verdict
     from retrieval_metrics import Comparison, Evaluation
 
@@ -157,3 +159,16 @@ def failed(record: Mapping[str, Any]) -> bool:
 def number(value: float) -> float | None:
     """Return a number as JSON holds it."""
     return float(value) if isfinite(value) else None
+
+
+def hand_to_junit(item: pytest.Item, record: Mapping[str, Any]) -> None:
+    """Add a record to the properties of its test for `--junitxml`; a test that runs again replaces its own."""
+    found: dict[str, Any] = {}
+    prefix = f"{record['name']}: " if record["name"] else ""
+    for row in record["metrics"]:
+        metric = row["metric"]
+        found[f"{prefix}{metric}"] = row["mean"]
+        for query, before, now in moved(record, metric):
+            found[f"{prefix}{metric}: {query}"] = numbers.change(before, now)
+    kept = [pair for pair in item.user_properties if pair[0] not in found]
+    item.user_properties[:] = [*kept, *found.items()]

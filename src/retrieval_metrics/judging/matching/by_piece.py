@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -85,8 +86,8 @@ def _read(qrels: Qrels, run: RunMapping) -> Rankings:
         for item in items:
             if not isinstance(item, Retrieved):
                 raise TypeError(
-                    f"the ranking of query {query!r} holds {item!r}, but the judgments, {argument('match')} or the "
-                    "other rankings need more than ids; "
+                    f"the ranking of query {query!r} holds {shortened(item)}, but the judgments, {argument('match')} "
+                    "or the other rankings need more than ids; "
                     + in_python("pass Retrieved(id, text=..., source=...) for every item", ROWS_OF_ITEMS)
                 )
         rankings[query] = items

@@ -141,8 +141,8 @@ class Search:
             yield LintFinding(
                 "unanswered",
                 query,
-                f"BM25 ranks what is relevant to {text} no better than chance (p = {chance:.2f}): it may have no "
-                "answer, or the judgments of another question",
+                f"BM25 hardly finds what is relevant to {text} (random passages rank as well in {100 * chance:.0f} % "
+                "of cases): it may have no answer, or the judgments of another question",
                 evidence,
             )
         elif better is not None and share < BETTER_ASKED:

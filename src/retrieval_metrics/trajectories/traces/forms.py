@@ -161,8 +161,12 @@ def _fill(span: TraceSpan, part: Callable[[str], Any]) -> None:
         span.name = str(part("name") or "")
         span.call = None if (call := part("call")) is None else str(call)
     elif span.kind == RETRIEVER:
-        span.listed = Listed(attributes, "retrieval.documents")
-    elif span.kind == MODEL:
+        name = "retrieval.documents"
+        with_ids = name in attributes or f"{name}.0.document.id" in attributes
+        # Those of LangChain have ids in the output alone.
+        if with_ids or not (isinstance(span.output, str) and '"page_content"' in span.output):
+            span.listed = Listed(attributes, name)
+    elif span.kind == MODEL and any(key.startswith("llm.") for key in attributes):
         span.input = Listed(attributes, "llm.input_messages", span.input, flat=True)
         span.output = Listed(attributes, "llm.output_messages", span.output)
 

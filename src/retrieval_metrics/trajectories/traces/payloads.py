@@ -42,10 +42,6 @@ class Listed(NamedTuple):
     otherwise: Any = None
     flat: bool = False
 
-    def has(self, name: str) -> bool:
-        """Return whether there is an attribute of that name in the list, or the whole list."""
-        return self.name in self.attributes or f"{self.name}.{name}" in self.attributes
-
     def value(self) -> Any:
         """Return the list.
 

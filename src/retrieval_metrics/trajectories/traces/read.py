@@ -53,10 +53,10 @@ def read_traces(
 
     Args:
         source: A file (JSON, JSONL, OTLP JSON, Parquet; compressed or not), a DataFrame of Phoenix or of
-            `mlflow.search_traces`, or spans or traces as objects: of OpenInference, OpenTelemetry GenAI, LangSmith,
-            Langfuse, MLflow, pydantic-ai, Haystack and the OpenAI Agents SDK, or plain dicts with `trace`, `span`,
-            `parent`, `kind` (`"retriever"`, `"reranker"`, `"tool"`, `"model"` or `"other"`), `name`, `input`, `output`,
-            `start`, `end` and `error`.
+            `mlflow.search_traces`, or spans or traces as objects: of OpenInference, OpenTelemetry GenAI, OpenLLMetry,
+            LangSmith, Langfuse, MLflow, pydantic-ai, Haystack and the OpenAI Agents SDK, or plain dicts with `trace`,
+            `span`, `parent`, `kind` (`"retriever"`, `"reranker"`, `"tool"`, `"model"` or `"other"`), `name`, `input`,
+            `output`, `start`, `end` and `error`.
         query: Where the id of the question is: a path such as `"metadata.question_id"`, the name of an attribute, or a
             function of the outermost span, as `{"name", "input", "output", "attributes", "metadata"}`. None takes the
             id of the trace.

@@ -75,11 +75,8 @@ class TraceSpan:
         Raises:
             TraceError: If it said more than was kept.
         """
-        held = [self.output, self.listed]
-        if self.listed is not None and self.listed.has("0.document.id"):  # those of LangChain have ids in the output
-            held.reverse()
         found = None
-        for one in held:
+        for one in (self.listed, self.output):
             items = items_in(self._whole(one, "output"))
             if items is not None and all(item.id is not None for item in items):
                 return items
