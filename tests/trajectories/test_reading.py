@@ -236,6 +236,12 @@ class TestWhatIsRefusedOrCounted:
                 read(*spans)
         assert ids(read(begun, one).calls[0]) == ids(read(one, begun).calls[0]) == ["x"]
 
+    def test_a_span_of_a_model_that_had_begun_is_replaced_by_the_one_that_ended(self) -> None:
+        spans = [model("m", 0, "b", "a"), search("1", 1, "a", found("x")), search("2", 1, "b", found("y"))]
+        begun = {**spans[0], "output": None}
+        for order in ([begun, *spans], [*spans, begun]):
+            assert [call.query for call in read(*order).calls] == ["b", "a"]
+
     def test_what_is_no_function(self) -> None:
         wrong: Any
         for name, wrong in (("citations", r"\[(\w+)\]"), ("documents", ["x"]), ("query", 3)):

@@ -166,7 +166,7 @@ def _fill(span: TraceSpan, part: Callable[[str], Any]) -> None:
         # Those of LangChain have ids in the output alone.
         if with_ids or not (isinstance(span.output, str) and '"page_content"' in span.output):
             span.listed = Listed(attributes, name)
-    elif span.kind == MODEL:
+    elif span.kind == MODEL and any(key.startswith("llm.") for key in attributes):
         span.input = Listed(attributes, "llm.input_messages", span.input, flat=True)
         span.output = Listed(attributes, "llm.output_messages", span.output)
 
