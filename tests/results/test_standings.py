@@ -98,7 +98,7 @@ def test_the_report_opens_the_pair_of_the_finding() -> None:
 
 
 def test_a_report_says_one_design_effect_once(tmp_path: Path) -> None:
-    clusters = {query: at // 4 for at, query in enumerate(QRELS)}
+    clusters = {query: at // 2 for at, query in enumerate(QRELS)}
     rm.compare(QRELS, {"best": BEST, "good": GOOD}, "mrr", clusters=clusters).report(tmp_path / "report.html")
     said = "design effect of the differences \\(variance relative to independent queries\\): [0-9.]+<"
     assert re.search(said, (tmp_path / "report.html").read_text())
