@@ -87,7 +87,10 @@ CALLS = {
     "check qrels.trec": "holds no saved result",
     "compare qrels.trec good.run other.run --unjudged bounds --unseen -3": "--unseen must be 0 or more",
     "compare qrels.trec good.run other.run --plan 0": "--plan must be positive",
-    "evaluate saved.json good.run": "saved.json holds no judgments, but a saved result (Evaluation)",
+    "evaluate saved.json good.run": "saved.json holds an evaluation, not judgments",
+    "report saved_run.json -o out.html": "saved_run.json cannot be reported: it holds a run",
+    "evaluate qrels.trec saved_questions.json": "saved_questions.json holds a set of questions, not a run",
+    "compare saved.json saved_run.json": "saved_run.json holds a run, not an evaluation",
     "report history.jsonl -o out.html": "history.jsonl is a history; history show prints it",
     "generate corpus.jsonl --model no:no -o out.json": "",
 }
@@ -106,6 +109,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rm.write_qrels({"q1": [rm.Span("a", 0, 9)]}, "judged_spans.jsonl")
     saved = rm.evaluate({"q1": ["d"]}, {"q1": ["d"]}, "mrr")
     saved.save("saved.json")
+    rm.save_run({"q1": ["d"]}, "saved_run.json")
+    rm.EvaluationSet({"q1": "one?"}, {"q1": ["d"]}).save("saved_questions.json")
     rm.History("history.jsonl").add(saved, "one")
 
 

@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 
     Runs = dict[str, Run | RetrievedRun]
 
+KINDS = {
+    "Comparison": "a comparison",
+    "Evaluation": "an evaluation",
+    "EvaluationSet": "a set of questions",
+    "Labels": "labels",
+    "Sample": "a sample of questions",
+    "Tuning": "a tuning",
+}
+"""What a saved file holds, by the type that is loaded from it; anything else is a run."""
+
 
 def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[Qrels | EvaluationSet, Runs]:
     """Read the judgments and the runs of a command.
@@ -57,14 +67,19 @@ def saved_evaluations(arguments: Sequence[str]) -> dict[str, Evaluation] | None:
     evaluations = {name: load(path) for name, path in paths.items()}
     for name, one in evaluations.items():
         if not isinstance(one, Evaluation):
-            raise ValueError(f"{paths[name]} holds a {type(one).__name__}, not an evaluation")  # noqa: TRY004  (said of the file)
+            raise ValueError(f"{paths[name]} holds {kind_of(one)}, not an evaluation")  # noqa: TRY004  (said of the file)
     return evaluations
+
+
+def kind_of(saved: Any) -> str:
+    """Return what a saved file holds, in the words of the pages."""
+    return KINDS.get(type(saved).__name__, "a run")
 
 
 def _judgments(given: argparse.Namespace) -> Qrels:
     if is_saved(given.qrels):
         found = load(given.qrels)
-        raise ValueError(f"{given.qrels} holds no judgments, but a saved result ({type(found).__name__})")
+        raise ValueError(f"{given.qrels} holds {kind_of(found)}, not judgments")
     return qrels_at(given, given.qrels)
 
 
@@ -76,7 +91,7 @@ def _read(path: str, given: argparse.Namespace) -> Run | RetrievedRun:
         return RetrievedRun(found, {})
     if isinstance(found, (Run, RetrievedRun)):
         return found
-    raise ValueError(f"{path} holds a {type(found).__name__}, not a run")
+    raise ValueError(f"{path} holds {kind_of(found)}, not a run")
 
 
 def named(arguments: Sequence[str]) -> dict[str, str]:

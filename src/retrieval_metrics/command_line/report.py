@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from retrieval_metrics.command_line.arguments import Target, add_modules_to, add_texts_to, texts_of
+from retrieval_metrics.command_line.named_files import kind_of
 from retrieval_metrics.command_line.reading_options import add_reading_to
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation
@@ -48,6 +49,6 @@ def run(given: argparse.Namespace) -> bool:
         saved.report(given.output, title=given.title)
         return True
     if not isinstance(saved, (Evaluation, Comparison)):
-        raise ValueError(f"{given.saved} cannot be reported: it holds a {type(saved).__name__}")  # noqa: TRY004  (of the file)
+        raise ValueError(f"{given.saved} cannot be reported: it holds {kind_of(saved)}")  # noqa: TRY004  (of the file)
     saved.report(given.output, title=given.title, **texts_of(given))
     return True
