@@ -1,8 +1,12 @@
 """Generated judgments and runs of known shape, the same on every machine."""
 
+import json
 import random
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 Qrels = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
@@ -64,3 +68,33 @@ def write_trec(qrels: Qrels, run: Run, folder: Path) -> tuple[Path, Path]:
             rows = enumerate(scores.items(), start=1)
             file.writelines(f"{query} Q0 {document} {rank} {score:.6f} generated\n" for rank, (document, score) in rows)
     return judged, ranked
+
+
+def write_jsonl(run: Run, path: Path) -> None:
+    """Write a run with one line per document."""
+    with path.open("w") as file:
+        for query, scores in run.items():
+            file.writelines(
+                json.dumps({"query": query, "document": document, "score": score}) + "\n"
+                for document, score in scores.items()
+            )
+
+
+def worsened(run: Run, share: float, seed: int) -> Run:
+    """Return the run with the scores of some queries dealt out anew: a system that is worse on these."""
+    rng = random.Random(seed)
+    result = {}
+    for query, scores in run.items():
+        values = list(scores.values())
+        if rng.random() < share:
+            rng.shuffle(values)
+        result[query] = dict(zip(scores, values, strict=True))
+    return result
+
+
+def clustered(n: int, d: int) -> tuple[Any, Any]:
+    """Return a query and candidates in clusters, as passages on a few subjects are; no cosine is negative."""
+    rng = np.random.default_rng(n + d)
+    centres = np.abs(rng.normal(size=(max(n // 10, 2), d)))
+    vectors = (centres[rng.integers(len(centres), size=n)] + 0.4 * np.abs(rng.normal(size=(n, d)))).astype(np.float32)
+    return (centres[0] + 0.4 * np.abs(rng.normal(size=d))).astype(np.float32), vectors

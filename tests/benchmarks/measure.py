@@ -121,8 +121,8 @@ def require_same(name: str, expected: Mapping[str, float], got: Mapping[str, flo
             raise AssertionError(f"{name} says {metric} = {value!r}, expected {expected[metric]!r}; it is not timed")
 
 
-def import_seconds(statements: Mapping[str, str], rounds: int) -> dict[str, float]:
-    """Return the median CPU seconds of import statements, above those of an interpreter that does nothing."""
+def import_seconds(statements: Mapping[str, str], rounds: int) -> dict[str, list[float]]:
+    """Return the CPU seconds of import statements in each round, above those of an interpreter that does nothing."""
     seconds: dict[str, list[float]] = {name: [] for name in ("", *statements)}
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     for number in range(rounds + 1):  # the first round writes the byte code and is not counted
@@ -136,7 +136,7 @@ def import_seconds(statements: Mapping[str, str], rounds: int) -> dict[str, floa
             if number:
                 seconds[name].append(usage.ru_utime + usage.ru_stime)
     empty = statistics.median(seconds.pop(""))
-    return {name: statistics.median(values) - empty for name, values in seconds.items()}
+    return {name: [value - empty for value in values] for name, values in seconds.items()}
 
 
 def machine() -> str:

@@ -28,6 +28,7 @@ from llama_index.core.indices.query.embedding_utils import get_top_k_mmr_embeddi
 from pyversity import Strategy, diversify  # noqa: E402
 
 import retrieval_metrics as rm  # noqa: E402
+from generated import clustered  # noqa: E402
 from retrieval_metrics.presentation import tables  # noqa: E402
 
 SIZES = ((20, 384, 10), (100, 1536, 10), (100, 1536, 50), (1000, 384, 100), (1000, 1536, 100), (10_000, 1536, 100))
@@ -40,14 +41,6 @@ AT_LEAST = {("langchain-core", 100, 1536, 10): 10.0, ("langchain-core", 1000, 15
 }
 
 Pick = Callable[[], Sequence[int]]
-
-
-def clustered(n: int, d: int) -> tuple[Any, Any]:
-    """Return a query and candidates in clusters, as passages on a few subjects are; no cosine is negative."""
-    rng = np.random.default_rng(n + d)
-    centres = np.abs(rng.normal(size=(max(n // 10, 2), d)))
-    vectors = (centres[rng.integers(len(centres), size=n)] + 0.4 * np.abs(rng.normal(size=(n, d)))).astype(np.float32)
-    return (centres[0] + 0.4 * np.abs(rng.normal(size=d))).astype(np.float32), vectors
 
 
 def peers(query: Any, vectors: Any, k: int) -> dict[str, Pick]:

@@ -255,3 +255,14 @@ def test_few_false_findings() -> None:
             systems[name] = rm.Evaluation.of_scores(scores, lower_is_better=["seconds", "cost"])
         found += any(each.significant for each in rm.compare(systems, resamples=1000).differences)
     assert found <= 6  # at a rate of .055 more than 6 of 40 have a probability of .01
+
+
+def test_few_values_are_counted_one_by_one_in_the_report(tmp_path: Path) -> None:
+    calls = {f"q{at}": float(1 + at % 3) for at in range(30)}
+    seconds = {f"q{at}": at / 10 for at in range(30)}
+    given = rm.Evaluation.of_scores({"calls": calls, "seconds": seconds}, bounds=(0, float("inf")))
+    given.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert [number in page for number in ("<span>1</span>", "<span>2</span>", "<span>3</span>")] == [True] * 3
+    assert page.count('aria-label="10 of 30"') == 3
+    assert "<span>0 to 0.58</span>" in page

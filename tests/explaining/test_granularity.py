@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
+from retrieval_metrics.explaining import granularity
 from retrieval_metrics.explaining.granularity import Names, document_of, same_document
 from retrieval_metrics.judging.ranking_order import Rankings
 
@@ -72,3 +73,9 @@ def test_parts_beyond_the_first_are_counted_by_source_where_there_is_one_and_els
     assert names(items).further_parts(len(items)) == {"S": 2, "d7": 1}
     assert names(items).further_parts(2) == {"S": 1}
     assert names([name for name, _ in given]).further_parts(len(items)) == {"d7": 1}
+
+
+@given(st.text("ab1-#:_. \n", max_size=8))
+def test_the_usual_spelling_is_read_as_any_other(part: str) -> None:
+    found = granularity._MARKED.fullmatch(part) or granularity._NUMBERED.fullmatch(part)  # noqa: SLF001  (the rule itself)
+    assert document_of(part) == (found["document"] if found else None)

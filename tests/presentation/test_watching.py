@@ -14,18 +14,18 @@ from retrieval_metrics.presentation.watching import watched
 
 
 def test_work_of_more_than_a_minute_is_announced_once_with_an_estimate() -> None:
-    times = iter([99.0, 100.0, 103.0])  # 3 s for the first hundred of 10,000
+    times = iter([99.0, 100.0, 106.0])  # 6 s for the first hundred of 10,000
     with watched(
         "testing", 10_000, "testing it", "less is less", show_progress=False, clock=lambda: next(times)
     ) as advance:
         advance(0)
-        with pytest.warns(rm.RetrievalWarning, match="testing it takes about 5 minutes more; less is less; show_prog"):
+        with pytest.warns(rm.RetrievalWarning, match="testing it takes about 10 minutes more; less is less; show_prog"):
             advance(100)
         for done in (200, 10_000):
             advance(done)  # said once, before the rest
 
 
-@pytest.mark.parametrize("times", [[0.0, 0.0, 0.4, 0.6], [0.0, 0.0, 30.0, 59.0]])
+@pytest.mark.parametrize("times", [[0.0, 0.0, 4.0, 6.0], [0.0, 0.0, 30.0, 59.0]])
 def test_short_work_says_nothing(times: list[float]) -> None:
     left = iter(times)
     with warnings.catch_warnings(), watched("", 2, "", "", show_progress=False, clock=lambda: next(left)) as advance:

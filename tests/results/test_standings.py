@@ -3,6 +3,7 @@
 import io
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -92,6 +93,15 @@ def test_the_report_opens_the_pair_of_the_finding() -> None:
     assert main_pair(comparison, comparison.metrics[0])[0] == "bad"
     level = rm.compare(QRELS, {"best": BEST, "good": GOOD}, "mrr")
     assert main_pair(level, level.metrics[0]) == ("good", "best")
+    alike = rm.compare(QRELS, {"best": BEST, "the same": BEST, "good": GOOD}, "mrr", baseline="best")
+    assert main_pair(alike, alike.metrics[0]) == ("good", "best")
+
+
+def test_a_report_says_one_design_effect_once(tmp_path: Path) -> None:
+    clusters = {query: at // 2 for at, query in enumerate(QRELS)}
+    rm.compare(QRELS, {"best": BEST, "good": GOOD}, "mrr", clusters=clusters).report(tmp_path / "report.html")
+    said = "design effect of the differences \\(variance relative to independent queries\\): [0-9.]+<"
+    assert re.search(said, (tmp_path / "report.html").read_text())
 
 
 def test_what_cannot_be_found_at_all_is_said_with_what_would_help() -> None:

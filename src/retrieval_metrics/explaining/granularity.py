@@ -42,6 +42,9 @@ def document_of(part: DocumentId) -> str | None:
     """
     if not isinstance(part, str):
         return None
+    document, _, rest = part.partition("#")
+    if document and rest and part.isprintable() and not _SEPARATOR.search(document):
+        return document  # what the first pattern finds, but the usual spelling need not wait for it
     found = _MARKED.fullmatch(part) or _NUMBERED.fullmatch(part)
     return found["document"] if found else None
 
@@ -120,12 +123,18 @@ class Names:
 
         An item with a `source` is a part of that source; of one without, the document is read from its id.
         """
-        documents = Counter(document for document in self._documents(above) if document is not None)
+        documents = Counter(self._documents(above))
         return Counter({document: count - 1 for document, count in documents.items() if count > 1})
 
-    def _documents(self, above: int) -> list[str | None]:
+    def surplus(self, above: int) -> int:
+        """Return how many these are over all documents."""
+        documents = self._documents(above)
+        return len(documents) - len(set(documents))
+
+    def _documents(self, above: int) -> list[str]:
         names, items = dict.fromkeys(self.ids[:above]), self._items
-        return [(items[name].source if items else None) or document_of(name) for name in names]
+        found = [items[name].source or document_of(name) for name in names] if items else map(document_of, names)
+        return [document for document in found if document is not None]
 
 
 def _wholes(name: str) -> list[str]:

@@ -331,7 +331,7 @@ class Investigation:
     def _is_behind_parts(outcomes: Outcomes, row: int, names: Names) -> bool:
         """Return whether a document would be within the cut-off if each document above it took one rank."""
         rank, k = int(outcomes.rank[row]), int(outcomes.cutoffs.k[outcomes.query[row]])
-        surplus = names.further_parts(rank - 1).total()
+        surplus = names.surplus(rank - 1)
         return surplus > 0 and rank - int(outcomes.repeats[row]) - surplus <= k
 
 

@@ -36,7 +36,8 @@ def ranked(scores: Mapping[Any, float], ties: str, *, single_precision: bool = F
     numbers = rounded(scores.values()).tolist() if single_precision else list(map(float, scores.values()))
     if all(map(gt, numbers, islice(numbers, 1, None))):
         return list(scores)  # stored best first, as most runs are
-    given = list(scores) if ties == "input" else sorted(scores, key=str, reverse=True)
+    as_given = ties == "input" or len(set(numbers)) == len(numbers)
+    given = list(scores) if as_given else sorted(scores, key=str, reverse=True)
     return sorted(given, key=dict(zip(scores, numbers, strict=True)).__getitem__, reverse=True)
 
 

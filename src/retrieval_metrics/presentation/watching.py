@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 LONG = 60.0
 """Seconds of work from which on it is announced."""
-SOON = 0.5
-"""Seconds after which the rest is estimated; what is shorter than that says little of it."""
+SOON = 5.0
+"""Seconds after which the rest is estimated; steps are not all alike, and less says little of them."""
 
 
 @contextmanager

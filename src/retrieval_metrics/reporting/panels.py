@@ -100,13 +100,17 @@ def _counted(scores: Scores, metric: Metric) -> tuple[list[tuple[str, int]], int
 
 
 def _counted_given(metric: Metric, values: FloatArray, undefined: int) -> list[tuple[str, int]]:
-    """Return the number of queries in each fifth of the range of a given metric, or of what was seen of it."""
+    """Return the number of queries with each value of a given metric; if it has many, in each fifth of its range."""
+    seldom = [("undefined", undefined)] if undefined else []
+    each, times = np.unique(values, return_counts=True)
+    if len(each) <= BINS:  # such as the calls of an agent
+        return [*((f"{value:.3g}", int(number)) for value, number in zip(each, times, strict=True)), *seldom]
     ends = zip(metric.definition.bounds, (values.min(initial=0), values.max(initial=0)), strict=True)
     low, high = (bound if np.isfinite(bound) else float(seen) for bound, seen in ends)
     edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
     found = np.histogram(np.clip(values, low, high), edges)[0].tolist()
     rows = [(f"{start:.3g} to {end:.3g}", number) for start, end, number in zip(edges, edges[1:], found, strict=False)]
-    return [*rows, *([("undefined", undefined)] if undefined else [])]
+    return [*rows, *seldom]
 
 
 def cutoff_chart(systems: Mapping[str, Scores], metric: Metric) -> list[str]:

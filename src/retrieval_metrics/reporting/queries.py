@@ -211,6 +211,8 @@ class QueryData:
         first = set(self.order[: self.detailed])
         shown = [at for at, on_page in enumerate(place.tolist()) if on_page in first]
         system = len(self._columns["values"]) - 1
+        if not system:
+            advance(0)
         for done, explained in enumerate(explainer.of(outcomes, shown), start=1):
             self._details.add(self._place[explained.query], system, explainer, explained)
             advance(system * self.detailed + done)

@@ -181,4 +181,5 @@ def said_of_design_effects(comparison: Compared) -> list[str]:
     effects = [each.paired.design_effect for each in comparison.differences if each.paired.design_effect > 0]
     if comparison.clusters is None or comparison.clusters.labels is None or not effects:
         return []
-    return [f"design effect of the differences: {min(effects):.1f} to {max(effects):.1f}"]
+    ends = " to ".join(dict.fromkeys(f"{effect:.1f}" for effect in (min(effects), max(effects))))
+    return [f"design effect of the differences (variance relative to independent queries): {ends}"]

@@ -265,7 +265,7 @@ def _seconds(comparison: Compared) -> dict[str, float]:
 def main_pair(comparison: Compared, metric: Metric) -> tuple[str, str]:
     """Return the pair to show first, that of the clearest finding in a metric, or else in any.
 
-    Without a finding, it is the two compared systems with the largest means.
+    Without a finding, it is the two compared systems with the largest means that differ in some query.
     """
     findings = [each for each in comparison.conclusions if each.kind in OPPOSITE]
     findings = [each for each in findings if each.metric == str(metric)] or findings
@@ -278,4 +278,5 @@ def main_pair(comparison: Compared, metric: Metric) -> tuple[str, str]:
         both = [means[system] for system in pair]
         return -inf if any(map(isnan, both)) else sign * sum(both)
 
-    return max(comparison.pairs, key=height)
+    differ = [pair for pair in comparison.pairs if not comparison.difference(metric, *pair).identical]
+    return max(differ or comparison.pairs, key=height)

@@ -66,8 +66,11 @@ def _page(folder: Path, record: dict[str, Any]) -> str:
     now = found if isinstance(found, Evaluation) else found.evaluations[NOW]
     texts = {query: text for query, text in texts_of(now).items() if text != query}
     found.report(folder / name, title=title(record), queries=texts)
-    words = "Every query, before and now" if record["comparison"] else "Every query"
-    return f'<p><a href="{escape(quote(f"{folder.name}/{name}"))}">{words}</a></p>'
+    link = f'<a href="{escape(quote(f"{folder.name}/{name}"))}">'
+    if not record["comparison"]:
+        return f"<p>{link}Every query</a></p>"
+    sides = "That page looks for gains, too, so its p is twice that of the check, which looks for losses."
+    return f"<p>{link}Every query, before and now</a>. {sides}</p>"
 
 
 def _failure(record: dict[str, Any], link: str) -> list[str]:
