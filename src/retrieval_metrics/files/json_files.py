@@ -209,7 +209,8 @@ def rows(
 def _regular_lines(piece: bytes, keys: int, quotes: int) -> int | None:
     """Return the number of lines, if they have so many keys and quotes on average; None if any is blank or escaped.
 
-    A key with a blank before its colon would be counted as none, and so is irregular too. The bytes are compared with numpy, because `bytes.count` takes longer for two bytes than polars for all.
+    A key with a blank before its colon would not be counted, so it is irregular too. The bytes are compared with numpy,
+    because `bytes.count` takes longer for two bytes than polars for all.
     """
     if b"\\" in piece or b"\r" in piece:
         return None
