@@ -341,7 +341,8 @@ def measured(row: Row, rounds: int) -> list[list[str]]:
 
 
 def _times(seconds: list[float]) -> list[str]:
-    return [f"{1000 * statistics.median(seconds):,.3g}", f"{100 * spread(seconds):.0f} %"]
+    median = 1000 * statistics.median(seconds)
+    return [f"{median:,.0f}" if median >= 100 else f"{median:.3g}", f"{100 * spread(seconds):.0f} %"]
 
 
 def _quotients(theirs: list[float], ours: list[float], asked: float | None, was: float | None) -> list[str]:

@@ -85,6 +85,10 @@ CALLS = {
     "convert run good.run out": "does not show the format to write; pass --to trec or another",
     "report qrels.trec -o out.html": "holds no saved result",
     "check qrels.trec": "holds no saved result",
+    "compare qrels.trec good.run other.run --unjudged bounds --unseen -3": "--unseen must be 0 or more",
+    "compare qrels.trec good.run other.run --plan 0": "--plan must be positive",
+    "evaluate saved.json good.run": "saved.json holds no judgments, but a saved result (Evaluation)",
+    "report history.jsonl -o out.html": "history.jsonl is a history; history show prints it",
     "generate corpus.jsonl --model no:no -o out.json": "",
 }
 PYTHON = re.compile(
@@ -100,6 +104,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, text in FILES.items():
         Path(name).write_text(text)
     rm.write_qrels({"q1": [rm.Span("a", 0, 9)]}, "judged_spans.jsonl")
+    saved = rm.evaluate({"q1": ["d"]}, {"q1": ["d"]}, "mrr")
+    saved.save("saved.json")
+    rm.History("history.jsonl").add(saved, "one")
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -139,6 +146,15 @@ def test_judgments_by_source_name_the_option_that_turns_clusters_off(capsys: pyt
     assert "--clusters none turns that off" in capsys.readouterr().out
 
 
+def test_an_unknown_metric_is_one_whatever_is_saved_and_read(capsys: pytest.CaptureFixture[str]) -> None:
+    rm.save_run({f"q{n}": ["d"] for n in range(10)}, "saved_run.json")
+    assert main(["evaluate", "qrels.trec", "saved_run.json", "-m", "ndgc@10"]) == 2
+    assert "unknown metric 'ndgc'; did you mean ndcg" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["evaluate", "qrels.trec", "good.run", "-m", "ndgc@10", "--save", "saved.json"])
+    assert "unknown metric 'ndgc'" in capsys.readouterr().err
+
+
 def test_python_hears_of_arguments_again_after_a_command() -> None:
     main(["evaluate", "qrels.trec", "unknown.csv"])
     assert argument("columns", {"score": "bm25"}) == "columns={'score': 'bm25'}"
@@ -156,7 +172,7 @@ def literals(tree: ast.AST, *, spelled: bool = False) -> Iterator[str]:
 
 
 ARGUMENT = re.compile(r"(?:^|[a-z;,] )[a-z_]+=(?:$|[ \"'{.])|\b(?:read|write)_(?:run|qrels|queries|corpus)\b|\brm\.")
-OF_PYTHON = re.compile(r"Retrieved\(id|Metadata\(source|save\(path, rankings|^, \w+=$")
+OF_PYTHON = re.compile(r"Retrieved\((?:id|row)|Metadata\(source|save\(path, rankings|^, \w+=$")
 """Messages that only who writes Python can get, and what objects print."""
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,14 @@ def close_the_network() -> list[Any]:
     return attempts
 
 
+def wait_for_phoenix() -> None:
+    """Give the server of Phoenix a minute to start, where it is installed: it stops after five seconds."""
+    with contextlib.suppress(ImportError):
+        thread_server: Any = import_module("phoenix.server.thread_server")
+        now = thread_server.time
+        thread_server.time = lambda: now() / 12
+
+
 def replied(prompt: str) -> str:
     """Return what a model would reply on the page that calls models."""
     if "Write one question" in prompt:
@@ -88,6 +97,7 @@ def main() -> int:
     with fake_langfuse() as received, fake_models(service) as addresses, tempfile.TemporaryDirectory() as folder:
         os.environ.update(addresses)
         os.environ.update(PHOENIX_WORKING_DIR=folder, PHOENIX_PORT=str(free_port()), PHOENIX_GRPC_PORT=str(free_port()))
+        wait_for_phoenix()
         if "--write" in options:
             write_outputs([path])
             differences = []

@@ -167,3 +167,11 @@ def test_nothing_that_moves_and_no_query_are_no_finding() -> None:
 def test_what_cannot_be_tested_is_refused(rows: object, options: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         joint_sign_flips(rows, **options)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_progress_begins_at_nothing_and_ends_with_every_choice_that_was_drawn() -> None:
+    done: list[int] = []
+    rows = np.random.default_rng(3).normal(size=(40, 3))
+    joint_sign_flips(rows, resamples=5_000, advance=done.append)
+    assert done == sorted(done)
+    assert (done[0], done[-1]) == (0, 5_000)

@@ -62,10 +62,10 @@ def refuse_unknown_metrics(given: argparse.Namespace) -> None:
 
 
 def _files(given: argparse.Namespace) -> Iterator[str]:
-    """Yield all texts that can be names of files, also after `NAME=`."""
+    """Yield all texts that can be names of files to read, also after `NAME=`."""
     for value in vars(given).values():
         for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, str):
+            if isinstance(each, str) and not isinstance(each, Target):
                 yield from {each, each.partition("=")[2] or each}
 
 

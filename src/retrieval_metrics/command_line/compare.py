@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.checks import positive_number
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import (
     Target,
@@ -96,6 +97,8 @@ def run(given: argparse.Namespace) -> bool:
     """Run the command; with --fail-if-worse, return whether no run is significantly worse than the baseline."""
     if given.fail_if_worse and given.baseline is None:
         raise ValueError("--fail-if-worse needs --baseline NAME, the run to compare with")
+    if given.plan is not None:
+        positive_number(given.plan, "plan")
     saved = saved_evaluations([given.qrels, *given.runs])
     names = named(given.runs) if saved is None else saved
     if given.baseline is not None and given.baseline not in names:

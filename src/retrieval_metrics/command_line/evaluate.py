@@ -20,7 +20,7 @@ from retrieval_metrics.command_line.arguments import (
 from retrieval_metrics.command_line.named_files import first_documents, named, tag_of
 from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at
 from retrieval_metrics.command_line.trace_files import add_traces_to, read_judged
-from retrieval_metrics.command_line.trec_eval_lines import at_level, is_metric, text_of
+from retrieval_metrics.command_line.trec_eval_lines import at_level, is_metric, of_only_trec_eval, text_of
 from retrieval_metrics.command_line.trec_eval_lines import named as trec_eval_names
 from retrieval_metrics.command_line.values import by_query, clusters, labels_of, named_value
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metric
@@ -186,7 +186,7 @@ def _asked(given: argparse.Namespace) -> list[Any]:
     """
     if given.format == "trec_eval":
         return [at_level(one, given.level) for one in trec_eval_names(given.metric or ["official"])]
-    if others := [one for one in given.metric or () if not is_metric(one)]:
+    if others := [one for one in given.metric or () if of_only_trec_eval(one) and not is_metric(one)]:
         raise ValueError(f"{others[0]} is no metric but a line of trec_eval, and needs --format trec_eval")
     return [at_level(one, given.level) for one in map(as_metric, given.metric or DEFAULT_METRICS)]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.command_line.reading_options import qrels_at, run_at
+from retrieval_metrics.command_line.reading_options import qrels_at, questions_at, run_at
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.files.formats import COMPRESSIONS
 from retrieval_metrics.files.opening import STANDARD_INPUT, opened
@@ -16,7 +16,6 @@ from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.loading import load
-from retrieval_metrics.questions.evaluation_set import EvaluationSet
 
 if TYPE_CHECKING:
     import argparse
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.shapes import RunMapping
+    from retrieval_metrics.questions.evaluation_set import EvaluationSet
 
     Runs = dict[str, Run | RetrievedRun]
 
@@ -40,7 +40,7 @@ def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[Qrels | 
     """
     if [given.qrels, *runs.values()].count(STANDARD_INPUT) > 1:
         raise ValueError("standard input (-) can be read only once")
-    qrels = questions_at(given.qrels) or qrels_at(given, given.qrels)
+    qrels = questions_at(given.qrels) or _judgments(given)
     return qrels, {name: _read(path, given) for name, path in runs.items()}
 
 
@@ -61,10 +61,11 @@ def saved_evaluations(arguments: Sequence[str]) -> dict[str, Evaluation] | None:
     return evaluations
 
 
-def questions_at(path: str) -> EvaluationSet | None:
-    """Return the evaluation set that was saved to a file; None if it holds anything else."""
-    found = load(path) if is_saved(path) else None
-    return found if isinstance(found, EvaluationSet) else None
+def _judgments(given: argparse.Namespace) -> Qrels:
+    if is_saved(given.qrels):
+        found = load(given.qrels)
+        raise ValueError(f"{given.qrels} holds no judgments, but a saved result ({type(found).__name__})")
+    return qrels_at(given, given.qrels)
 
 
 def _read(path: str, given: argparse.Namespace) -> Run | RetrievedRun:

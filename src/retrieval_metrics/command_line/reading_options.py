@@ -19,6 +19,9 @@ from retrieval_metrics.files.reading import read_qrels, read_run
 from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.inputs.columns import ALLOWED, OF_A_RUN, OF_JUDGMENTS
 from retrieval_metrics.inputs.run import StreamedRun
+from retrieval_metrics.keeping.document import is_saved
+from retrieval_metrics.loading import load
+from retrieval_metrics.questions.evaluation_set import EvaluationSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -169,8 +172,16 @@ def _deserves_progress(path: str) -> bool:
     return large and sys.stderr.isatty() and find_spec("rich") is not None
 
 
+def questions_at(path: str) -> EvaluationSet | None:
+    """Return the evaluation set that was saved to a file; None if it holds anything else."""
+    found = load(path) if is_saved(path) else None
+    return found if isinstance(found, EvaluationSet) else None
+
+
 def queries_at(given: argparse.Namespace, path: str) -> dict[str, str]:
-    """Read the texts of queries, within the limits of the options."""
+    """Read the texts of queries, within the limits of the options; those of a saved set of questions too."""
+    if (questions := questions_at(path)) is not None:
+        return {str(query): text for query, text in questions.queries.items()}
     return read_queries(path, limits=_limits(given))
 
 

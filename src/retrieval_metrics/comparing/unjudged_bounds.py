@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.argument_names import argument, in_python
+from retrieval_metrics.argument_names import argument, in_python, named
 from retrieval_metrics.checks import integer
 from retrieval_metrics.comparing.unjudged import Open, completed_scores, open_queries
 from retrieval_metrics.results.ignorance import UnjudgedBounds
@@ -101,7 +101,7 @@ def _unseen(given: int | Mapping[QueryId, int] | None, queries: Sequence[QueryId
         raise ValueError(f"unseen has a number for {min(others, key=str)!r}, which is no query that was evaluated")
     for query, number in numbers.items():
         if integer(number, "unseen") < 0:
-            raise ValueError(f"unseen must be 0 or more relevant documents; got {number} for {query!r}")
+            raise ValueError(f"{named('unseen')} must be 0 or more relevant documents; got {number} for {query!r}")
     return {query: number for query, number in numbers.items() if number}
 
 

@@ -41,6 +41,7 @@ MARK = re.compile(rb'^\s*\{\s*"format":\s*"' + FORMAT.encode() + rb'"')
 
 DIGEST = b',\n"digest": "sha256:'
 """What stands before the digest, which is the last key of a file."""
+OF_HISTORY = b'"kind": "history"'
 OF_PEOPLE = {"labels", "questions"}
 """Kinds of files that people and the labelling page write too, without a digest."""
 WITHOUT_DIGEST = 1
@@ -220,6 +221,8 @@ def read_document(path: str | PathLike[str]) -> Document:
         )
     if KIND.encode() in text[:200] and b"\n" in text:
         return Document(name, KIND, {})
+    if OF_HISTORY in text.partition(b"\n")[0]:
+        return Document(name, "history", {})  # a file of lines, of which the first says so
     try:
         content = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:

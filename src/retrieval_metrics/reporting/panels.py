@@ -142,7 +142,7 @@ def difference_chart(difference: Difference) -> str:
     )
     return charts.differences(
         f"{difference.metric}, query by query",
-        [sign * float(difference.values[at]) for at in order],
+        (sign * difference.values[order]).tolist(),
         [str(difference.queries[at]) for at in order],
         said,
         sign,

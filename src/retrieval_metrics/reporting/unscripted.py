@@ -34,7 +34,7 @@ def unscripted(data: Mapping[str, Any], order: Sequence[int]) -> str:
         f"{values}  {query}  {text or ''}".rstrip()
         for values, query, text in zip(_values(data), data["ids"], texts, strict=True)
     ]
-    missing = _missing(data)
+    missing, escaped = _missing(data), cache(escape)  # many queries miss the same
     n = sum(len(row["needed"]) + sum(len(found or ()) for found in row["results"]) for row in shown.values())
     length = min(LONGEST, LETTERS // max(n, 1))
     length = length if length > FEW else 0
@@ -42,7 +42,7 @@ def unscripted(data: Mapping[str, Any], order: Sequence[int]) -> str:
         [
             _folded(data, shown[at], titles[at], missing[at], length)
             if at in shown
-            else f"<p>{escape(titles[at])}<br>{escape(missing[at])}</p>"
+            else f"<p>{escape(titles[at])}<br>{escaped(missing[at])}</p>"
             for at in order
         ]
     )

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -12,6 +13,9 @@ from offline import network_attempts as network_attempts  # noqa: PLC0414  (a fi
 collect_ignore_glob = [] if find_spec("mlflow") else ["test_*.py"]
 
 os.environ["MLFLOW_GENAI_EVAL_PREDICT_RATE_LIMIT"] = "10000"  # rows per second; MLflow holds back at 10
+# Where Haystack is imported too, MLflow goes on to export the spans of other folders: not to a file that workers share.
+_default = TemporaryDirectory()
+os.environ["MLFLOW_TRACKING_URI"] = f"sqlite:///{Path(_default.name) / 'default.db'}"
 os.environ["MLFLOW_GENAI_EVAL_MAX_WORKERS"] = "1"  # with several, a slow disk exhausts its connections to SQLite
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics.argument_names import argument
+from retrieval_metrics.argument_names import argument, in_python
 from retrieval_metrics.checks import require
 from retrieval_metrics.files.encodings import at_line
 from retrieval_metrics.files.json_files import numbered_lines
@@ -279,7 +279,11 @@ def _check_found(traces: _Traces, rules: ReadingRules) -> None:
         )
         raise TraceError(
             f"no span of {len(traces)} traces is a search of a retriever, so nothing is known of what was found; "
-            f"{said if tools else 'is the form of these traces supported? convert them into plain dicts'}"
+            + (
+                said
+                if tools
+                else "is the form of these traces supported?" + in_python(" convert them into plain dicts")
+            )
         )
 
 
