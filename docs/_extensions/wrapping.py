@@ -41,8 +41,10 @@ def wrapping(printed: str) -> str:
     for line in printed.split("\n"):
         plain = html.unescape(TAG.sub("", line))
         word = plain.split(maxsplit=1)[0] if plain.strip() else ""
-        broken = width + 1 + len(word) > WIDTH  # the command breaks a sentence where the next word has no place
-        if lines and broken and ENDS.search(lines[-1]) and GOES_ON.match(line):
+        # The command breaks a sentence where the next word has no place, and goes on two places to the right.
+        broken = width <= WIDTH < width + 1 + len(word)
+        starts = bool(lines) and not TAG.sub("", lines[-1]).startswith(" ")
+        if starts and broken and ENDS.search(lines[-1]) and GOES_ON.match(line):
             lines[-1] = ENDS.sub(" ", lines[-1]) + GOES_ON.sub("", line)
         else:
             lines.append(line)

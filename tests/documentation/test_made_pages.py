@@ -85,11 +85,13 @@ def test_a_sentence_that_the_command_broke_is_one_line_of_the_page() -> None:
 
 
 def test_an_indented_line_after_a_line_with_room_stays_a_line() -> None:
-    head, below = "recall@10 worse: 0.526 -> 0.349, 49 of 123 queries", "q1 (a question): 1.000 -> 0.000"
-    printed = f'<span class="go">{head}</span>\n<span class="go">  {below}</span>'
-    assert module("_extensions/wrapping.py").wrapping(printed) == (
-        f'<span class="sentence"><span class="go">{head}</span></span>\n<span class="go">  {below}</span>'
-    )
+    below = "q1 (a question): 1.000 -> 0.000"
+    heads = "recall@10 worse: 0.526 -> 0.349, 49 of 123 queries", f"  was{' so' * 39}", "goes on and on " * 10 + "on"
+    for head in heads:
+        printed = f'<span class="go">{head}</span>\n<span class="go">  {below}</span>'
+        assert module("_extensions/wrapping.py").wrapping(printed) == (
+            f'<span class="sentence"><span class="go">{head}</span></span>\n<span class="go">  {below}</span>'
+        )
 
 
 def test_a_long_name_in_a_table_may_break_between_its_words_and_a_short_one_stays_whole() -> None:

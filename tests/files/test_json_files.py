@@ -88,6 +88,10 @@ IRREGULAR = {
         '{"query": "q", "document": "d", "score": 1, "x": 1, "x": 2}',
         "key 'x' appears twice",
     ),
+    "a key twice, a blank before its colon, and a number in place of a text": (
+        '{"query": "q9", "document": "d", "score": 1, "score" : 2}\n{"query": "q9", "document": 7, "score": 1}',
+        "key 'score' appears twice",
+    ),
     "a key missing": ('{"query": "q9", "score": 1}', "document'?"),
     "a number as an id": ('{"query": 9, "document": "d", "score": 1}', "different types"),
     "a missing id": ('{"query": null, "document": "d", "score": 1}', "has no query"),

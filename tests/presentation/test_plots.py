@@ -156,6 +156,11 @@ def test_queries_that_moved_alike_are_named_in_one_order_everywhere(tmp_path: Pa
     assert '<div class="moved last">q0 -1.00, q1 -1.00, q2 -1.00</div>' in (tmp_path / "report.html").read_text()
 
 
+def test_a_file_name_in_place_of_a_plot_is_told_how_to_save() -> None:
+    with pytest.raises(ValueError, match=r"no plot 'x.png'; .*; to write a file: \.plot\(\)\.savefig\('x.png'\)"):
+        comparison(2, 20).plot("x.png")
+
+
 def test_a_lower_value_can_be_the_better_one() -> None:
     values = {"slow": {f"q{at}": 2.0 + at % 3 for at in range(12)}, "fast": {f"q{at}": 1.0 for at in range(12)}}
     given = {

@@ -422,6 +422,67 @@ SAME = {
 }
 
 
+NO_DOCUMENTS: list[Any] = []
+ENDLESS: list[Any] = []
+ENDLESS.append(ENDLESS)
+CUT = {
+    "openinference.span.kind": "LLM",
+    "input.value": '{"messages": ["Con',
+    "llm.input_messages.0.message.content": "C",
+}
+TAIL = {"openinference.span.kind": "RETRIEVER", "retrieval.documents.0.document.id": "d1"}
+
+
+class TestWhatIsEasilyLost:
+    @pytest.mark.parametrize("nothing", ["", False, 0, [], {}])
+    def test_an_empty_error_is_none(self, nothing: Any) -> None:
+        assert ids(read(search("1", 1, "a", found("x"), error=nothing)).calls[0]) == ["x"]
+
+    @pytest.mark.parametrize("failed", [{"error": {"type": "Timeout"}}, {"status": "error"}])
+    def test_a_failure_without_a_message_is_one(self, failed: Any) -> None:
+        assert read(search("1", 1, "a", NO_DOCUMENTS, **failed)).failed == 1
+
+    @pytest.mark.parametrize(
+        "text", ["Zoë\u2019s \u201ccafé\u201d \U0001f600", "one\r\ntwo\x0b\x0cthree", r"C:\new\x41\u00e9 \"a\""]
+    )
+    def test_a_text_that_a_tool_handed_on_as_json_was_read(self, text: str) -> None:
+        document = {"id": "x", "text": text}
+        for handed_on in (json.dumps([document]), json.dumps(json.dumps([document])), str([document]), text):
+            spans = [search("1", 1, "a", [document]), model("m", 2, read=f"Found: {handed_on}", said="so")]
+            assert ids(read(*spans).context) == ["x"]
+
+    @pytest.mark.parametrize(
+        ("spans", "says"),
+        [
+            ([span("root2", "other", None, input="q2")], "trace 't' name the questions 'q1' and 'q2'"),
+            ([search("1", 1, "a", found("x")), search("1", 1, "a", error="lost")], "recorded twice"),
+            ([search("1", 1, "a", found("x"), error="lost"), search("1", 1, "a", found("x"))], "recorded twice"),
+            ([search("1", float("inf"), "a", found("x"))], "the time of span '1' .*inf is no time"),
+            ([search("1", 1, "a", [{"id": "x", "metadata": "{'a"}])], "the output of span '1' .*cannot be read"),
+            ([search("1", 1, "a", found("x")), model("m", 2, read=ENDLESS)], "in trace 't' is nested too deeply"),
+            ([search("1", 1, "a", found("x")), {**span("m", "model"), "attributes": CUT}], "input of span 'm' .*cut"),
+            ([{**span("1", "retriever"), "droppedAttributesCount": 9, "attributes": TAIL}], "9 attributes of span '1'"),
+            ([{"resourceSpans": [{"scopeSpans": 3}]}], "resourceSpans must hold lists"),
+        ],
+    )
+    def test_what_cannot_be_trusted_is_refused(self, spans: list[dict[str, Any]], says: str) -> None:
+        for several in (spans, spans[::-1]):
+            with pytest.raises(ValueError, match=says):
+                rm.read_traces([ROOT, *several], query="input")
+
+    @pytest.mark.parametrize("unit", [1, 1e3, 1e6, 1e9])
+    def test_a_time_is_in_seconds_whatever_its_unit(self, unit: float) -> None:
+        now = 1.76e9
+        (call,) = read(span("1", "retriever", start=now * unit, end=(now + 2) * unit, output=found("x"))).calls
+        assert call.seconds == 2
+
+    def test_the_searches_in_an_old_export_of_a_collector_count(self) -> None:
+        attributes = [{"key": key, "value": {"stringValue": value}} for key, value in TAIL.items()]
+        old = {"scope": {}, "spans": [{"traceId": "t", "spanId": "1", "attributes": attributes}]}
+        (one,) = rm.read_traces([{"resourceSpans": [{"instrumentationLibrarySpans": [old]}]}]).values()
+        assert ids(one.calls[0]) == ["d1"]
+
+
 @recorded
 class TestTheRecordings:
     @pytest.mark.parametrize("form", SAME)

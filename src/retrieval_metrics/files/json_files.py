@@ -209,15 +209,17 @@ def rows(
 def _regular_lines(piece: bytes, keys: int, quotes: int) -> int | None:
     """Return the number of lines, if they have so many keys and quotes on average; None if any is blank or escaped.
 
-    The bytes are compared with numpy, because `bytes.count` takes longer for two bytes than polars for all.
+    A key with a blank before its colon would not be counted, so it is irregular too. The bytes are compared with numpy,
+    because `bytes.count` takes longer for two bytes than polars for all.
     """
     if b"\\" in piece or b"\r" in piece:
         return None
     each = np.frombuffer(piece, np.uint8)
     quote, newline = each == ord('"'), each == ord("\n")
     n = int(np.count_nonzero(newline))
-    ends_of_keys = int(np.count_nonzero(quote[:-1] & (each[1:] == ord(":"))))
-    blank = bool((newline[:-1] & newline[1:]).any())
+    before_colons = each[np.flatnonzero(each == ord(":")) - 1]
+    ends_of_keys = int(np.count_nonzero(before_colons == ord('"')))
+    blank = bool((newline[:-1] & newline[1:]).any() or (before_colons <= ord(" ")).any())
     regular = ends_of_keys == n * keys and np.count_nonzero(quote) == n * quotes and not blank
     return n if regular else None
 

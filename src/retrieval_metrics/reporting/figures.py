@@ -215,4 +215,5 @@ def _cut(comparison: Compared, metric: str | Metric | None) -> Metric:
 
 def _known(kind: str, *kinds: str) -> None:
     if kind not in {"overview", *kinds}:
-        raise ValueError(f"there is no plot {kind!r}; the plots are overview, {', '.join(kinds)}")
+        to_file = f"; to write a file: .plot().savefig({kind!r})" if "." in kind else ""
+        raise ValueError(f"there is no plot {kind!r}; the plots are overview, {', '.join(kinds)}{to_file}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -44,6 +45,7 @@ PARTS = {
     "status": ("status_code", "level"),
     "failure": ("status_message", "statusMessage", "error.type"),
     "error": ("error",),
+    "outcome": ("status",),
     "events": ("events",),
     "dropped": ("droppedAttributesCount", "dropped_attributes_count"),
 }  # fmt: skip
@@ -68,6 +70,8 @@ NO_SPANS = {
 """What is taken for spans, by a key that it has."""
 COMPONENT = "haystack.component.run"
 OTLP_ERROR = 2
+UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
+"""From which number on a time is in nanoseconds, in microseconds and in milliseconds, and how many make a second."""
 
 
 def spans_of(unit: Any) -> Iterator[TraceSpan]:
@@ -100,7 +104,7 @@ def _as_mapping(unit: Any) -> Mapping[str, Any]:
 def _inside(unit: Mapping[str, Any]) -> list[Any] | None:
     """Return the spans of a whole trace, or of an export of many; None if it is a span."""
     if "resourceSpans" in unit:
-        return [span for r in unit["resourceSpans"] for s in r.get("scopeSpans", ()) for span in s.get("spans", ())]
+        return list(_of_collector(unit))
     if unit.get("object") == "trace":  # of the OpenAI Agents SDK: a heading
         return []
     if isinstance(unit.get("observations"), list):  # of Langfuse's API
@@ -112,6 +116,21 @@ def _inside(unit: Mapping[str, Any]) -> list[Any] | None:
         name = (unit.get("info") or {}).get("trace_id")
         return [{**one, "trace": name} for one in unit["data"]["spans"]]
     return None
+
+
+def _of_collector(unit: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the spans of an export of OpenTelemetry, in the form of today and of before 2022.
+
+    Raises:
+        TraceError: If it is none.
+    """
+    try:
+        for resource in unit["resourceSpans"]:
+            for name in ("scopeSpans", "instrumentationLibrarySpans"):
+                for scope in resource.get(name) or ():
+                    yield from scope.get("spans") or ()
+    except (TypeError, AttributeError):
+        raise TraceError("resourceSpans must hold lists of objects, as a collector of OpenTelemetry writes") from None
 
 
 def _span(unit: Mapping[str, Any]) -> TraceSpan:
@@ -187,7 +206,9 @@ def _own(unit: Mapping[str, Any]) -> dict[str, Any]:
 def _attributes(unit: Mapping[str, Any]) -> dict[str, Any]:
     found = unit.get("attributes", unit.get("tags"))
     if isinstance(found, list):  # of OTLP; tags of LangSmith are texts
-        found = {one["key"]: _otlp_value(one.get("value") or {}) for one in found if isinstance(one, dict)}
+        found = {
+            one["key"]: _otlp_value(one.get("value") or {}) for one in found if isinstance(one, dict) and "key" in one
+        }
     if not isinstance(found, dict):  # a row of a frame of Phoenix
         return {key.removeprefix("attributes."): value for key, value in unit.items() if "." in key}
     if "mlflow.spanType" in found:  # MLflow writes every attribute as JSON
@@ -226,21 +247,25 @@ def _error(part: Callable[[str], Any], output: Any) -> str | None:
             return str(part("failure") or "failed without a message")
         return f"{str(raised.get('exception.type', 'error')).rpartition('.')[2]}: {raised['exception.message']}"
     said = part("error")
+    if said is None and str(part("outcome")).upper() == "ERROR":
+        said = "failed without a message"
     if isinstance(said, dict):
-        said = said.get("message")
+        said = said.get("message") or (str(said) if said else None)
     if said is None and isinstance(output, str) and output.startswith('{"error":'):
         output = parsed(output)
     if said is None and isinstance(output, dict) and list(output) == ["error"]:  # a failed tool of Haystack
         said = output["error"]
-    return None if said is None else str(said)
+    return str(said) if said else None
 
 
 def seconds(at: Any) -> float:
-    """Return a time in seconds: from a text, a number of nanoseconds or of seconds, or a datetime."""
+    """Return a time in seconds: from a text, a datetime, or a number since 1970 in a unit that its size tells."""
     if isinstance(at, str):
         at = int(at) if at.isdigit() else datetime.fromisoformat(at)
     if isinstance(at, datetime):
         return at.timestamp()
     if at is None:
         return 0.0
-    return float(at) / 1e9 if at > 1e15 else float(at)  # noqa: PLR2004  (no clock counts that many seconds)
+    if not math.isfinite(at):
+        raise ValueError(f"{at} is no time")
+    return next((at / each for least, each in UNITS if at >= least), float(at))

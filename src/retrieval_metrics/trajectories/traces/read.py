@@ -106,7 +106,11 @@ tokens=None)]
         if question is None:
             without += 1
             continue
-        of_question.setdefault(question, []).append(Trace(spans, rules).trajectory())
+        try:
+            told = Trace(spans, rules).trajectory()
+        except RecursionError:
+            raise TraceError(f"an input or output in trace {id_!r} is nested too deeply to be read") from None
+        of_question.setdefault(question, []).append(told)
     _check_found(traces, rules)
     if not of_question:
         raise ValueError(
@@ -144,11 +148,17 @@ class _Traces(dict[str, dict[str, TraceSpan]]):
         super().__init__()
         self.repeated = 0
         self.questions: dict[str, Any] = {}
+        roots: dict[str, Any] = {}
         for span in (span for unit in _units(source) for span in spans_of(unit)):
             outermost = span.parent is None
             if query is not None and (outermost or (isinstance(query, str) and span.trace not in self.questions)):
                 said = _question_id(span, query)
                 if said is not None:
+                    if outermost and roots.setdefault(span.trace, said) != said:
+                        raise TraceError(
+                            f"the outermost spans of trace {span.trace!r} name the questions {roots[span.trace]!r} and "
+                            f"{said!r}; give each question a trace of its own"
+                        )
                     self.questions[span.trace] = said
             if not outermost:
                 span.root = ({}, {})
@@ -158,12 +168,12 @@ class _Traces(dict[str, dict[str, TraceSpan]]):
 
     def _add(self, span: TraceSpan) -> None:
         spans = self.setdefault(span.trace, {})
-        known = spans.get(span.id)
+        known, outcome = spans.get(span.id), span.outcome
         if known is not None:
             self.repeated += 1
-            if None not in (span.output, known.output) and (span.output, span.listed) != (known.output, known.listed):
+            if None not in (outcome, known.outcome) and outcome != known.outcome:
                 raise TraceError(f"{span.where} was recorded twice, with different outputs; leave out one of them")
-        if known is None or span.output is not None:
+        if known is None or outcome is not None:
             spans[span.id] = span
 
 
@@ -229,14 +239,14 @@ def _units_of_file(reader: Reader) -> Iterator[Any]:
     if line.startswith(b"[") or (newline and not _is_object(line)):
         try:
             content = json.loads(reader.whole_text())
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{reader.name} cannot be read as JSON: {error}") from None
         yield from content if isinstance(content, list) else [content]
         return
     for number, text in numbered_lines(reader):
         try:
             yield json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             where = at_line(reader.name, number, text)
             raise ValueError(f"{where}: this is not JSON, or was cut short: {error}") from None
 

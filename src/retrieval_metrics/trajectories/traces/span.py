@@ -29,6 +29,7 @@ RAISE_LIMITS = (
 REDACTED = "__REDACTED__"
 """What OpenInference writes for inputs that it is told to hide."""
 _JSON = re.compile(r'[\[{]\s*["{]')
+_ESCAPED = re.compile(r"\\(?:[nrtfbv]|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
 
 
 class TraceError(ValueError):
@@ -64,6 +65,11 @@ class TraceSpan:
         """What messages call it."""
         return f"span {self.id!r} ({self.name}) of trace {self.trace!r}"
 
+    @property
+    def outcome(self) -> tuple[Any, Any, str | None] | None:
+        """What came out of it; None if it had only begun when it was recorded."""
+        return None if self.output is self.error is None else (self.output, self.listed, self.error)
+
     def question(self) -> str | None:
         """Return what a search asked for; None if that is unknown."""
         found = question_in(parsed(self.input))
@@ -77,7 +83,14 @@ class TraceSpan:
         """
         found = None
         for one in (self.listed, self.output):
-            items = items_in(self._whole(one, "output"))
+            try:
+                items = items_in(self._whole(one, "output"))
+            except TraceError:
+                raise
+            except ValueError as error:
+                raise TraceError(f"the output of {self.where} cannot be read: {error}") from None
+            if one is self.listed and self.dropped:  # some tracers drop the newest attributes, which are its end
+                continue
             if items is not None and all(item.id is not None for item in items):
                 return items
             found = items if found is None else found
@@ -92,6 +105,8 @@ class TraceSpan:
             TraceError: If some of it was lost.
         """
         said = self._whole(self.input, "input")
+        if isinstance(self.input, Listed):  # a limit on the length of values shows in the longest, which has them all
+            self._whole(self.input.otherwise, "input")
         text = "\n".join(texts_in(said))
         return None if said is None or REDACTED in text else text
 
@@ -120,5 +135,8 @@ class TraceSpan:
 
 
 def plain(text: str) -> str:
-    """Return a text without what JSON and `repr` do to white space and quotes, for looking for one in another."""
-    return " ".join(text.replace("\\n", " ").replace("\\t", " ").replace("\\", "").split())
+    """Return a text without the escapes of JSON and `repr`, for looking for one in another."""
+    if "\\" in text:
+        text = _ESCAPED.sub(lambda one: chr(int(one[1] or one[2] or "20", 16)), text).replace("\\", "")
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # JSON writes some as two halves
+    return " ".join(text.split())
