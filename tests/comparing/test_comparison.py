@@ -141,7 +141,7 @@ def test_what_so_few_queries_cannot_have_shown_is_a_line_of_its_own() -> None:
     assert difference.rare.share == difference.rare.shift == pytest.approx(1 - 0.05 ** (1 / 50))
     assert difference.rare_matters
     assert comparison.verdict[-1] == (
-        "50 queries: a loss of 1 on up to 5.8 % of all queries may not have shown; the mean could be lower by 0.058"
+        "50 queries cannot show what is rare: up to 5.8 % of all queries could be worse by 1, and the mean lower by 0.058"
     )
     ranks = [1, 2, 3, 4, 5] * 40
     wide = rm.compare(*systems({"a": ranks, "b": [*ranks[1:], 2]}), "mrr")

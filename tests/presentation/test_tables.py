@@ -75,7 +75,9 @@ def test_numbers_are_written_for_reading() -> None:
     assert numbers.interval(Interval(0.1234, 1.0)) == "[0.123, 1.000]"
     assert numbers.interval(Interval(-0.1, 0.25), difference=True) == "[-0.100, +0.250]"
     assert numbers.interval(Interval(float("nan"), float("nan"))) == "-"
-    assert numbers.interval(Interval(0, float("inf"))) == "[0.000, inf]"
+    assert numbers.interval(Interval(0, float("inf"))) == "-"
+    assert numbers.mean(0.5, Interval(0.25, 0.75)) == "0.500 [0.250, 0.750]"
+    assert numbers.mean(2.0, Interval(0, float("inf"))) == "2.00"
     assert (numbers.p_value(0.00003), numbers.p_value(0.0312)) == ("< 0.001", "0.0312")
     assert (numbers.queries(1), numbers.queries(1250)) == ("1 query", "1,250 queries")
     assert [numbers.signed(value) for value in (0.04449, -0.00004, 0.0, float("inf"))] == [

@@ -241,7 +241,7 @@ def _newest(entries: Sequence[Entry], label: str) -> Entry:
 def _cell(entry: Entry, metric: str) -> str:
     if metric not in entry.means:
         return "-"
-    return f"{numbers.value(entry.means[metric])} {numbers.interval(entry.intervals[metric])}"
+    return numbers.mean(entry.means[metric], entry.intervals[metric])
 
 
 def _number(content: bytes) -> str:

@@ -14,6 +14,7 @@ from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.chosen import fitting
+from retrieval_metrics.results.conclusion import rare_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -296,8 +297,5 @@ def _said_of_what_no_label_shows(difference: EstimatedDifference) -> list[str]:
             f"{numbers.signed(alone.mean)} {ends}; told apart only if both are"
         )
     if difference.rare_matters:
-        share, shift = difference.rare
-        where = f"{difference.corrected.span:.3g} on up to {100 * share:.2g} % of all queries"
-        n = numbers.queries(difference.n)
-        said.append(f"{what}, {n}: a change of {where} may not have shown; the mean could differ by {shift:.2g}")
+        said.append(f"{what}: {rare_changes(difference.n, difference.corrected.span, difference.rare)}")
     return said

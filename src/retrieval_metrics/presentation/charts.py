@@ -74,7 +74,7 @@ def means(title: str, rows: Sequence[Mean], level: float, high: float = 1.0, low
         if low < 0 < high:  # a gain or a loss is told by the side of 0 it is on
             at_zero = f"{-100 * low / (high - low):.4g}%"
             line += f'<line class="zero" x1="{at_zero}" x2="{at_zero}" y2="18"/>'
-        words = f"{escape(name)}: {numbers.value(mean)} {numbers.interval(interval)}"
+        words = f"{escape(name)}: {numbers.mean(mean, interval)}"
         picture = f'<svg height="18" role="img" aria-label="{words}">{line}{drawn}</svg>'
         value = f"{sign} {numbers.value(mean)}".strip()
         cells.append(f'<span dir="auto">{escape(name)}</span>{picture}<span>{value}</span>')

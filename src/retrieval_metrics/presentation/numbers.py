@@ -51,14 +51,19 @@ def change(before: float, now: float) -> str:
 
 
 def interval(ends: Interval, *, difference: bool = False) -> str:
-    """Return `[0.721, 0.882]`, or `-` if the interval is NaN; of a difference `[-0.0123, +0.0457]`."""
-    if isnan(ends.low):
+    """Return `[0.721, 0.882]`, or `-` if nothing is known; of a difference `[-0.0123, +0.0457]`."""
+    if isnan(ends.low) or isinf(ends.low) or isinf(ends.high):
         return "-"
     if difference:
         return f"[{signed(ends.low)}, {signed(ends.high)}]"
     digits = _decimals(max(map(abs, ends)))  # no more digits of the smaller end than of the larger
     low, high = (_without_minus_zero(f"{end:.{digits}f}") for end in ends)
     return f"[{low}, {high}]"
+
+
+def mean(value_of: float, ends: Interval) -> str:
+    """Return a mean with its interval, `0.850 [0.721, 0.882]`, or alone if nothing is known of the interval."""
+    return f"{value(value_of)} {interval(ends)}".removesuffix(" -")
 
 
 def _without_minus_zero(text: str) -> str:

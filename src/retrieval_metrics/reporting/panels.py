@@ -68,7 +68,7 @@ def said_of_values(scores: Scores, metric: Metric) -> str:
     """Return the mean of a metric in a sentence, with the numbers of queries at 0 and of perfect ones."""
     name = str(metric)
     n = numbers.queries(numbers_of_queries(scores)[name])
-    said = f"{name} is {numbers.value(means(scores)[name])} {numbers.interval(intervals(scores, LEVEL)[name])} over {n}"
+    said = f"{name} is {numbers.mean(means(scores)[name], intervals(scores, LEVEL)[name])} over {n}"
     if metric.definition.given:
         return f"{said}."
     counted = dict(_counted(scores, metric)[0])

@@ -51,7 +51,7 @@ def means_table(comparison: Compared) -> Table:
     rows = []
     for name, means in comparison.table.items():
         ends = comparison.intervals[name]
-        cells = [f"{numbers.value(mean)} {numbers.interval(ends[system])}" for system, mean in means.items()]
+        cells = [numbers.mean(mean, ends[system]) for system, mean in means.items()]
         rows.append([name, *cells, str(comparison.n[name])])
     notes = []
     if (known := comparison.ignorance) is not None:

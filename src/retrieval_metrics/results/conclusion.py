@@ -12,6 +12,7 @@ from retrieval_metrics.presentation import numbers
 if TYPE_CHECKING:
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.statistics import Interval
+    from retrieval_metrics.statistics.interval_of_difference import RareChange
     from retrieval_metrics.statistics.margin import MarginOutcome
 
 ConclusionKind: TypeAlias = Literal[
@@ -43,6 +44,22 @@ class OtherGrades(NamedTuple):
     documents: str
     queries: int
     change: bool
+
+
+def rare_changes(n: int, span: float, rare: RareChange, moved: tuple[str, str] = ("differ", "by")) -> str:
+    """Return in a sentence what so few queries cannot have shown.
+
+    Args:
+        n: How many queries there are.
+        span: How much a query can change.
+        rare: How many could have changed so, and what that would make of the mean.
+        moved: What would become of a query, and of the mean.
+    """
+    query, mean = moved
+    return (
+        f"{numbers.queries(n)} cannot show what is rare: up to {100 * rare.share:.2g} % of all queries could {query} by "
+        f"{span:.3g}, and the mean {mean} {rare.shift:.2g}"
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -164,15 +181,14 @@ tried would change that |
         """
         if self.kind in {"not comparable", "no common query"} or not self.found.rare_matters:
             return ""
-        share, shift = self.found.rare
-        change, moved = ("change", "differ")
+        worse, better = ("lower", "higher") if self.found.higher_is_better else ("higher", "lower")
         if self.kind == "better" or self.margin is not None:
-            change, moved = "loss", "be lower" if self.found.higher_is_better else "be higher"
+            moved = ("be worse", f"{worse} by")
         elif self.kind == "worse":
-            change, moved = "gain", "be higher" if self.found.higher_is_better else "be lower"
-        where = f"{self.found.span:.3g} on up to {100 * share:.2g} % of all queries"
-        n = numbers.queries(self.n)
-        return f"{n}: a {change} of {where} may not have shown; the mean could {moved} by {shift:.2g}"
+            moved = ("be better", f"{better} by")
+        else:
+            moved = ("differ", "by")
+        return rare_changes(self.n, self.found.span, self.found.rare, moved)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the entry as built-in types, for JSON."""
