@@ -272,3 +272,10 @@ def test_a_chain_is_evaluated_by_the_documents_in_its_answer() -> None:
         evaluate_retriever(chain, [("why?", ["d7"])], "mrr", documents_key="documents")
     with pytest.raises(TypeError, match="documents_key='context' is for chains that return a mapping"):
         evaluate_retriever(Prepared(answers=ANSWERS), [("q0", ["d"])], "mrr", documents_key="context")
+
+
+@pytest.mark.parametrize("stray", ["d1", b"d1", {"d1": 1.0}, {"id": "d1"}, 5])
+def test_an_output_that_is_no_list_is_not_taken_for_documents_that_miss(stray: Any) -> None:
+    (evaluator,) = langsmith_evaluators("mrr")
+    with pytest.raises(TypeError, match="'documents' must hold a list of documents or ids, got"):
+        evaluator({"documents": stray}, {"relevant": ["d1"]})

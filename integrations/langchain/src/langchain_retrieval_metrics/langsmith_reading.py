@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,6 @@ from retrieval_metrics.adapting import Scorer, judgments_of, scored_name, with_d
 from retrieval_metrics.types import Judgeable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from retrieval_metrics import Metric, Retrieved
     from retrieval_metrics.types import MatchBy, QueryScore
 
@@ -92,7 +90,7 @@ class ExampleReading:
             return [], f"the target failed: {run.error}"
         try:
             documents = part(outputs, self._documents_key, "the output of the target")
-            items = items_of([_as_document(one) for one in documents])
+            items = items_of(_as_documents(documents, self._documents_key))
             Judgeable(qrels, self.matching(qrels)).check(items, QUERY if run is None else run.id)
         except (TypeError, ValueError) as error:
             if run is None:
@@ -102,6 +100,12 @@ class ExampleReading:
             warnings.warn(failure, RetrievalWarning, stacklevel=3)
             return [], failure
         return items, None
+
+
+def _as_documents(found: Any, key: str) -> list[Document]:
+    if isinstance(found, (str, bytes, Mapping)) or not isinstance(found, Iterable):
+        raise TypeError(f"{key!r} must hold a list of documents or ids, got {found!r} ({type(found).__name__})")
+    return [_as_document(one) for one in found]
 
 
 def _as_document(found: Any) -> Document:
