@@ -266,3 +266,9 @@ def test_few_values_are_counted_one_by_one_in_the_report(tmp_path: Path) -> None
     assert [number in page for number in ("<span>1</span>", "<span>2</span>", "<span>3</span>")] == [True] * 3
     assert page.count('aria-label="10 of 30"') == 3
     assert "<span>0 to 0.58</span>" in page
+
+
+def test_a_misspelt_name_is_first_taken_for_a_computed_metric() -> None:
+    assert rm.Evaluation.of_scores({"mrt": {"q": 3.0}}, bounds={"mrt": (0, None)}).means == {"mrt": 3.0}
+    with pytest.raises(ValueError, match=r"unknown metric 'mmr'; did you mean mrr or mrt"):
+        rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mmr")

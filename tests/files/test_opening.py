@@ -1,7 +1,9 @@
 """Every source is opened once and read from its start; what it may ask of its reader is limited."""
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import subprocess
 import sys
@@ -39,7 +41,7 @@ def parquet() -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd.compress])
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd.compress, bz2.compress, lzma.compress])
 @pytest.mark.parametrize(
     "content",
     [TREC.encode(), CSV.replace(",", "\t").encode(), JSONL.encode(), parquet()],

@@ -106,9 +106,12 @@ def canonical_name(name: str, given: Collection[str] = ()) -> str:
     key = _key(name)
     if key in NAME_OF:
         return NAME_OF[key]
-    from difflib import get_close_matches  # noqa: PLC0415  (needed only if a name is wrong)
+    from difflib import SequenceMatcher, get_close_matches  # noqa: PLC0415  (needed only if a name is wrong)
 
     names = {**{_key(one): one for one in given}, **NAME_OF}
-    near = dict.fromkeys(names[close] for close in get_close_matches(key, names, n=4, cutoff=0.5))
+    close = get_close_matches(key, names, n=4, cutoff=0.5)
+    # At a tie what can be computed comes first, whatever values were given earlier in the process.
+    close.sort(key=lambda one: (-SequenceMatcher(None, one, key).ratio(), one not in NAME_OF))
+    near = dict.fromkeys(names[one] for one in close)
     offer = f"did you mean {' or '.join(near)}?" if near else f"the metrics are {', '.join((*DEFINITIONS, *given))}"
     raise ValueError(f"unknown metric {name!r}; {offer}")

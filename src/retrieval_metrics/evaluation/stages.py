@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
@@ -12,7 +13,6 @@ from retrieval_metrics.presentation.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.retrieved import Retrieved
 
@@ -83,7 +83,7 @@ class StageNotes:
         """Keep the items of a question after a step."""
         self._by_text[stage][text] = items
 
-    def runs(self, texts: Mapping[Any, str], failed: Mapping[Any, Exception]) -> dict[str, dict[QueryId, Any]]:
+    def runs(self, texts: Mapping[Any, str], failed: Mapping[Any, Exception]) -> dict[str, RetrievedRun]:
         """Return a run for each step, with the questions that reached it; one that failed has an empty ranking.
 
         Example:
@@ -95,10 +95,13 @@ class StageNotes:
             {'retrieved': {'q1': 2, 'q2': 0}, 'reranked': {'q2': 0}}
         """
         return {
-            name: {
-                query: [] if query in failed else by_text[text]
-                for query, text in texts.items()
-                if query in failed or text in by_text
-            }
+            name: RetrievedRun(
+                {
+                    query: [] if query in failed else by_text[text]
+                    for query, text in texts.items()
+                    if query in failed or text in by_text
+                },
+                failed,
+            )
             for name, by_text in self._by_text.items()
         }

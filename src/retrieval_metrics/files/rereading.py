@@ -52,16 +52,18 @@ class Kept(io.RawIOBase):
         return self._at
 
     def readinto(self, buffer: Any, /) -> int:
-        """Read what was kept, then more of the stream."""
+        """Read what was kept, and at once more of the stream: a first look sees as much as it asks for."""
+        part = b""
         if self._at < self._size:
             self._kept.seek(self._at)
             part = self._kept.read(min(len(buffer), self._size - self._at))
-        else:
+        if len(part) < len(buffer):
             let_ctrl_c_interrupt()
-            part = self._stream.read(len(buffer)) or b""
+            more = self._stream.read(len(buffer) - len(part)) or b""
             self._kept.seek(self._size)
-            self._kept.write(part)
-            self._size += len(part)
+            self._kept.write(more)
+            self._size += len(more)
+            part += more
         buffer[: len(part)] = part
         self._at += len(part)
         return len(part)

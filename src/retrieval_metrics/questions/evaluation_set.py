@@ -331,7 +331,7 @@ class EvaluationSet(Questions):
             >>> example["outputs"]
             {'relevant': [{'type': 'quote', 'text': 'because it is so'}]}
             >>> rm.EvaluationSet.of([example]).qrels
-            {'q1': {Quote(text='because it is so'): 1.0}}
+            {'q1': [Quote(text='because it is so')]}
         """
         return langsmith_examples(self)
 

@@ -57,8 +57,9 @@ def rare_changes(n: int, span: float, rare: RareChange, moved: tuple[str, str] =
     """
     query, mean = moved
     return (
-        f"{numbers.queries(n)} cannot show what is rare: up to {100 * rare.share:.2g} % of all queries could {query} by "
-        f"{span:.3g}, and the mean {mean} {rare.shift:.2g}"
+        f"{numbers.queries(n)} cannot show what is rare: "
+        f"up to {100 * rare.share:.2g} % of all queries could {query} by {span:.3g}, "
+        f"and the mean {mean} {rare.shift:.2g}"
     )
 
 
