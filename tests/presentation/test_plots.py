@@ -158,7 +158,7 @@ def test_queries_that_moved_alike_are_named_in_one_order_everywhere(tmp_path: Pa
 
 def test_a_file_name_in_place_of_a_plot_is_told_how_to_save() -> None:
     with pytest.raises(ValueError, match=r"no plot 'x.png'; .*; to write a file: \.plot\(\)\.savefig\('x.png'\)"):
-        comparison(2, 20).plot("x.png")
+        comparison(2, 20).plot("x.png")  # type: ignore[arg-type]
 
 
 def test_a_lower_value_can_be_the_better_one() -> None:
