@@ -212,9 +212,8 @@ class Estimate(Printed):
         weighted = found.weighted_kappa
         both = f"{numbers.count(found.n, 'document')} of {numbers.queries(len(found.by_query))}"
         shift = f"{abs(found.shift):.2f} {'higher' if found.shift > 0 else 'lower'} on average"
-        ends = numbers.interval(weighted.interval)
         said = [
-            f"{people} with {model}: weighted kappa {numbers.value(weighted.value)} {ends}",
+            f"{people} with {model}: weighted kappa {numbers.mean(weighted.value, weighted.interval)}",
             f"{both}, {100 * found.same.value:.0f} % with the same grade; {model} grades {shift}",
         ]
         if found.relevant_from is not None:

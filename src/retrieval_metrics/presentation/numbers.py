@@ -61,9 +61,9 @@ def interval(ends: Interval, *, difference: bool = False) -> str:
     return f"[{low}, {high}]"
 
 
-def mean(value_of: float, ends: Interval) -> str:
+def mean(found: float, ends: Interval) -> str:
     """Return a mean with its interval, `0.850 [0.721, 0.882]`, or alone if nothing is known of the interval."""
-    return f"{value(value_of)} {interval(ends)}".removesuffix(" -")
+    return f"{value(found)} {interval(ends)}".removesuffix(" -")
 
 
 def _without_minus_zero(text: str) -> str:

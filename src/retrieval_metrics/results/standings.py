@@ -230,8 +230,9 @@ def _best_first(means: Mapping[str, float], sign: int) -> list[str]:
 
 
 def _cell(place: Standing) -> str:
-    interval = f" {numbers.interval(place.interval)}" if place.standing in {"best", "baseline"} else ""
-    return f"{SIGNS[place.standing]} {numbers.value(place.mean)}{interval}"
+    has_interval = place.standing in {"best", "baseline"}
+    mean = numbers.mean(place.mean, place.interval) if has_interval else numbers.value(place.mean)
+    return f"{SIGNS[place.standing]} {mean}"
 
 
 def _best(ordered: Sequence[str], concluded: Sequence[Conclusion]) -> str:

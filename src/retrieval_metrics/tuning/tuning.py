@@ -47,9 +47,8 @@ class Tuning(Choice, Printed):
 
     def _tables(self) -> list[Table]:
         level = f"{100 * self.level:g} %"
-        ends = numbers.interval(self.new_mean_interval)
         rows = [
-            ["winner", self.winner, numbers.value(self.mean), f"{numbers.value(self.new_mean)} {ends}"],
+            ["winner", self.winner, numbers.value(self.mean), numbers.mean(self.new_mean, self.new_mean_interval)],
             ["default", self.default, numbers.value(self.default_mean), ""],
         ]
         if self.winner != self.default:

@@ -72,7 +72,7 @@ class _Evaluating:
         return self._retriever.reached(results)
 
     def stages(self, run: RetrievedRun) -> Stages:
-        """Return the evaluation of each stage; that of the last holds the failures, and warns."""
+        """Return the evaluation of each stage; only that of the last warns."""
         runs = self._notes.runs(self._asked.questions.queries, run.errors)
         last = REACHED if len(self._retriever.outputs) > 1 else [*runs][-1]
         reached = {name: found for name, found in runs.items() if name != last and len(found) > len(run.errors)}
