@@ -29,7 +29,7 @@ from retrieval_metrics.retrieving.retrieve import WORKERS
 from retrieval_metrics.retrieving.ways import first_way
 from retrieval_metrics.scoring.rules import as_rules
 from retrieval_metrics.signatures import arguments_of, passed_on
-from retrieval_metrics.trajectories.traces.read import trajectory_in
+from retrieval_metrics.trajectories.traces.read import seen_in_trace
 from retrieval_metrics.trajectories.traces.recording import Recording
 from retrieval_metrics.trajectories.views import check_calls, seen_in
 
@@ -67,6 +67,6 @@ __all__ = [
     "scaled",
     "scored_name",
     "seen_in",
-    "trajectory_in",
+    "seen_in_trace",
     "with_documents",
 ]
