@@ -14,7 +14,6 @@ from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.frames import qrels_batch, run_batch
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, enters_means
 from retrieval_metrics.results.scores import COLUMNS, Column
-from retrieval_metrics.statistics import ExactSums
 
 __all__ = [
     "COLUMNS",
@@ -23,7 +22,6 @@ __all__ = [
     "OTHER_IDS",
     "ROWS_FOR_DOUBT",
     "Column",
-    "ExactSums",
     "allowances",
     "as_metrics",
     "defined_metrics",
