@@ -71,7 +71,7 @@ def test_a_saved_set_holds_the_texts_and_the_judgments(tmp_path: Path, capsys: p
     (tmp_path / "texts.jsonl").write_text('{"_id": "1", "text": "why?"}\n')
     assert main(["lint", str(tmp_path / "texts.jsonl"), str(tmp_path / "numbers.json"), "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["questions"] == 1
-    rm.evaluate(QRELS, dict.fromkeys(QRELS, ["d1"]), "mrr").save(tmp_path / "scores.json")
+    rm.evaluate(QRELS, {query: ["d1"] for query in QRELS}, "mrr").save(tmp_path / "scores.json")
     assert main(["lint", saved, str(tmp_path / "scores.json")]) == 2
     assert "scores.json holds an evaluation, not judgments" in capsys.readouterr().err
 
