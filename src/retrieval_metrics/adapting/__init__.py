@@ -10,9 +10,7 @@ from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.definition.plain_name import plain_name, scored_name
 from retrieval_metrics.definition.table import DEFINITIONS
 from retrieval_metrics.evaluation.asked_questions import Asked
-from retrieval_metrics.evaluation.first_answer import first_answer_check
 from retrieval_metrics.evaluation.scorer import RowScorer, Scorer, row_error
-from retrieval_metrics.evaluation.stages import StageNotes
 from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.host_rows import check_path, items_in, part_of
 from retrieval_metrics.inputs.hosts import Host, host_of
@@ -23,7 +21,6 @@ from retrieval_metrics.judging.matching.matching import as_matching
 from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.keeping.identity import questions_fingerprint
 from retrieval_metrics.reranking.scaling import by_rank, scaled
-from retrieval_metrics.results.query_scores import query_scores
 from retrieval_metrics.retrieving.event_loop import run_until_complete
 from retrieval_metrics.retrieving.retrieve import WORKERS
 from retrieval_metrics.retrieving.ways import first_way
@@ -42,7 +39,6 @@ __all__ = [
     "Recording",
     "RowScorer",
     "Scorer",
-    "StageNotes",
     "arguments_of",
     "as_matching",
     "as_qrels",
@@ -51,7 +47,6 @@ __all__ = [
     "check_calls",
     "check_path",
     "clusters_of",
-    "first_answer_check",
     "first_way",
     "host_of",
     "items_in",
@@ -60,7 +55,6 @@ __all__ = [
     "passed_on",
     "plain_name",
     "positive_integer",
-    "query_scores",
     "questions_fingerprint",
     "row_error",
     "run_until_complete",

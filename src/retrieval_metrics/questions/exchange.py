@@ -10,13 +10,12 @@ from retrieval_metrics.files.reading import read_qrels
 from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.files.writing import write_qrels
 from retrieval_metrics.inputs.datasets import KEPT_ID
-from retrieval_metrics.inputs.entries import plain
+from retrieval_metrics.inputs.entries import of_id, of_judgments, plain
 from retrieval_metrics.inputs.pieces import Piece, Quote, Text
 from retrieval_metrics.inputs.provenance import ENTRIES, Provenance
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import HISTORY_KEY
-from retrieval_metrics.inputs.ranking_entries import of_id
-from retrieval_metrics.keeping.question_sets import judgments_as_json, kept_beside
+from retrieval_metrics.keeping.question_sets import kept_beside
 from retrieval_metrics.saving import save_text
 
 if TYPE_CHECKING:
@@ -194,7 +193,7 @@ def _json_rows(questions: Questions) -> Iterable[dict[str, Any]]:
         yield {
             "id": of_id(query),
             "text": text,
-            "relevant": judgments_as_json(qrels[query], f"query {query!r}"),
+            "relevant": of_judgments(qrels[query], f"query {query!r}"),
             "provenance": {} if made is None else plain(made.as_dict(), f"the provenance of query {query!r}"),
             **kept_beside(questions, query),
         }

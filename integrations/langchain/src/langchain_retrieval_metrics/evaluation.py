@@ -93,11 +93,8 @@ class _Evaluating:
         )
         self.evaluation = asked.evaluation
         self.way: Any = (retriever, config, query_key, tools)
-        self.asking: dict[str, Any] = {
-            "questions": asked.questions,
-            "match": match,
+        self.asking = asked.asking | {
             "items": partial(items_in, documents_key=documents_key),
-            "check": asked.check,
             "workers": workers_of(max_concurrency, config),
             "timeout": timeout,
             "retries": retries,

@@ -10,7 +10,7 @@ import numpy as np
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.texts import words
 from retrieval_metrics.judging.ranking_order import ranked
-from retrieval_metrics.questions.linting.searching import WordIndex
+from retrieval_metrics.questions.words.word_index import WordIndex
 from retrieval_metrics.retrieving.retrieve import aretrieve
 
 if TYPE_CHECKING:

@@ -234,7 +234,7 @@ class Generation:
         found: dict[Any, Any] = {}
         if DUPLICATES in self._wanted.checks and among:
             texts = {candidate.id: candidate.in_context for candidate in everything}
-            subject = Subject(texts, Qrels({candidate.id: candidate.judgments for candidate in everything}), None)
+            subject = Subject(texts, Qrels({candidate.id: candidate.judgments for candidate in everything}))
             for finding in repeated(subject, among):
                 if "duplicate" in finding.name:
                     # A question that repeats only a dropped one is dropped too; this is rare and harmless.

@@ -20,9 +20,9 @@ from retrieval_metrics.questions.generating.kinds import (
     UNANSWERABLE,
 )
 from retrieval_metrics.questions.generating.prompts import EXAMPLES
-from retrieval_metrics.questions.linting import difficulty, questions_alone
+from retrieval_metrics.questions.linting import single_questions
 from retrieval_metrics.questions.linting.subject import Subject
-from retrieval_metrics.questions.linting.wording import content_words, shortened
+from retrieval_metrics.questions.words.wording import content_words, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -225,9 +225,9 @@ class Reading:
             yield BadReplyError(
                 "off the subject", f"{shortened(question)} is about something else; name what the passage is about"
             )
-        subject = Subject({0: question}, Qrels({0: [Quote(one.text) for one in evidence]}), None)
-        checks = [questions_alone.dependent, difficulty.echoes]
-        checks += [] if kind == KEYWORDS else [questions_alone.short]
+        subject = Subject({0: question}, Qrels({0: [Quote(one.text) for one in evidence]}))
+        checks = [single_questions.dependent, single_questions.echoes]
+        checks += [] if kind == KEYWORDS else [single_questions.short]
         for check in checks:
             for finding in check(subject):
                 yield BadReplyError(finding.name.replace("_", " "), finding.message)
