@@ -171,7 +171,7 @@ def _with_texts(rankings: dict[Any, Any], rows: Sequence[Row]) -> dict[Any, Any]
 
 
 def _listed(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else value if isinstance(value, (list, tuple)) else None
+    return value if isinstance(value, (list, tuple)) else None
 
 
 def _items(ids: Sequence[Any], texts: Sequence[Any] | None) -> list[rm.Retrieved]:

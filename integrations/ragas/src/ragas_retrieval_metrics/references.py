@@ -178,7 +178,7 @@ def as_items(texts: Any) -> list[rm.Retrieved]:
     Raises:
         TypeError: If they have no order, or one is not a text.
     """
-    if not isinstance(texts, Sequence) and not hasattr(texts, "tolist"):
+    if not isinstance(texts, Sequence):
         raise TypeError(f"retrieved_contexts must be a list of texts, best first, got {type(texts).__name__}")
     for rank, text in enumerate(texts, start=1):
         if not isinstance(text, str):
