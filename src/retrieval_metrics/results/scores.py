@@ -261,9 +261,8 @@ class Scores:
 
     @cached_property
     def _judged_at(self) -> dict[QueryId, int]:
-        judged = self.needed_origin("looked into").judged.qrels.queries
-        position = {query: at for at, query in enumerate(judged)}
-        return {query: position[query] for query in self.queries}
+        place = self.needed_origin("looked into").judged.qrels.place
+        return {query: place[query] for query in self.queries}
 
     def of(self, rows: IntArray, counts: Counts) -> Scores:
         """Return the scores of some of the queries."""
