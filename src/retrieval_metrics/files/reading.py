@@ -15,7 +15,7 @@ from retrieval_metrics.files.trec_files import trec_qrels, trec_run
 from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances
 from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.frame_columns import is_frame
-from retrieval_metrics.inputs.frames import qrels_batch, run_batch
+from retrieval_metrics.inputs.frames import LongTable
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import Run
 
@@ -88,12 +88,12 @@ def _qrels(source: Reader, kind: str, columns: Mapping[str, str | None] | None, 
         if judgments is not None:
             return _qrels_of_json(judgments, source.name, allow)
         found, line = json_files.rows(source, OF_JUDGMENTS, columns, allow)
-        return Qrels.of_table(qrels_batch(found, columns, source.name, line, allow=allow))
+        return Qrels.of_table(LongTable(found, OF_JUDGMENTS, columns, source.name, line, allow=allow).judgments())
     table = named_columns.read_table(source, kind)
     if (pieces := judgments_of_table(table, source)) is not None:
         return Qrels(pieces)
-    batch = qrels_batch(table.frame, columns, source.name, table.line, allow=allow, names=table.names)
-    return Qrels.of_table(batch)
+    rows = LongTable(table.frame, OF_JUDGMENTS, columns, source.name, table.line, allow=allow, names=table.names)
+    return Qrels.of_table(rows.judgments())
 
 
 def _qrels_of_json(content: dict[str, Any], name: str, allow: frozenset[str]) -> Qrels:
@@ -198,11 +198,12 @@ def _run(
         if rankings is not None:
             return _run_of_json(rankings, source.name, allow)
         found, line = json_files.rows(source, OF_A_RUN, columns, allow)
-        return Run([run_batch(found, columns, source.name, line, allow=allow)])
+        return Run([LongTable(found, OF_A_RUN, columns, source.name, line, allow=allow).rankings()])
     table = named_columns.read_table(source, kind)
     if (items := items_of_table(table, source)) is not None:
         return items
-    return Run([run_batch(table.frame, columns, source.name, table.line, allow=allow, names=table.names)])
+    rows = LongTable(table.frame, OF_A_RUN, columns, source.name, table.line, allow=allow, names=table.names)
+    return Run([rows.rankings()])
 
 
 def _run_of_json(rankings: Mapping[str, Any], name: str, allow: frozenset[str]) -> Run | RetrievedRun:
