@@ -10,7 +10,7 @@ from langchain_retrieval_metrics.asking import Refused, how_to_ask
 from langchain_retrieval_metrics.documents import part
 from langchain_retrieval_metrics.langsmith_reading import QUERY, ExampleReading, UnreadableOutput
 from retrieval_metrics import Qrels, RetrievedRun, evaluate
-from retrieval_metrics.adapting import arguments_of, passed_on, run_until_complete
+from retrieval_metrics.adapting.asking import arguments_of, passed_on, run_until_complete
 from retrieval_metrics.adapting.printing import numbers
 
 if TYPE_CHECKING:
