@@ -98,7 +98,9 @@ def evaluate(
     if isinstance(run, RetrievedRun):
         run.require_an_answer()
     matching = with_documents(match, documents, truth, qrels)
-    scores = scored_run(truth, run, chosen, rules, matching).clustered(clusters_of(qrels, truth, clusters))
+    scores = scored_run(truth, run, chosen, rules, matching)
+    if (known := clusters_of(qrels, truth, clusters)) is not None:
+        scores = scores.clustered(known)
     _warn(scores)
     return Evaluation(scores)
 

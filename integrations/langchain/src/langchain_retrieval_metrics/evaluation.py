@@ -18,7 +18,7 @@ from retrieval_metrics import (
     retrieve,
 )
 from retrieval_metrics.adapting import Asked
-from retrieval_metrics.adapting.asking import WORKERS, arguments_of, passed_on, positive_integer
+from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on, positive_integer
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig

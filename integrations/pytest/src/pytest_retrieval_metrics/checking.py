@@ -30,7 +30,7 @@ from pytest_retrieval_metrics.records import hand_to_junit, head, metric_rows, q
 from pytest_retrieval_metrics.repeating import RepeatedRuns
 from pytest_retrieval_metrics.retrieving import Task
 from retrieval_metrics.adapting import questions_fingerprint, with_documents
-from retrieval_metrics.adapting.asking import WORKERS
+from retrieval_metrics.adapting.twins import WORKERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -12,7 +12,7 @@ from ragas_retrieval_metrics.host import SingleTurnSample
 from ragas_retrieval_metrics.retrieved import RetrievedDataset
 from retrieval_metrics import Qrels
 from retrieval_metrics.adapting import host_of
-from retrieval_metrics.adapting.asking import WORKERS, arguments_of, passed_on
+from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
 
 if TYPE_CHECKING:
     from ragas.dataset_schema import MultiTurnSample

@@ -18,7 +18,6 @@ from ray_retrieval_metrics.shuffled_rows import (
     to_rows,
     without_unjudged,
 )
-from retrieval_metrics.adapting.asking import positive_integer
 from retrieval_metrics.adapting.distributed import (
     ROWS_FOR_DOUBT,
     allowances,
@@ -28,6 +27,7 @@ from retrieval_metrics.adapting.distributed import (
     same_kind,
     warn_of_doubt,
 )
+from retrieval_metrics.adapting.twins import positive_integer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -8,7 +8,7 @@ from haystack_integrations.components.evaluators.retrieval_metrics.documents imp
 from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import PipelineRetriever
 from retrieval_metrics import DEFAULT_METRICS, aretrieve, retrieve
 from retrieval_metrics.adapting import Asked
-from retrieval_metrics.adapting.asking import WORKERS, arguments_of, first_way, passed_on
+from retrieval_metrics.adapting.twins import WORKERS, arguments_of, first_way, passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,7 +11,7 @@ from haystack_integrations.components.evaluators.retrieval_metrics.documents imp
 from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import PipelineRetriever, run_async
 from haystack_integrations.components.evaluators.retrieval_metrics.sockets import outputs_of, sockets_of
 from retrieval_metrics.adapting import Host
-from retrieval_metrics.adapting.asking import first_way
+from retrieval_metrics.adapting.twins import first_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -13,7 +13,7 @@ from haystack.core.serialization import component_to_dict
 from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import run_async
 from retrieval_metrics import mmr
 from retrieval_metrics.adapting import relevance_by
-from retrieval_metrics.adapting.asking import arguments_of, passed_on, positive_integer
+from retrieval_metrics.adapting.twins import arguments_of, passed_on, positive_integer
 
 Relevance = Literal["query", "score", "rank"]
 Ranked: TypeAlias = Callable[[Sequence[Mapping[str, Any]]], dict[str, list[Document]]]
