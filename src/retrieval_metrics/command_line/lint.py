@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import add_output_to
-from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at, qrels_at, queries_at, run_at
+from retrieval_metrics.command_line.named_files import judgments_at
+from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at, queries_at, run_at
 from retrieval_metrics.command_line.values import metric
-from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.linting.result import COLUMNS
 from retrieval_metrics.saving import save_text
@@ -22,6 +23,7 @@ EXAMPLES = """\
 examples:
   retrieval-metrics lint queries.jsonl qrels/test.tsv
   retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
+  retrieval-metrics lint questions.json questions.json --corpus docs/     (a saved set holds both)
   retrieval-metrics lint queries.jsonl qrels.trec --run bm25=bm25.run --run dense=dense.run --format csv
 """
 SEVERITIES = ("error", "warning", "note")
@@ -38,9 +40,13 @@ def add_to(commands: Any) -> None:
     )
     parser.set_defaults(run_command=run)
     parser.add_argument(
-        "queries", metavar="QUERIES", help="the texts of the questions: JSONL, TSV, CSV, JSON or Parquet"
+        "queries",
+        metavar="QUERIES",
+        help="the texts of the questions: JSONL, TSV, CSV, JSON or Parquet, or a saved set of questions",
     )
-    parser.add_argument("qrels", metavar="QRELS", help="judgments, in any format that evaluate reads")
+    parser.add_argument(
+        "qrels", metavar="QRELS", help="judgments, in any format that evaluate reads, or a saved set of questions"
+    )
     parser.add_argument(
         "--corpus",
         metavar="CORPUS",
@@ -67,15 +73,7 @@ def add_to(commands: Any) -> None:
 
 def run(given: argparse.Namespace) -> bool:
     """Run the command; return whether no finding is as severe as --fail-on."""
-    texts, qrels = queries_at(given, given.queries), qrels_at(given, given.qrels)
-    judgments = judgments_by_query(qrels)
-    if not judgments.keys() & texts.keys():
-        raise ValueError(
-            f"no query of {given.qrels}, such as {qrels.queries[0]!r}, has a text in {given.queries}, which has "
-            f"{next(iter(texts))!r}"
-        )
-    asked = {query: text for query, text in texts.items() if query in judgments}
-    lint = EvaluationSet(asked, judgments).lint(
+    lint = _questions(given).lint(
         None if given.corpus is None else documents_at(given, given.corpus),
         {name: run_at(given, path) for name, path in map(_named, given.run)} or None,
         metric=given.metric,
@@ -88,6 +86,23 @@ def run(given: argparse.Namespace) -> bool:
     found = sum(finding.severity in failing for finding in lint)
     why = [f"{found:,} findings are as severe as {given.fail_on}, or more"] if found else []
     return output.finish(shown, given.format, given.output, why)
+
+
+def _questions(given: argparse.Namespace) -> EvaluationSet:
+    """Return the questions that have a text in one file and judgments in the other.
+
+    Raises:
+        ValueError: If there is none, or something in a file is wrong.
+    """
+    texts, judged = queries_at(given, given.queries), judgments_at(given)
+    whole = judged if isinstance(judged, EvaluationSet) else EvaluationSet({}, judged.as_dict())
+    asked: Any = {query: texts[str(query)] for query in whole.qrels if str(query) in texts}
+    if not asked:
+        raise ValueError(
+            f"no query of {given.qrels}, such as {next(iter(whole.qrels))!r}, has a text in {given.queries}, which has "
+            f"{next(iter(texts))!r}"
+        )
+    return replace(whole._only(asked), queries=asked)  # noqa: SLF001  (only what is asked is judged)
 
 
 def _named(text: str) -> tuple[str, str]:

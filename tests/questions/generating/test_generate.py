@@ -657,7 +657,7 @@ def test_a_corpus_is_texts_items_or_a_folder(tmp_path: Path) -> None:
     (tmp_path / "rules" / "vault.md").write_text(RULES["vault"])
     (tmp_path / ".hidden.md").write_text("nobody reads this, whatever it may say")
     (tmp_path / "logo.png").write_bytes(b"\x89PNG")
-    with pytest.warns(rm.RetrievalWarning, match=r"1 files are not read.*logo\.png"):
+    with pytest.warns(rm.RetrievalWarning, match=r"1 file not read.*logo\.png"):
         of_folder = one(Told(WRITE, ANSWERS), tmp_path)
     assert [*of_folder.questions.labels("source").values()] == ["rules/vault.md"]
     items = [rm.Retrieved("c1", RULES["vault"], source="book.md", start=1000)]
