@@ -1,4 +1,4 @@
-"""For integrations with functions that ask a retriever, in two ways: synchronous and asynchronous twins, written once."""
+"""For integrations with functions that ask a retriever: their synchronous and asynchronous ways, written once."""
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.retrieving.event_loop import run_until_complete
