@@ -16,7 +16,6 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun, Seen
 from retrieval_metrics.judging.matching.matching import as_matching
 from retrieval_metrics.results.query_scores import query_scores
-from retrieval_metrics.retrieving.judgeable import Judgeable
 from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
@@ -65,6 +64,15 @@ class Scorer:
         as_matching(match)
         self.match = match
 
+    def run(self, qrels: QrelsMapping | Qrels, run: RunMapping) -> Scores:
+        """Return the scores of a run without a warning.
+
+        Raises:
+            TypeError: As in `evaluate`.
+            ValueError: As in `evaluate`, except that the run may be empty.
+        """
+        return scored_run(as_qrels(qrels), run, self.metrics, self.rules, self.match)
+
     def queries(self, qrels: QrelsMapping | Qrels, run: RunMapping) -> dict[Metric, dict[QueryId, QueryScore]]:
         """Return the values of `evaluate` with the ranks behind them.
 
@@ -81,8 +89,7 @@ class Scorer:
             >>> [values["q"].value for values in scores.values()]  # (1/2) / 2
             [0.25]
         """
-        scores = scored_run(as_qrels(qrels), run, self.metrics, self.rules, self.match)
-        return _query_scores(scores, stacklevel=4)
+        return _query_scores(self.run(qrels, run), stacklevel=4)
 
 
 class RowScorer(Scorer):
@@ -154,7 +161,6 @@ class RowScorer(Scorer):
 
     def _of_row(self, truth: Qrels, ranking: Any) -> dict[Metric, dict[QueryId, QueryScore]]:
         seen = ranking if isinstance(ranking, Seen) else Seen(ranking)
-        Judgeable(truth, self.match).check(seen.ranking, _QUERY)
         run = RetrievedRun({_QUERY: seen.ranking}, calls={_QUERY: seen.calls} if seen.calls else None)
         if hidden := hidden_calls(self.metrics, run):
             warnings.warn(hidden, RetrievalWarning, stacklevel=4)

@@ -53,9 +53,8 @@ def table_of_judgments(qrels: Qrels) -> pl.DataFrame:
     import polars as pl
 
     columns: dict[str, list[Any]] = {"query": [], "group": [], PIECE: [], "grade": []}
-    for at, query in enumerate(qrels.queries):
-        judgments: Any = qrels.judgments(at)
-        for number, group in enumerate(judgments if isinstance(judgments, list) else [judgments]):
+    for query, groups in qrels.groups().items():
+        for number, group in enumerate(groups):
             for judged, grade in group.items():
                 row = (query, number, _json(of_judged(judged, f"query {query!r}")), grade)
                 for column, value in zip(columns.values(), row, strict=True):

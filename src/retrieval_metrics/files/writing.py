@@ -144,9 +144,7 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
     require("polars", "writing a file")
     kind, truth = _format_to_write(path, format), as_qrels(qrels)
     if kind in {"json", "jsonl"}:
-        judged = {
-            query: of_judgments(truth.judgments(at), f"query {query!r}") for at, query in enumerate(truth.queries)
-        }
+        judged = {query: of_judgments(judgments, f"query {query!r}") for query, judgments in truth.as_dict().items()}
         _write_json(path, kind, list(truth.queries), judged.items())
         return
     bare = np.flatnonzero(np.diff(np.array(truth.bounds)) == 0)

@@ -10,8 +10,8 @@ from langchain_retrieval_metrics.asking import Refused, how_to_ask
 from langchain_retrieval_metrics.documents import part
 from langchain_retrieval_metrics.langsmith_reading import QUERY, ExampleReading, UnreadableOutput
 from retrieval_metrics import Qrels, RetrievedRun, evaluate
-from retrieval_metrics.adapting import arguments_of, passed_on, run_until_complete
 from retrieval_metrics.adapting.printing import numbers
+from retrieval_metrics.adapting.twins import arguments_of, passed_on, run_until_complete
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_retrieval_metrics.langsmith_reading import QUERY, ExampleReading
 from retrieval_metrics import EvaluationSet, Qrels
-from retrieval_metrics.adapting import arguments_of, passed_on
+from retrieval_metrics.adapting.twins import arguments_of, passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
