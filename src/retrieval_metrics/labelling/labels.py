@@ -100,13 +100,11 @@ class Labels(Printed):
         if truth.has_pieces or not truth.is_flat:
             held = next((one for one in truth.documents if isinstance(one, Piece)), "a group")
             raise ValueError(f"labels grade documents by id, but these judgments hold {held!r}; see rm.relabel")
-        found = []
-        for at, query in enumerate(truth.queries):
-            judged: Any = truth.judgments(at)
-            found += [
-                Label(query=query, document=document, grade=grade, by=by, kind=kind)
-                for document, grade in judged.items()
-            ]
+        found = [
+            Label(query=query, document=document, grade=grade, by=by, kind=kind)
+            for query, judged in truth.graded().items()
+            for document, grade in judged.items()
+        ]
         return cls(found, scale=None if relevant_from is None else Scale.of(relevant_from))
 
     @cached_property
