@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -12,7 +12,7 @@ from ray_retrieval_metrics.judgments import JudgmentRows, read_judgments
 
 class TestRankedRowsAndJudgmentsInMemory(EvaluationConformance):
     blocks = partitions = 2  # each partition takes a process
-    alone = ("hit_rate@1", "precision@3", "map", "ndcg")
+    alone: ClassVar[tuple[str, ...]] = ("hit_rate@1", "precision@3", "map", "ndcg")
 
     def results(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> tuple[Scores, rm.Evaluation]:
         rows, kind = run_rows(run)
