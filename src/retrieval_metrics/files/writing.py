@@ -10,9 +10,8 @@ import numpy as np
 from retrieval_metrics.argument_names import argument
 from retrieval_metrics.checks import require
 from retrieval_metrics.files.compressed import saving_compressed
-from retrieval_metrics.files.formats import format_by_name, known_format
+from retrieval_metrics.files.formats import FORMATS, format_by_name, known_format
 from retrieval_metrics.files.json_tables import table_of_items, table_of_judgments
-from retrieval_metrics.files.named_columns import SEPARATORS
 from retrieval_metrics.files.rankings import items_of, run_of_mapping
 from retrieval_metrics.files.rows import ONLY_JSON, judgment_frame, require_text, require_words, table_frame, trec_frame
 from retrieval_metrics.inputs.entries import of_item, of_judgments
@@ -184,9 +183,9 @@ def _write_frames(path: str | PathLike[str], kind: str, frames: Iterator[pl.Data
     with saving_compressed(path) as file:
         for number, frame in enumerate(frames):
             text = frame.write_csv(
-                separator=SEPARATORS.get(kind, " "),
-                include_header=kind != "trec" and not number,
-                quote_style="necessary" if kind == "csv" else "never",
+                separator=FORMATS[kind].separator,
+                include_header=FORMATS[kind].has_names and not number,
+                quote_style="never" if FORMATS[kind].quote is None else "necessary",
             )
             file.write(text.encode())
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.retrieved import RetrievedDataset
-from retrieval_metrics.adapting import as_qrels
 
 if TYPE_CHECKING:
     from ragas_retrieval_metrics.names import By
@@ -139,8 +138,8 @@ def as_references(qrels: Judged) -> rm.Qrels:
         ValueError: If two queries of an `EvaluationSet` have the same text and different judgments.
     """
     if isinstance(qrels, (RetrievedDataset, rm.EvaluationSet)):
-        return as_qrels(_by_text(_questions(qrels)))
-    return as_qrels(qrels)
+        return rm.Qrels(_by_text(_questions(qrels)))
+    return qrels if isinstance(qrels, rm.Qrels) else rm.Qrels(qrels)
 
 
 def _questions(given: RetrievedDataset | rm.EvaluationSet) -> rm.EvaluationSet:
