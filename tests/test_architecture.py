@@ -64,6 +64,7 @@ FLOORS = [*NUMBERS, *JUDGMENTS, *ENTRANCES]
 INTEGRATIONS = {path.parent.name: path for path in sorted(ROOT.glob("integrations/*/src"))}
 ADAPTING = (
     "retrieval_metrics.adapting",
+    "retrieval_metrics.adapting.twins",
     "retrieval_metrics.adapting.distributed",
     "retrieval_metrics.adapting.printing",
 )
@@ -222,7 +223,7 @@ def test_adapting_holds_what_integrations_use_and_nothing_else(boundary: str) ->
     assert not unused - FOR_OTHERS, f"no integration uses {unused - FOR_OTHERS}"
 
 
-FOR_OTHERS = {"Host", "host_of", "first_answer_check", "run_until_complete"}
+FOR_OTHERS = {"Host", "host_of", "run_until_complete"}
 """What integrations of other people need: how a host is announced, found and asked."""
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FORMAT = "retrieval-metrics"
 VERSION = 2
 """Of files and journals; files of version 1 may end without a digest."""
+HEADER = {"format", "version", "kind"}
+"""What the first line of a journal says, and nothing else."""
 COMPRESSED = (".bz2", ".gz", ".xz", ".zip", ".zst")
 CHUNK = 1 << 16
 CONFLICT = re.compile(rb"^(?:<{7} .*|={7}|>{7} .*|\|{7} .*)\r?$", re.MULTILINE)
@@ -209,6 +211,12 @@ class Journal:
             said = f"it is of kind {kind!r}" if kind else "its first line was not written by this package"
             raise ValueError(f"{self.path} must be a file of kind {self.kind!r}, but {said}; nothing was changed")
         refuse_newer(self.path, header.get("version"))
+
+
+def journal_kind(content: bytes) -> str | None:
+    """Return of which kind a journal is, from its content; None if it is no journal."""
+    header = _value(content.partition(b"\n")[0])
+    return str(header["kind"]) if header is not None and header.keys() == HEADER else None
 
 
 def refuse_newer(path: Any, version: Any) -> None:

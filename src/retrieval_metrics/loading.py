@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.keeping.comparisons import compared_of, systems_of, tested_otherwise
-from retrieval_metrics.keeping.document import Section, read_document, write_document
+from retrieval_metrics.keeping.comparisons import compared_of, has_earlier_tests, systems_of
+from retrieval_metrics.keeping.document import Lines, read_document, write_document
 from retrieval_metrics.keeping.evaluations import evaluation_of, scale_of
 from retrieval_metrics.keeping.question_sets import questions_of, sources_of
 from retrieval_metrics.keeping.records import record_of
-from retrieval_metrics.keeping.runs import Texts, of_run, run_of
+from retrieval_metrics.keeping.runs import of_run, run_of
 from retrieval_metrics.labelling.labels import labels_of
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.sample import sample_of
 from retrieval_metrics.results.scores import Scores
-from retrieval_metrics.results.totals import Totals, totals_of
-from retrieval_metrics.retrieving import answers as resumed
+from retrieval_metrics.results.totals import totals_of
+from retrieval_metrics.retrieving.answers import KIND as ANSWERS
+from retrieval_metrics.retrieving.answers import Answers
 from retrieval_metrics.tuning.choice import TuningRule
 from retrieval_metrics.tuning.choosing import chosen
 
@@ -45,7 +46,7 @@ def _tuning(document: Document) -> Tuning:
 
 def _comparison(document: Document) -> Comparison:
     """Return a saved comparison; one of the earlier version is tested anew, since its tests were others."""
-    if not tested_otherwise(document):
+    if not has_earlier_tests(document):
         return Comparison(**compared_of(document))
     known = compared_of(document, differences=False)
     warnings.warn(
@@ -59,13 +60,46 @@ def _comparison(document: Document) -> Comparison:
     return Comparison.of(evaluations, metrics=known["metrics"], **said)
 
 
-SMALL: Mapping[str, Callable[[Document], Any]] = {
+def _evaluation(document: Document) -> Evaluation:
+    with document.place("evaluation"):
+        texts, said = document.content["texts"], document.content["evaluation"]
+    record = evaluation_of(said, document, texts)
+    totals = None
+    if isinstance(record, Scores) and record.origin is None:
+        with document.place("scale"):
+            totals = replace(totals_of(record), scale=scale_of(said))  # the values do not show it
+    return Evaluation(record, totals=totals, labels=document.labels)
+
+
+def _questions(document: Document) -> EvaluationSet:
+    with document.place("questions"):
+        entries = list(document.content["questions"])
+    return EvaluationSet.of(replace(questions_of(entries, document), sources=sources_of(document.content, document)))
+
+
+def _run(document: Document) -> Any:
+    with document.place("run"):
+        return run_of(document.content["run"], document.content["texts"])
+
+
+def _history(document: Document) -> NoReturn:
+    raise ValueError(
+        f"{document.name} is a history; {in_python('rm.History(path) reads it', 'history show prints it')}"
+    )
+
+
+READERS: Mapping[str, Callable[[Document], Any]] = {
     "comparison": _comparison,
+    "evaluation": _evaluation,
+    "history": _history,
     "labels": labels_of,
+    "questions": _questions,
+    "run": _run,
     "sample": sample_of,
     "tuning": _tuning,
+    ANSWERS: lambda document: Answers(document.name).run(),
 }
-"""The reader of each kind of file that needs no further arguments."""
+"""The reader of each kind of file."""
 
 
 def save_run(run: RunMapping | Run, path: str | PathLike[str], *, labels: Labels | None = None) -> None:
@@ -94,9 +128,9 @@ def save_run(run: RunMapping | Run, path: str | PathLike[str], *, labels: Labels
         >>> rm.load(path)["q1"][0].text
         'a text'
     """
-    texts = Texts()
+    texts: dict[str, int] = {}
     said = of_run(run, texts)
-    write_document(path, "run", {"texts": texts.table(), "run": Section(said)}, labels)
+    write_document(path, "run", {"texts": Lines(texts), "run": said}, labels)
 
 
 def load(path: str | PathLike[str]) -> Any:
@@ -126,35 +160,6 @@ def load(path: str | PathLike[str]) -> Any:
         ({'mrr': 0.5}, {'model': 'small'})
     """
     document = read_document(path)
-    content = document.content
-    if document.kind in SMALL:
-        return SMALL[document.kind](document)
-    match document.kind:
-        case "evaluation":
-            with document.place("evaluation"):
-                texts, said = content["texts"], content["evaluation"]
-            return _evaluation(evaluation_of(said, document, texts), said, document)
-        case "questions":
-            with document.place("questions"):
-                entries = list(content["questions"])
-            found = questions_of(entries, document)
-            return EvaluationSet.of(replace(found, sources=sources_of(content, document)))
-        case "run":
-            with document.place("run"):
-                return run_of(content["run"], content["texts"])
-        case resumed.KIND:
-            return resumed.Answers(path).run()
-        case "history":
-            raise ValueError(
-                f"{document.name} is a history; {in_python('rm.History(path) reads it', 'history show prints it')}"
-            )
-        case _:
-            raise ValueError(f"{document.name} holds a {document.kind}, which load does not read")
-
-
-def _evaluation(record: Scores | Totals, said: Mapping[str, Any], document: Document) -> Evaluation:
-    totals = None
-    if isinstance(record, Scores) and record.origin is None:
-        with document.place("scale"):
-            totals = replace(totals_of(record), scale=scale_of(said))  # the values do not show it
-    return Evaluation(record, totals=totals, labels=document.labels)
+    if document.kind not in READERS:
+        raise ValueError(f"{document.name} is of kind {document.kind!r}, which load does not read")
+    return READERS[document.kind](document)

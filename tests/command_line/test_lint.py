@@ -56,6 +56,26 @@ def test_runs_are_named(files: list[str], capsys: pytest.CaptureFixture[str]) ->
     assert "bm25 ranks something relevant" in out
 
 
+def test_a_saved_set_holds_the_texts_and_the_judgments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = {"q1": rm.Provenance(source="vault"), "q2": rm.Provenance(source="vault")}
+    quoted = rm.EvaluationSet(QUERIES, {query: [rm.Quote("opens the safe")] for query in QUERIES}, made)
+    quoted.save(tmp_path / "questions.json")
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "vault.txt").write_text("The duty officer opens the vault.")
+    saved, folder = str(tmp_path / "questions.json"), str(tmp_path / "texts")
+    assert main(["lint", saved, saved, "--corpus", folder]) == 0
+    out = capsys.readouterr().out
+    assert out.split() == str(quoted.lint(folder)).replace("runs=", "--run").split()
+    assert "q1" in out
+    rm.EvaluationSet({1: "why?", 2: "when?"}, {1: ["d1"], 2: ["d1"]}).save(tmp_path / "numbers.json")
+    (tmp_path / "texts.jsonl").write_text('{"_id": "1", "text": "why?"}\n')
+    assert main(["lint", str(tmp_path / "texts.jsonl"), str(tmp_path / "numbers.json"), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["questions"] == 1
+    rm.evaluate(QRELS, {query: ["d1"] for query in QRELS}, "mrr").save(tmp_path / "scores.json")
+    assert main(["lint", saved, str(tmp_path / "scores.json")]) == 2
+    assert "scores.json holds an evaluation, not judgments" in capsys.readouterr().err
+
+
 def test_queries_of_another_set_are_an_error(
     files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

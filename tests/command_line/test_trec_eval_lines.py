@@ -63,7 +63,6 @@ def expected(files: tuple[Path, Path], options: Sequence[str]) -> list[str]:
     missing = [query for query in qrels if query not in found] if given.c else []
     for name in measures:
         values = [found[query][name] for query in sorted(found)]
-        values = [0.0 if math.isnan(value) else value for value in values]  # 0/0, which trec_eval prints as nan
         least = math.log(1e-5) if name.startswith("gm_") else 0.0
         # Added one after the other, as in C; `sum` is exact from Python 3.12 on.
         total = functools.reduce(operator.add, [*values, *(least for _ in missing)])
@@ -78,8 +77,7 @@ def expected(files: tuple[Path, Path], options: Sequence[str]) -> list[str]:
 
 
 def line(name: str, query: str, value: float) -> str:
-    shown = 0.0 if math.isnan(value) else value
-    return f"{name:<22}\t{query}\t{format(shown, '.0f' if name.startswith('num_') else '6.4f')}"
+    return f"{name:<22}\t{query}\t{format(value, '.0f' if name.startswith('num_') else '6.4f')}"
 
 
 TREC_EVAL = argparse.ArgumentParser(add_help=False)
@@ -139,6 +137,18 @@ def test_a_row_of_the_page_is_what_both_print(
     assert [row for row in printed if not row.startswith(("runid ", "relstring "))] == expected(files, given)
 
 
+def test_what_is_0_by_0_in_trec_eval_is_nan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 1\n2 0 a 1\n3 0 c 0\n")
+    (tmp_path / "run").write_text("1 Q0 x 1 2 t\n2 Q0 a 1 2 t\n3 Q0 x 1 2 t\n")
+    names = [*(f"iprec_at_recall.{at}" for at in (0, 0.5)), "11pt_avg", "map", "P.5"]
+    options = ["-q", "-J", *(word for name in names for word in ("-m", name))]
+    files = tmp_path / "qrels", tmp_path / "run"
+    assert main(["evaluate", *map(str, files), *options, "--format", "trec_eval"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == expected(files, options)
+    assert [row.split("\t")[1] for row in printed if row.endswith("\t   nan")] == [*"11333", "all", "all", "all"]
+
+
 def test_measures_are_asked_for_as_in_trec_eval(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     call = ["evaluate", *map(str, files), "--format", "trec_eval"]
     assert main([*call, "-m", "P.5,10", "-m", "ndcg_cut.5,10", "-m", "num_rel_ret", "-m", "map", "-m", "recall_5"]) == 0
@@ -174,9 +184,9 @@ def test_all_measures_are_printed_with_the_values_of_trec_eval(
         measure = name.strip()
         if query != "all" and measure != "relstring":
             theirs = found[query][measure]
-            assert float(value) == pytest.approx(0.0 if math.isnan(theirs) else theirs, abs=6e-5), (measure, query)
+            assert float(value) == pytest.approx(theirs, abs=6e-5, nan_ok=True), (measure, query)
         elif query == "all" and measure not in {"runid", "num_q"}:
-            values = [0.0 if math.isnan(one[measure]) else one[measure] for one in found.values()]
+            values = [one[measure] for one in found.values()]
             mean = sum(values) / (1 if measure.startswith("num_") else len(values))
             assert float(value) == pytest.approx(math.exp(mean) if measure.startswith("gm_") else mean, abs=6e-5)
 

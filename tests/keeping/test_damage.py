@@ -99,7 +99,7 @@ DAMAGES = {
     "a metric": (put("evaluation", "metrics", 0, "metric", "ndgc"), r"ndcg"),
     "labels": (put("labels", 3), r"damaged at labels"),
     "the version": (put("version", "one"), r"its version must be a whole number from 1, got 'one'"),
-    "the kind": (put("kind", "poem"), r"holds a poem"),
+    "the kind": (put("kind", "poem"), r"is of kind 'poem', which load does not read"),
 }
 
 

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
+from retrieval_metrics.journal import Journal
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 # Without shrinking, which takes minutes where every example is evaluated, saved and loaded.
@@ -86,6 +87,8 @@ def inputs(draw: st.DrawFn) -> tuple[Any, Any]:
 
 
 def assert_same(one: rm.Evaluation, other: rm.Evaluation) -> None:
+    assert one == other
+    assert hash(one) == hash(other)
     assert one.metrics == other.metrics
     assert one.rules == other.rules
     assert one.counts == other.counts
@@ -259,6 +262,31 @@ def test_the_numbers_alone(tmp_path: Any) -> None:
     assert_same(result, loaded)
     with pytest.raises(ValueError, match="holds only values"):
         loaded.explain("q")
+
+
+def test_what_an_agent_did_and_scores_of_others_are_equal_to_themselves(tmp_path: Any) -> None:
+    call = rm.SearchCall("a", ["d1", "d2"])
+    agents = rm.Trajectories({"q1": rm.Trajectory([call], context=["d1"]), "q2": rm.Trajectory([call, call])})
+    scores: dict[str, dict[str, float | None]] = {
+        "faithfulness": {"q1": 0.5, "q2": None},
+        "latency": {"q1": 2.0, "q2": 3.0},
+    }
+    given_scores = rm.Evaluation.of_scores(
+        scores, bounds={"faithfulness": (0, 1)}, lower_is_better="latency", clusters={"q1": 1, "q2": 2}
+    )
+    for result in (agents.properties(), given_scores):
+        result.save(tmp_path / "result.json")
+        assert_same(result, rm.load(tmp_path / "result.json"))
+
+
+def test_a_journal_of_another_kind_is_named(tmp_path: Any) -> None:
+    path = tmp_path / "replies.jsonl"
+    Journal(path, "replies of models").append({"asked": "a", "model": None, "reply": "b"})
+    with pytest.raises(ValueError, match=r"replies.jsonl is of kind 'replies of models', which load does not read"):
+        rm.load(path)
+    Journal(path.with_name("history.jsonl"), "history").append({"label": "monday"})
+    with pytest.raises(ValueError, match=r"history.jsonl is a history; rm.History\(path\) reads it"):
+        rm.load(path.with_name("history.jsonl"))
 
 
 def test_labels_come_back_and_are_kept(tmp_path: Any) -> None:

@@ -283,7 +283,7 @@ class TestDifficulty:
     def test_what_cannot_be_looked_at_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(lint(corpus=None).unchecked) == 3
         assert "20 passages" in lint().unchecked[0]
-        monkeypatch.setattr("retrieval_metrics.questions.linting.searching.find_spec", lambda _: None)
+        monkeypatch.setattr("retrieval_metrics.questions.words.word_index.find_spec", lambda _: None)
         assert "retrieval-metrics[questions]" in lint().unchecked[0]
 
     def test_how_many_questions_a_difference_needs(self) -> None:

@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from html import escape
+from html import escape, unescape
 from html.parser import HTMLParser
 from importlib.metadata import version
 from pathlib import Path
@@ -134,7 +134,7 @@ def test_a_report_of_a_comparison_answers_the_question_first(comparison: rm.Comp
         assert escape(sentence.strip()) in text
     order = [text.index(f"<h2>{title}") for title in ("What went wrong", "Ranking", "How sure", "The queries")]
     assert order == sorted(order)
-    assert text.index('class="first"') < text.index("mrr@10, query by query") < order[0]  # the picture is beside
+    assert text.index('class="first"') < text.index("in mrr@10, by query") < order[0]  # the picture is beside
     assert 'class="gain"' in text
     assert re.search(r"▼ 0[.]\d{3}</span>", text)
     assert "2 other pairs" in text
@@ -186,7 +186,7 @@ def test_the_line_of_a_budget_is_over_characters(tmp_path: Path) -> None:
     comparison = rm.compare(qrels, runs, "recall@300chars")
     comparison.report(tmp_path / "budget.html")
     page = (tmp_path / "budget.html").read_text(encoding="utf-8")
-    assert "<span>50 characters</span><span>300 characters marked</span><span>600</span>" in page
+    assert "<span>50</span><span>cut-off in characters, 300 marked</span><span>600</span>" in page
     assert "recall@k" not in page
     assert "0 to 0.2" in page
     rm.compare(qrels, runs, "hit_rate@300chars").report(tmp_path / "binary.html")
@@ -263,6 +263,18 @@ def test_what_cannot_be_drawn_is_an_error(comparison: rm.Comparison, evaluation:
         comparison.plot("differences", "map")
     with pytest.raises(ValueError, match="none of map has a cut-off; name a metric, such as 'ndcg'"):
         rm.evaluate(QRELS, RUNS["old"], "map").plot("cutoffs")
+
+
+def test_a_figure_and_a_report_show_the_same(comparison: rm.Comparison, tmp_path: Path) -> None:
+    comparison.report(tmp_path / "report.html", queries=TEXTS)
+    page = unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
+    means, changes, *_ = comparison.plot().axes
+    drawn = [" ".join(text.get_text().replace("\\$", "$").split()) for text in (*means.texts, *changes.texts)]
+    assert all(words in page for words in drawn if words), drawn
+    for said in (means.get_title(loc="left"), changes.get_title(loc="left"), changes.get_xlabel()):
+        assert " ".join(said.replace("\\$", "$").split()) in page
+    assert "<span>0</span><span>1</span>" in page
+    assert means.get_xlim() == (0, 1)
 
 
 def test_without_matplotlib_plots_say_the_command_and_reports_are_written(

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.adapting import Host, first_answer_check
+from retrieval_metrics.adapting import Host
+from retrieval_metrics.evaluation.first_answer import first_answer_check
 from retrieval_metrics.inputs import hosts
 
 TEXTS = [f"text {number}" for number in range(500)]

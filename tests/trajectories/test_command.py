@@ -73,4 +73,4 @@ def test_without_the_place_of_the_questions_id_it_is_asked_for(
     assert main(["evaluate", *files[:2], "--view", "union"]) == 2
     assert "only its own, such as 't'; --question-id says where the id is" in capsys.readouterr().err
     assert main(["evaluate", *files[:2], "--view", "union", "--question-id", "metadata.nope"]) == 2
-    assert "none of 1 traces has 'metadata.nope', which --question-id names" in capsys.readouterr().err
+    assert "of 1 trace, none has 'metadata.nope', which --question-id names" in capsys.readouterr().err

@@ -226,7 +226,49 @@ class TestWhatIsRefusedOrCounted:
     def test_orphans_and_repeats_are_counted(self) -> None:
         one = search("1", 1, "a", found("x"), parent="lost")
         t = rm.read_traces([ROOT, one, one])
-        assert repr(t) == "<Trajectories: 1 query, 1 call, 0 failed; 1 spans whose parent is missing; 1 repeated spans>"
+        assert repr(t) == "<Trajectories: 1 query, 1 call, 0 failed; 1 span whose parent is missing; 1 repeated span>"
+
+    def test_spans_of_no_known_kind_are_counted_and_named(self) -> None:
+        without = {key: value for key, value in search("2", 2, "b", found("y")).items() if key != "kind"}
+        t = rm.read_traces([ROOT, search("1", 1, "a", found("x")), without])
+        assert t.notes == ("1 span without a kind left out, span '2' (retriever) of trace 't'",)
+        with pytest.raises(ValueError, match="nothing is known of what was found; 1 span without a kind left out"):
+            rm.read_traces([ROOT, without])
+
+    @pytest.mark.parametrize("kind", ["CHAIN", "embedding", "UNKNOWN"])
+    def test_a_misspelt_kind_is_named_and_a_step_is_not(self, kind: str) -> None:
+        kinds = {"1": "RETRIEVER", "2": "RETREIVER", "3": "RETREIVER", "4": kind}
+        t = rm.read_traces(
+            [
+                otel(id_, "search", **{"openinference.span.kind": said, "output.value": json.dumps(found("x"))})
+                for id_, said in kinds.items()
+            ]
+        )
+        assert t.notes == ("2 spans of the unknown kind 'RETREIVER' left out, such as span '2' (search) of trace 't'",)
+
+    def test_an_empty_list_beside_a_filled_one_says_nothing(self) -> None:
+        for output in (
+            {"documents": [], "nodes": found("x")},
+            {"output": {"documents": found("x")}, "metadata": {"documents": []}},
+            {"documents": found("x"), "nodes": found("x")},
+            [{"documents": []}, {"documents": found("x")}],
+        ):
+            (call,) = read(search("1", 1, "a", output)).calls
+            assert ids(call) == ["x"]
+        (call,) = read(search("1", 1, "a", {"documents": [], "nodes": []})).calls
+        assert ids(call) == []
+
+    @pytest.mark.parametrize(
+        "output",
+        [{"documents": found("x"), "nodes": found("y")}, [{"documents": found("x", "y")}, {"documents": found("y")}]],
+    )
+    def test_lists_of_documents_that_differ_are_refused(self, output: Any) -> None:
+        with pytest.raises(
+            ValueError, match=r"span '1' .* it holds 2 lists of documents that differ; documents= takes"
+        ):
+            read(search("1", 1, "a", output))
+        (call,) = read(search("1", 1, "a", output), documents=lambda _: ["x"]).calls
+        assert call.ranking == ["x"]
 
     def test_a_span_that_says_two_things_is_refused_in_any_order(self) -> None:
         one, other = (search("1", 1, "a", found(name)) for name in ("x", "y"))
@@ -275,7 +317,7 @@ class TestWhatIsRefusedOrCounted:
             rm.read_traces(path)
 
     def test_traces_without_a_search(self) -> None:
-        with pytest.raises(ValueError, match="no span of 1 traces is a search of a retriever"):
+        with pytest.raises(ValueError, match="no span of 1 trace is a search of a retriever"):
             read(span("s", "other"))
         assert read(model("m", 1)).calls == []  # an agent that answered at once
         with pytest.raises(ValueError, match=r"tools that ran are 'tool'; tools=\['tool'\] says that one searches"):
@@ -313,8 +355,8 @@ class TestWhatIsRefusedOrCounted:
         other = [{**one, "trace": "u"} for one in (span("root", "other", None), search("1", 1, "b", found("y")))]
         t = rm.read_traces([ROOT, search("1", 1, "a", found("x")), *other], query="input")
         assert list(t) == ["q1"]
-        assert "1 traces without the id of a question left out" in repr(t)
-        with pytest.raises(ValueError, match=r"none of 2 traces has 'metadata.qid', .* has neither attributes"):
+        assert "1 trace without the id of a question left out" in repr(t)
+        with pytest.raises(ValueError, match=r"of 2 traces, none has 'metadata.qid', .* has neither attributes"):
             rm.read_traces([ROOT, search("1", 1, "a", found("x")), *other], query="metadata.qid")
 
     def test_of_an_error_no_stack_trace_is_kept(self) -> None:
@@ -629,13 +671,13 @@ class TestBrokenTraces:
             ({"output": [{"id": "d1"}, {"foo": 1}]}, "span 's' .* does not say which documents it found"),
             (
                 {"output": [{"documents": TWO}, {"documents": TWO[:1]}]},
-                "span 's' .* does not say which documents it found",
+                "the output of span 's' .* holds 2 lists of documents that differ",
             ),
             ({"output": [TWO, TWO]}, "span 's' .* does not say which documents it found"),
             ({"output": [{"id": ["d1"]}]}, "span 's' .* does not say which documents it found"),
             ({"start": "yesterday"}, "the time of span 's' .* cannot be read: Invalid isoformat string"),
             ({"kind": "retreiver"}, "span 's' has the kind 'retreiver'; a plain span is 'retriever', 'reranker',"),
-            ({"kind": "other"}, "no span of 1 traces is a search of a retriever"),
+            ({"kind": "other"}, "no span of 1 trace is a search of a retriever"),
             ({"span": None}, "a span needs an id and a trace"),
         ],
     )
@@ -651,7 +693,7 @@ class TestBrokenTraces:
             rm.read_traces(self.spans(output=nested))
 
     def test_what_is_no_id_names_no_question(self) -> None:
-        with pytest.raises(ValueError, match=r"none of 1 traces has 'metadata\.q'"):
+        with pytest.raises(ValueError, match=r"of 1 trace, none has 'metadata\.q'"):
             rm.read_traces(self.spans(), query="metadata.q")
 
     def test_blank_lines_and_a_mark_at_the_beginning_are_no_content(self, tmp_path: Path) -> None:

@@ -305,6 +305,10 @@ class TestWhatIsRefused:
     def test_of_a_call(self) -> None:
         with pytest.raises(TypeError, match="bare string"):
             rm.SearchCall("a", "d1")
+        with pytest.raises(ValueError, match="the score of document 'd1' for query 'a' is nan; scores must be finite"):
+            rm.SearchCall("a", {"d2": 1.0, "d1": math.nan})
+        with pytest.raises(ValueError, match="the score of document 'd1' for query 'the citations' is inf"):
+            rm.Trajectory(citations={"d1": math.inf})
         with pytest.raises(ValueError, match=r"failed \(down\), so it cannot have found 1 document;"):
             rm.SearchCall("a", ["d1"], error="down")
         with pytest.raises(ValueError, match="the turn of a search must be a positive integer"):

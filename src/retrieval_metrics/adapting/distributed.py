@@ -14,6 +14,7 @@ from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.frames import qrels_batch, run_batch
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, enters_means
 from retrieval_metrics.results.scores import COLUMNS, Column
+from retrieval_metrics.scoring.rules import as_rules
 from retrieval_metrics.statistics import ExactSums
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "ExactSums",
     "allowances",
     "as_metrics",
+    "as_rules",
     "defined_metrics",
     "divides_by_largest_grade",
     "enters_means",

@@ -2,45 +2,46 @@
 
 from __future__ import annotations
 
-import argparse
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.arguments import add_output_to
-from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at, qrels_at, queries_at, run_at
+from retrieval_metrics.command_line.arguments import add_arguments_of, add_output_to, passed_to
+from retrieval_metrics.command_line.named_files import judgments_at
+from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at, queries_at, run_at
 from retrieval_metrics.command_line.values import metric
-from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.linting.result import COLUMNS
+from retrieval_metrics.questions.parting import only
 from retrieval_metrics.saving import save_text
 
 if TYPE_CHECKING:
+    import argparse
+
     from retrieval_metrics.questions.linting.result import Lint
 
+DESCRIPTION = "Find problems in questions and their judgments. No model is needed."
 EXAMPLES = """\
 examples:
   retrieval-metrics lint queries.jsonl qrels/test.tsv
   retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
+  retrieval-metrics lint questions.json questions.json --corpus docs/     (a saved set holds both)
   retrieval-metrics lint queries.jsonl qrels.trec --run bm25=bm25.run --run dense=dense.run --format csv
 """
 SEVERITIES = ("error", "warning", "note")
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "lint",
-        help="find problems in questions and their judgments",
-        description="Find problems in questions and their judgments, without a model.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run_command=run)
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
     parser.add_argument(
-        "queries", metavar="QUERIES", help="the texts of the questions: JSONL, TSV, CSV, JSON or Parquet"
+        "queries",
+        metavar="QUERIES",
+        help="the texts of the questions: JSONL, TSV, CSV, JSON or Parquet, or a saved set of questions",
     )
-    parser.add_argument("qrels", metavar="QRELS", help="judgments, in any format that evaluate reads")
+    parser.add_argument(
+        "qrels", metavar="QRELS", help="judgments, in any format that evaluate reads, or a saved set of questions"
+    )
     parser.add_argument(
         "--corpus",
         metavar="CORPUS",
@@ -54,11 +55,8 @@ def add_to(commands: Any) -> None:
         help="a run; repeat for several (default: BM25 over the corpus)",
     )
     parser.add_argument("-m", "--metric", type=metric, default=metric("ndcg@10"), help="default: %(default)s")
-    parser.add_argument(
-        "--difference",
-        type=float,
-        default=0.05,
-        help="the difference of means that the questions should be able to detect (default: %(default)s)",
+    add_arguments_of(
+        EvaluationSet.lint, parser, difference="the difference of means that the questions should be able to detect"
     )
     add_output_to(parser)
     parser.add_argument("--fail-on", choices=SEVERITIES, help="exit with 1 if there is a finding at least this severe")
@@ -67,19 +65,10 @@ def add_to(commands: Any) -> None:
 
 def run(given: argparse.Namespace) -> bool:
     """Run the command; return whether no finding is as severe as --fail-on."""
-    texts, qrels = queries_at(given, given.queries), qrels_at(given, given.qrels)
-    judgments = judgments_by_query(qrels)
-    if not judgments.keys() & texts.keys():
-        raise ValueError(
-            f"no query of {given.qrels}, such as {qrels.queries[0]!r}, has a text in {given.queries}, which has "
-            f"{next(iter(texts))!r}"
-        )
-    asked = {query: text for query, text in texts.items() if query in judgments}
-    lint = EvaluationSet(asked, judgments).lint(
+    lint = _questions(given).lint(
         None if given.corpus is None else documents_at(given, given.corpus),
         {name: run_at(given, path) for name, path in map(_named, given.run)} or None,
-        metric=given.metric,
-        difference=given.difference,
+        **passed_to(EvaluationSet.lint, given),
     )
     shown = _shown(lint)
     if given.report is not None:
@@ -88,6 +77,23 @@ def run(given: argparse.Namespace) -> bool:
     found = sum(finding.severity in failing for finding in lint)
     why = [f"{found:,} findings are as severe as {given.fail_on}, or more"] if found else []
     return output.finish(shown, given.format, given.output, why)
+
+
+def _questions(given: argparse.Namespace) -> EvaluationSet:
+    """Return the questions that have a text in one file and judgments in the other.
+
+    Raises:
+        ValueError: If there is none, or something in a file is wrong.
+    """
+    texts, judged = queries_at(given, given.queries), judgments_at(given)
+    whole = judged if isinstance(judged, EvaluationSet) else EvaluationSet({}, judged.as_dict())
+    asked: Any = {query: texts[str(query)] for query in whole.qrels if str(query) in texts}
+    if not asked:
+        raise ValueError(
+            f"no query of {given.qrels}, such as {next(iter(whole.qrels))!r}, has a text in {given.queries}, which has "
+            f"{next(iter(texts))!r}"
+        )
+    return replace(only(whole, asked), queries=asked)
 
 
 def _named(text: str) -> tuple[str, str]:
@@ -100,4 +106,4 @@ def _shown(lint: Lint[Any]) -> output.Shown:
     found = json.loads(json.dumps(rows, default=str))  # evidence such as a Quote becomes text
     data = {"questions": len(lint.questions), "findings": found, "unchecked": lint.unchecked}
     header = [name for name in COLUMNS if name != "evidence"]
-    return output.Shown(lint._tables(), data, [header, *([row[name] for name in header] for row in found)])  # noqa: SLF001  (the tables that it prints)
+    return output.Shown(lint.tables, data, [header, *([row[name] for name in header] for row in found)])

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.command_line.reading_options import qrels_at, questions_at, run_at
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.files.formats import COMPRESSIONS
+from retrieval_metrics.files.compressed import COMPRESSIONS
 from retrieval_metrics.files.opening import STANDARD_INPUT, opened
 from retrieval_metrics.files.trec import RUN
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.loading import load
+from retrieval_metrics.questions.evaluation_set import EvaluationSet
 
 if TYPE_CHECKING:
     import argparse
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.shapes import RunMapping
-    from retrieval_metrics.questions.evaluation_set import EvaluationSet
 
     Runs = dict[str, Run | RetrievedRun]
 
@@ -50,8 +50,7 @@ def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[Qrels | 
     """
     if [given.qrels, *runs.values()].count(STANDARD_INPUT) > 1:
         raise ValueError("standard input (-) can be read only once")
-    qrels = questions_at(given.qrels) or _judgments(given)
-    return qrels, {name: _read(path, given) for name, path in runs.items()}
+    return judgments_at(given), {name: _read(path, given) for name, path in runs.items()}
 
 
 def saved_evaluations(arguments: Sequence[str]) -> dict[str, Evaluation] | None:
@@ -76,11 +75,18 @@ def kind_of(saved: Any) -> str:
     return KINDS.get(type(saved).__name__, "a run")
 
 
-def _judgments(given: argparse.Namespace) -> Qrels:
-    if is_saved(given.qrels):
-        found = load(given.qrels)
-        raise ValueError(f"{given.qrels} holds {kind_of(found)}, not judgments")
-    return qrels_at(given, given.qrels)
+def judgments_at(given: argparse.Namespace) -> Qrels | EvaluationSet:
+    """Return the judgments that the arguments name: those of a file, or of a saved set of questions.
+
+    Raises:
+        ValueError: If the file holds anything else.
+    """
+    if not is_saved(given.qrels):
+        return qrels_at(given, given.qrels)
+    found = load(given.qrels)
+    if not isinstance(found, EvaluationSet):
+        raise ValueError(f"{given.qrels} holds {kind_of(found)}, not judgments")  # noqa: TRY004  (said of the file)
+    return found
 
 
 def _read(path: str, given: argparse.Namespace) -> Run | RetrievedRun:

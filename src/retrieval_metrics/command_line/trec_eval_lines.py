@@ -15,7 +15,7 @@ from retrieval_metrics.pytrec_eval.measure_values import OURS, MeasureValues
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.aliases import BoolArray, FloatArray
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.results.scores import Scores
 
@@ -126,12 +126,12 @@ def text_of(
     order = sorted(range(len(scores.queries)), key=lambda at: str(scores.queries[at]).encode())
     origin = scores.needed_origin("counted")
     values = MeasureValues(_counted(origin.judged, scores), level, lambda: _counted(places(), scores))
-    lines = [line for one in asked for line in _lines(scores, values, one, name, order)]
+    in_run = np.array([scores.queries[at] in origin.run for at in order])
+    lines = [line for one in asked for line in _lines(scores, values, one, order, in_run)]
+    lines = [line._replace(of_all=name) if line.name == "runid" else line for line in lines]
     rows: list[str] = []
-    for at, row in enumerate(order if per_query else ()):
-        query = str(scores.queries[row])
-        if scores.queries[row] not in origin.run:
-            continue
+    for at in np.flatnonzero(in_run).tolist() if per_query else ():
+        query = str(scores.queries[order[at]])
         rows += [_row(line.name, query, line.per_query[at]) for line in lines if line.per_query is not None]
     of_all = lines if summary else ()
     return "\n".join([*rows, *(_row(line.name, "all", line.of_all) for line in of_all if line.of_all != "")])
@@ -147,19 +147,19 @@ def _row(name: str, query: str, value: Any) -> str:
 
 
 def _lines(
-    scores: Scores, values: MeasureValues, one: Metric | str, name: str, order: list[int]
+    scores: Scores, values: MeasureValues, one: Metric | str, order: list[int], in_run: BoolArray
 ) -> Iterator[TrecEvalLine]:
     kept = scores.positions[order]
     if isinstance(one, Metric):
         column = np.nan_to_num(scores.values[:, scores.metrics.index(one)])[order]
         yield TrecEvalLine(trec_name(one), column.tolist(), _mean(column))
     elif one == "runid":
-        yield TrecEvalLine(one, None, name)
+        yield TrecEvalLine(one, None, "")
     elif one == "relstring":
         yield TrecEvalLine(one, [_first_grades(values.places(), at) for at in kept.tolist()], "")
     else:
         for key, column in values.of(of_trec_eval.asked({one})).items():
-            of_queries = column[kept]
+            of_queries = np.where(in_run, column[kept], np.nan_to_num(column[kept]))  # of one that is not, 0/0 is 0
             total = float(of_queries.sum()) if key.startswith("num_") else _mean(of_queries)
             of_all = exp(total) if key.startswith("gm_") else total
             yield TrecEvalLine(key, None if one in ONLY_OF_ALL else of_queries.tolist(), of_all)

@@ -48,6 +48,8 @@ def is_clustered(scores: Scores) -> bool:
 class Evaluation(Printed):
     """The values of metrics for queries, with their means, intervals and explanations.
 
+    Two evaluations are equal if their numbers, queries, metrics and rules are, whatever they were computed from.
+
     Attributes:
         record: The numbers: `Scores`, or `Totals` if single queries are not kept.
         labels: Your own labels, such as the commit, if it was saved with labels and loaded.
@@ -79,6 +81,12 @@ class Evaluation(Printed):
         self.labels = dict(labels or {})
         self._totals = totals
         self._intervals: dict[float, ByMetric[Interval]] = {}
+
+    def __eq__(self, other: object) -> bool:
+        return self.record == other.record if isinstance(other, Evaluation) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.record.metrics)
 
     @classmethod
     def of_scores(

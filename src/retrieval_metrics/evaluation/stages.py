@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from retrieval_metrics.evaluation.evaluation import Evaluation
-    from retrieval_metrics.inputs.retrieved import Retrieved
 
 
 class Stages(Printed, Mapping[str, "Evaluation"]):
@@ -65,43 +63,3 @@ class Stages(Printed, Mapping[str, "Evaluation"]):
 
     def __repr__(self) -> str:
         return f"<Stages: {', '.join(self)}>"
-
-
-class StageNotes:
-    """Keeps what a retriever holds after each step, by the text of the question.
-
-    Attributes:
-        names: The names of the steps, in their order.
-    """
-
-    def __init__(self, names: Sequence[str]) -> None:
-        """Set the names of the steps."""
-        self.names = tuple(names)
-        self._by_text: dict[str, dict[str, list[Retrieved]]] = {name: {} for name in names}
-
-    def note(self, stage: str, text: str, items: list[Retrieved]) -> None:
-        """Keep the items of a question after a step."""
-        self._by_text[stage][text] = items
-
-    def runs(self, texts: Mapping[Any, str], failed: Mapping[Any, Exception]) -> dict[str, RetrievedRun]:
-        """Return a run for each step, with the questions that reached it; one that failed has an empty ranking.
-
-        Example:
-            >>> from retrieval_metrics import Retrieved
-            >>> notes = StageNotes(["retrieved", "reranked"])
-            >>> notes.note("retrieved", "why?", [Retrieved("d1"), Retrieved("d7")])
-            >>> runs = notes.runs({"q1": "why?", "q2": "who?"}, {"q2": TimeoutError()})
-            >>> {stage: {query: len(found) for query, found in run.items()} for stage, run in runs.items()}
-            {'retrieved': {'q1': 2, 'q2': 0}, 'reranked': {'q2': 0}}
-        """
-        return {
-            name: RetrievedRun(
-                {
-                    query: [] if query in failed else by_text[text]
-                    for query, text in texts.items()
-                    if query in failed or text in by_text
-                },
-                failed,
-            )
-            for name, by_text in self._by_text.items()
-        }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.files.text_files import read_corpus
+from retrieval_metrics.presentation.numbers import count
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -59,11 +60,11 @@ def read_folder(folder: Path) -> dict[str, str]:
             raise ValueError(f"{path} is not UTF-8: {error}; convert it, or give the texts by id") from error
     known = ", ".join(sorted(TEXT_FILES))
     if not texts:
-        said = f"; it has {len(others):,} others, such as {others[0]}" if others else ""
+        said = f"; it has {count(len(others), 'other')}, such as {others[0]}" if others else ""
         raise ValueError(f"{folder} has no text file ({known}){said}")
     if others:
         warnings.warn(
-            f"{folder}: {len(others):,} files are not read, because their extensions are not {known}: "
+            f"{folder}: {count(len(others), 'file')} not read, because the extension is not one of {known}: "
             f"{', '.join(others[:3])}{' ...' if len(others) > 3 else ''}",  # noqa: PLR2004  (so many are named)
             RetrievalWarning,
             stacklevel=4,

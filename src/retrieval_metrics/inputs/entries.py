@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import fields
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.pieces import Metadata, Piece, Quote, Span, Text
 from retrieval_metrics.inputs.retrieved import Retrieved
+
+if TYPE_CHECKING:
+    from retrieval_metrics.aliases import QueryId
 
 ITEM_FIELDS = tuple(field.name for field in fields(Retrieved))
 TYPES = ("id", "quote", "text", "span", "metadata")
@@ -128,13 +131,28 @@ def is_entry(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("type"), str)
 
 
+def of_id(one: QueryId) -> str | int:
+    """Return an id as JSON holds it, of the same type."""
+    return one if isinstance(one, str) else int(one)
+
+
 def of_judgments(judgments: Any, where: str) -> Any:
-    """Return the judgments of a query as JSON: ids with grades, objects, or groups of either."""
-    if isinstance(judgments, list):
+    """Return the judgments of a query, in any shape, as JSON: ids or objects, with or without grades, or groups.
+
+    Sets, which have no order, are sorted.
+    """
+    if isinstance(judgments, Mapping):
+        graded = {judged: plain(grade, where) for judged, grade in judgments.items()}
+        if all(isinstance(judged, str) for judged in graded):
+            return graded
+        return [{**of_judged(judged, where), "grade": grade} for judged, grade in graded.items()]
+    if isinstance(judgments, (set, frozenset)):
+        judgments = sorted(judgments, key=lambda one: (type(one).__name__, repr(one)))
+    if any(isinstance(one, (Mapping, list, tuple, set, frozenset)) for one in judgments):
         return [of_judgments(group, where) for group in judgments]
-    if all(isinstance(judged, str) for judged in judgments):
-        return judgments
-    return [{**of_judged(judged, where), "grade": grade} for judged, grade in judgments.items()]
+    if any(isinstance(one, Piece) for one in judgments):
+        return [of_judged(one, where) for one in judgments]
+    return [of_id(one) for one in judgments]
 
 
 def judgments_of(value: Any, where: str) -> Any:

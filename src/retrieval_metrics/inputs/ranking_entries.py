@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.entries import item_of, of_item, plain
 from retrieval_metrics.inputs.ranking import as_list
@@ -14,20 +14,15 @@ if TYPE_CHECKING:
     from retrieval_metrics.aliases import QueryId
 
 
-class TextTable(Protocol):
-    """A table of the texts of items, so that each text is written once."""
+def of_ranking(ranking: Any, query: QueryId, texts: dict[str, int] | None = None) -> dict[str, Any]:
+    """Return a ranking as JSON holds it.
 
-    def place(self, text: str) -> int:
-        """Return the position of a text in the table, adding it if it is new."""
-
-
-def of_id(query: QueryId) -> str | int:
-    """Return an id as JSON holds it, of the same type."""
-    return query if isinstance(query, str) else int(query)
-
-
-def of_ranking(ranking: Any, query: QueryId, texts: TextTable | None = None) -> dict[str, Any]:
-    """Return a ranking as JSON holds it; with a table of texts, an item has the position of its text there."""
+    Args:
+        ranking: Ids best first, ids with scores, or items.
+        query: The query, for messages.
+        texts: The position of each text among those of a file, to which those of the items are added, because the same
+            chunk is retrieved for many queries; an item then has the position of its text. None keeps the texts.
+    """
     where = f"query {query!r}"
     if isinstance(ranking, Mapping):
         return {"documents": _plain_list(list(ranking), where), "scores": _plain_list(list(ranking.values()), where)}
@@ -38,7 +33,7 @@ def of_ranking(ranking: Any, query: QueryId, texts: TextTable | None = None) -> 
     if texts is not None:
         for item in items:
             if "text" in item:
-                item["text"] = texts.place(item["text"])
+                item["text"] = texts.setdefault(item["text"], len(texts))
     return {"items": items}
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -21,7 +23,7 @@ from retrieval_metrics.judging.judged_rows import (
 from retrieval_metrics.judging.matching.budget import no_lengths
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from retrieval_metrics.aliases import BoolArray, Cut, FloatArray, IntArray
     from retrieval_metrics.inputs.pieces import Span
@@ -30,7 +32,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching.budget import Budget, Filled, Lengths
     from retrieval_metrics.judging.matching.covered import CoveredCharacters
 
+    FoundT = TypeVar("FoundT")
 
+
+@dataclass(slots=True, eq=False)
 class JudgedRun:
     """The judgments and rankings of all queries, joined in columns that hold only what is judged.
 
@@ -51,54 +56,31 @@ class JudgedRun:
         ambiguous: How many items were located at one of several places that hold their text.
     """
 
-    __slots__ = (
-        "_known",
-        "additions",
-        "ambiguous",
-        "counts_repeats",
-        "covered",
-        "doubtful",
-        "items",
-        "lengths",
-        "misplaced",
-        "n_retrieved",
-        "qrels",
-        "ranks",
-        "repeats",
-        "unplaced",
-    )
+    qrels: Qrels
+    items: Items
+    n_retrieved: IntArray
+    repeats: Repeats = NO_REPEATS
+    counts_repeats: bool = False
+    ranks: JudgedRanks | Items = None  # type: ignore[assignment]  # set below
+    additions: Additions | None = None
+    covered: CoveredCharacters | None = None
+    lengths: Lengths | None = None
+    unplaced: Sequence[Unplaced] = ()
+    doubtful: Sequence[Span] = ()
+    misplaced: int = 0
+    ambiguous: int = 0
+    _known: dict[Any, Any] = field(init=False, default_factory=dict)
 
-    def __init__(
-        self,
-        qrels: Qrels,
-        items: Items,
-        n_retrieved: IntArray,
-        repeats: Repeats | None = None,
-        *,
-        counts_repeats: bool = False,
-        ranks: JudgedRanks | None = None,
-        additions: Additions | None = None,
-        covered: CoveredCharacters | None = None,
-        lengths: Lengths | None = None,
-        unplaced: Sequence[Unplaced] = (),
-        doubtful: Sequence[Span] = (),
-        misplaced: int = 0,
-        ambiguous: int = 0,
-    ) -> None:
-        self.qrels = qrels
-        self.items = items
-        self.n_retrieved = n_retrieved
-        self.repeats = NO_REPEATS if repeats is None else repeats
-        self.counts_repeats = counts_repeats
-        self.ranks: JudgedRanks | Items = items if ranks is None else ranks
-        self.additions = additions
-        self.covered = covered
-        self.lengths = lengths
-        self.unplaced = unplaced
-        self.doubtful = doubtful
-        self.misplaced = misplaced
-        self.ambiguous = ambiguous
-        self._known: dict[Any, Any] = {}
+    def __post_init__(self) -> None:
+        if self.ranks is None:
+            self.ranks = self.items
+
+    def _once(self, key: Any, find: Callable[[], FoundT]) -> FoundT:
+        """Return what a function finds, which is called once for each key."""
+        if key not in self._known:
+            self._known[key] = find()
+        found: FoundT = self._known[key]
+        return found
 
     @property
     def n_queries(self) -> int:
@@ -137,9 +119,17 @@ class JudgedRun:
         tied = self.items.tied > 1
         return np.unique(self.items.query[tied]) if tied.any() else self.items.query[:0]
 
-    def with_items(self, items: Items) -> JudgedRun:
+    def with_items(self, items: Items, *, counts_repeats: bool = False) -> JudgedRun:
         """Return the judged run with the judged documents at other ranks."""
-        return JudgedRun(self.qrels, items, self.n_retrieved, self.repeats, covered=self.covered, lengths=self.lengths)
+        return JudgedRun(
+            self.qrels,
+            items,
+            self.n_retrieved,
+            self.repeats,
+            counts_repeats,
+            covered=self.covered,
+            lengths=self.lengths,
+        )
 
     def with_ties_joined(self) -> JudgedRun:
         """Return the judged run with all documents of a tie at its first rank."""
@@ -152,10 +142,7 @@ class JudgedRun:
         # Pieces have no repeats to count: an item can satisfy a piece again without repeating an id.
         if rule != "count" or not self.is_by_id or not len(self.repeats.query):
             return self
-        if "counted" not in self._known:
-            self._known["counted"] = self._counted()
-        found: JudgedRun = self._known["counted"]
-        return found
+        return self._once("counted", self._counted)
 
     def _counted(self) -> JudgedRun:
         """Return the judged run in which every repeat of a judged document counts as a further hit.
@@ -168,16 +155,7 @@ class JudgedRun:
         rank = np.concatenate([items.rank, repeats.rank[again]])
         tied = np.concatenate([items.tied, np.ones(int(again.sum()), dtype=np.int64)])
         tied_from = np.concatenate([items.tied_from, repeats.rank[again]])
-        every = Items.ordered(self.qrels, document, rank, tied, tied_from)
-        return JudgedRun(
-            self.qrels,
-            every,
-            self.n_retrieved,
-            repeats,
-            counts_repeats=True,
-            covered=self.covered,
-            lengths=self.lengths,
-        )
+        return self.with_items(Items.ordered(self.qrels, document, rank, tied, tied_from), counts_repeats=True)
 
     def condensed(self) -> JudgedRun:
         """Return the judged run with unjudged documents removed from the rankings; documents below them move up.
@@ -187,24 +165,20 @@ class JudgedRun:
         """
         if not self.is_by_id or self.qrels.has_pieces:
             raise ValueError("unjudged documents can be removed from rankings only if documents are judged by id")
-        if "condensed" not in self._known:
-            items, repeats = self.items, self.repeats
-            again = np.flatnonzero(repeats.document >= 0) if not self.counts_repeats else np.zeros(0, dtype=np.int64)
-            kept = Repeats(repeats.query[again], repeats.rank[again], repeats.document[again])
-            rank = ordinals(items.query) + count_above(items.query, items.rank, kept.query, kept.rank)
-            # Only the judged documents of a tie remain.
-            new = np.diff(items.query, prepend=-1).astype(bool) | np.diff(items.tied_from, prepend=-1).astype(bool)
-            tie = np.cumsum(new) - 1
-            moved = items._replace(rank=rank, tied=np.bincount(tie)[tie] if len(tie) else tie, tied_from=rank[new][tie])
-            left = kept._replace(
-                rank=ordinals(kept.query) + count_above(kept.query, kept.rank, items.query, items.rank)
-            )
-            n_retrieved = np.bincount(np.concatenate([items.query, kept.query]), minlength=self.n_queries)
-            self._known["condensed"] = JudgedRun(
-                self.qrels, moved, n_retrieved, left, counts_repeats=self.counts_repeats
-            )
-        found: JudgedRun = self._known["condensed"]
-        return found
+        return self._once("condensed", self._condensed)
+
+    def _condensed(self) -> JudgedRun:
+        items, repeats = self.items, self.repeats
+        again = np.flatnonzero(repeats.document >= 0) if not self.counts_repeats else np.zeros(0, dtype=np.int64)
+        kept = Repeats(repeats.query[again], repeats.rank[again], repeats.document[again])
+        rank = ordinals(items.query) + count_above(items.query, items.rank, kept.query, kept.rank)
+        # Only the judged documents of a tie remain.
+        new = np.diff(items.query, prepend=-1).astype(bool) | np.diff(items.tied_from, prepend=-1).astype(bool)
+        tie = np.cumsum(new) - 1
+        moved = items._replace(rank=rank, tied=np.bincount(tie)[tie] if len(tie) else tie, tied_from=rank[new][tie])
+        left = kept._replace(rank=ordinals(kept.query) + count_above(kept.query, kept.rank, items.query, items.rank))
+        n_retrieved = np.bincount(np.concatenate([items.query, kept.query]), minlength=self.n_queries)
+        return JudgedRun(self.qrels, moved, n_retrieved, left, self.counts_repeats)
 
     def cutoff(self, k: int | Budget | None) -> Cut:
         """Return a cut-off as a number of items; for a budget, the number that fits, per query.
@@ -232,19 +206,18 @@ class JudgedRun:
 
     def n_relevant(self, rel: float | None = None) -> FloatArray:
         """Return how many groups each query needs: those with a document relevant at threshold `rel`."""
-        if ("needed", rel) not in self._known:
-            needed = self.qrels.group_query[is_relevant(self.qrels.group_grade, rel)]
-            self._known["needed", rel] = self.per_query(needed)
-        n_relevant: FloatArray = self._known["needed", rel]
-        return n_relevant
+        return self._once(("needed", rel), partial(self._n_relevant, rel))
+
+    def _n_relevant(self, rel: float | None) -> FloatArray:
+        return self.per_query(self.qrels.group_query[is_relevant(self.qrels.group_grade, rel)])
 
     def lacking(self, rel: float | None = None) -> BoolArray | None:
         """Return which queries have no relevant document, shape (queries,); None if all have one."""
-        if ("lacking", rel) not in self._known:
-            lacking = self.n_relevant(rel) == 0
-            self._known["lacking", rel] = lacking if lacking.any() else None
-        found: BoolArray | None = self._known["lacking", rel]
-        return found
+        return self._once(("lacking", rel), partial(self._lacking, rel))
+
+    def _lacking(self, rel: float | None) -> BoolArray | None:
+        lacking = self.n_relevant(rel) == 0
+        return lacking if lacking.any() else None
 
     def relevant_items(self, k: Cut, rel: float | None = None) -> IntArray:
         """Return the query of each distinct relevant item among the first `k` retrieved."""
@@ -255,10 +228,7 @@ class JudgedRun:
 
     def credits(self) -> Credits:
         """Return which groups the retrieved items satisfy, including groups already satisfied."""
-        if "credits" not in self._known:
-            self._known["credits"] = self._find_credits()
-        found: Credits = self._known["credits"]
-        return found
+        return self._once("credits", self._find_credits)
 
     def _find_credits(self) -> Credits:
         qrels, items = self.qrels, self.items
@@ -272,10 +242,7 @@ class JudgedRun:
 
     def hits(self, rel: float | None = None) -> Hits:
         """Return the hit rows of the expanded ranking at relevance threshold `rel` (None: grades above 0)."""
-        if ("hits", rel) not in self._known:
-            self._known["hits", rel] = self._find_hits(rel)
-        found: Hits = self._known["hits", rel]
-        return found
+        return self._once(("hits", rel), partial(self._find_hits, rel))
 
     def _find_hits(self, rel: float | None) -> Hits:
         items, found = self.items, self.credits()
@@ -340,15 +307,15 @@ class JudgedRun:
         Args:
             of_documents: Rank every member of every group separately, as if all of them were needed.
         """
-        if ("ideal", of_documents) not in self._known:
-            qrels = self.qrels
-            query, grade = qrels.group_query, qrels.group_grade
-            if of_documents:
-                query, grade = qrels.document_query[qrels.member_document], qrels.member_grade
-            relevant = grade > 0
-            query, grade = query[relevant], grade[relevant]
-            best_first = np.lexsort((-grade, query))
-            query, grade = query[best_first], grade[best_first]
-            self._known["ideal", of_documents] = (query, grade, ordinals(query))
-        ranking: tuple[IntArray, FloatArray, IntArray] = self._known["ideal", of_documents]
-        return ranking
+        return self._once(("ideal", of_documents), partial(self._ideal, of_documents=of_documents))
+
+    def _ideal(self, *, of_documents: bool) -> tuple[IntArray, FloatArray, IntArray]:
+        qrels = self.qrels
+        query, grade = qrels.group_query, qrels.group_grade
+        if of_documents:
+            query, grade = qrels.document_query[qrels.member_document], qrels.member_grade
+        relevant = grade > 0
+        query, grade = query[relevant], grade[relevant]
+        best_first = np.lexsort((-grade, query))
+        query, grade = query[best_first], grade[best_first]
+        return query, grade, ordinals(query)

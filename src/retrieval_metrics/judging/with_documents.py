@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching.matching import Matching
 
 
+def judged_sources(truth: Qrels) -> set[str]:
+    """Return the names of the documents in which spans are judged."""
+    return {piece.source for piece in truth.documents if isinstance(piece, Span)} if truth.has_pieces else set()
+
+
 def with_documents(
     match: str | Key | Matching, documents: Any, truth: Qrels, questions: Any = None, stacklevel: int = 3
 ) -> str | Key | Matching:
@@ -33,7 +38,9 @@ def with_documents(
         TypeError: If the documents have another type.
         ValueError: If two of them could be the source of a judged span, if none is, or if `match` has texts too.
     """
-    judged = {piece.source for piece in truth.documents if isinstance(piece, Span)} if truth.has_pieces else set()
+    if documents is None and not truth.has_pieces:
+        return match
+    judged = judged_sources(truth)
     if documents is None and not judged:
         return match
     # Imported here because evaluating ids never needs it.

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.keeping.document import Lines, Section, write_document
 from retrieval_metrics.keeping.evaluations import evaluation_of, metric_of, of_evaluation, of_metric, same_questions
 from retrieval_metrics.keeping.records import of_record, record_of
-from retrieval_metrics.keeping.runs import Texts
 from retrieval_metrics.results.compared import Compared
 from retrieval_metrics.results.scores import Scores
 
@@ -35,7 +34,7 @@ def save_comparison(compared: Compared, path: str | PathLike[str], labels: Label
     write_document(path, "comparison", sections, labels)
 
 
-def tested_otherwise(document: Document) -> bool:
+def has_earlier_tests(document: Document) -> bool:
     """Return whether the differences of a comparison hold a test of the first version, which is no longer made."""
     with document.place("differences"):
         return any("p_t" in each["paired"] for each in document.content["differences"])
@@ -43,11 +42,12 @@ def tested_otherwise(document: Document) -> bool:
 
 def of_systems(scores: Mapping[str, Scores], *, rankings: bool) -> dict[str, Any]:
     """Return the sections of several systems: their evaluations, and the texts of all of them, once."""
-    texts, systems = Texts(), Section()
+    texts: dict[str, int] = {}
+    systems = Section()
     for name, each in scores.items():
         like = next((other for other in systems if same_questions(each, scores[other])), None)
         systems[name] = of_evaluation(each, texts, rankings=rankings, questions_like=like)
-    return {"texts": texts.table(), "systems": systems}
+    return {"texts": Lines(texts), "systems": systems}
 
 
 def systems_of(document: Document) -> dict[str, Scores]:

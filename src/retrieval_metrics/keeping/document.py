@@ -21,8 +21,7 @@ from retrieval_metrics.files.compressed import saving_compressed
 from retrieval_metrics.files.limits import Limits
 from retrieval_metrics.files.opening import opened
 from retrieval_metrics.inputs.entries import plain
-from retrieval_metrics.journal import FORMAT, VERSION, refuse_newer
-from retrieval_metrics.retrieving.answers import KIND
+from retrieval_metrics.journal import FORMAT, VERSION, journal_kind, refuse_newer
 from retrieval_metrics.version import __version__
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ MARK = re.compile(rb'^\s*\{\s*"format":\s*"' + FORMAT.encode() + rb'"')
 
 DIGEST = b',\n"digest": "sha256:'
 """What stands before the digest, which is the last key of a file."""
-OF_HISTORY = b'"kind": "history"'
 OF_PEOPLE = {"labels", "questions"}
 """Kinds of files that people and the labelling page write too, without a digest."""
 WITHOUT_DIGEST = 1
@@ -67,7 +65,7 @@ class Document:
     Attributes:
         name: The name of the file, for messages.
         kind: What was saved: `evaluation`, `comparison`, `questions` or `run`.
-        content: The object.
+        content: The object; empty for a journal, whose entries are read by what wrote them.
     """
 
     name: str
@@ -219,10 +217,8 @@ def read_document(path: str | PathLike[str]) -> Document:
             f"{name} holds no saved result"
             + in_python("; read other files with read_run, read_qrels, read_queries or read_corpus")
         )
-    if KIND.encode() in text[:200] and b"\n" in text:
-        return Document(name, KIND, {})
-    if OF_HISTORY in text.partition(b"\n")[0]:
-        return Document(name, "history", {})  # a file of lines, of which the first says so
+    if (kind := journal_kind(text)) is not None:
+        return Document(name, kind, {})
     try:
         content = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:

@@ -6,19 +6,18 @@ from dataclasses import fields, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from retrieval_metrics.argument_names import argument, in_python
 from retrieval_metrics.definition.given import GivenMetric, bounds_by_metric, given_metric
 from retrieval_metrics.definition.metric import Metric, parse_computed
+from retrieval_metrics.inputs.entries import of_id
 from retrieval_metrics.inputs.item_keys import key_of
-from retrieval_metrics.inputs.ranking_entries import of_id
+from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.keeping.document import WITHOUT_DIGEST, Lines, Section, write_document
-from retrieval_metrics.keeping.question_sets import of_qrels, qrels_of
+from retrieval_metrics.keeping.question_sets import of_qrels, questions_of
 from retrieval_metrics.keeping.records import column_of, of_column, of_record, record_of
 from retrieval_metrics.keeping.rescoring import refuse_wrong_values
-from retrieval_metrics.keeping.runs import Texts, of_run, run_of
+from retrieval_metrics.keeping.runs import of_run, run_of
 from retrieval_metrics.results.scores import Origin, Scores
 from retrieval_metrics.results.totals import Totals, largest_grade_of
 from retrieval_metrics.scoring.under_rules import judge_under
@@ -42,21 +41,21 @@ def save_evaluation(
     record: Scores | Totals, path: str | PathLike[str], labels: Labels | None, *, rankings: bool, totals: Totals | None
 ) -> None:
     """Write an evaluation; see `Evaluation.save`."""
-    texts = Texts()
+    texts: dict[str, int] = {}
     said = of_evaluation(record, texts, rankings=rankings)
     if isinstance(record, Scores):
         said["scale"] = totals.scale if totals is not None else largest_grade_of(record)
-    write_document(path, "evaluation", {"texts": texts.table(), "evaluation": said}, labels)
+    write_document(path, "evaluation", {"texts": Lines(texts), "evaluation": said}, labels)
 
 
 def of_evaluation(
-    record: Scores | Totals, texts: Texts, *, rankings: bool = True, questions_like: str | None = None
+    record: Scores | Totals, texts: dict[str, int], *, rankings: bool = True, questions_like: str | None = None
 ) -> Section:
     """Return an evaluation as JSON holds it.
 
     Args:
         record: The scores or totals.
-        texts: The table for the texts of its rankings.
+        texts: The texts of the file, to which those of its rankings are added.
         rankings: Whether to keep the origin of the numbers too.
         questions_like: The name of another evaluation in the same file with the same questions.
 
@@ -96,7 +95,7 @@ def _columns(record: Scores, name: str) -> Mapping[Metric, Any]:
     return {metric: column for metric, column in columns.items() if column is not None}
 
 
-def _of_origin(origin: Origin, texts: Texts, questions_like: str | None) -> Section:
+def _of_origin(origin: Origin, texts: dict[str, int], questions_like: str | None) -> Section:
     qrels = origin.judged.qrels
     questions: Any = of_qrels(qrels) if questions_like is None else questions_like
     if not isinstance(origin.match, (str, Matching)):
@@ -109,9 +108,10 @@ def _of_origin(origin: Origin, texts: Texts, questions_like: str | None) -> Sect
     except ValueError as error:
         error.add_note(in_python("save(path, rankings=False) saves only the numbers"))
         raise
-    run = Section(of_run(origin.run, texts))
     rounds = {} if origin.rounds == 1 else {"rounds": origin.rounds}
-    return Section(match=match, largest_grade=qrels.largest_grade, **rounds, questions=questions, run=run)
+    return Section(
+        match=match, largest_grade=qrels.largest_grade, **rounds, questions=questions, run=of_run(origin.run, texts)
+    )
 
 
 def of_metric(metric: Metric) -> dict[str, Any]:
@@ -234,16 +234,14 @@ def _origin_of(said: Any, document: Document, texts: list[str], rules: Any, othe
         questions, held, largest = said["questions"], said["run"], float(said["largest_grade"])
         rounds = int(said.get("rounds", 1))
         match: str | Key | Matching = record_of(said["match"])
-        qrels = others[questions] if isinstance(questions, str) else None
-    if qrels is None:
-        qrels = qrels_of(questions, document)
+        known = others[questions] if isinstance(questions, str) else questions_of(questions, document)
+    with document.place("questions"):
+        qrels = as_qrels(known)
     with document.place("run"):
         run = run_of(held, texts)
     with document.place("origin"):
         if largest != qrels.largest_grade:
-            texts_of, provenance = qrels.texts, qrels.provenance
             qrels = qrels.with_largest_grade(largest)
-            qrels.texts, qrels.provenance = texts_of, provenance
         if not isinstance(match, Matching):
             key_of(match)
         return Origin(judge_under(qrels, run, match, rules), run, match, rounds)
@@ -283,14 +281,8 @@ def same_questions(one: Scores, other: Scores) -> bool:
         return False
     ours, theirs = one.origin.judged.qrels, other.origin.judged.qrels
     return ours is theirs or (
-        ours.queries == theirs.queries
-        and ours.documents == theirs.documents
-        and ours.bounds == theirs.bounds
+        ours.same_columns(theirs)
         and ours.largest_grade == theirs.largest_grade
         and dict(ours.texts) == dict(theirs.texts)
         and dict(ours.provenance) == dict(theirs.provenance)
-        and all(
-            np.array_equal(getattr(ours, column), getattr(theirs, column))
-            for column in ("member_document", "member_group", "member_grade")
-        )
     )

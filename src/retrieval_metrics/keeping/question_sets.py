@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.documents import Sources
-from retrieval_metrics.inputs.entries import judgments_of, of_judged, of_judgments, plain
-from retrieval_metrics.inputs.pieces import Piece
+from retrieval_metrics.inputs.entries import judgments_of, of_id, of_judgments, plain
 from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import HISTORY_KEY, Questions
-from retrieval_metrics.inputs.ranking_entries import of_id
 from retrieval_metrics.keeping.document import Document, Lines, write_document
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
     from retrieval_metrics.aliases import QueryId
@@ -65,8 +63,8 @@ def of_qrels(qrels: Qrels) -> Lines:
         ValueError: If JSON cannot hold something, such as the properties of a `Metadata`.
     """
     return Lines(
-        _entry(query, qrels.texts.get(query), qrels.judgments(at), qrels.provenance.get(query))
-        for at, query in enumerate(qrels.queries)
+        _entry(query, qrels.texts.get(query), judgments, qrels.provenance.get(query))
+        for query, judgments in qrels.as_dict().items()
     )
 
 
@@ -74,7 +72,7 @@ def _entry(query: QueryId, text: str | None, judgments: Any, provenance: Provena
     entry: dict[str, Any] = {"query": of_id(query)}
     if text is not None:
         entry["text"] = text
-    entry["relevant"] = judgments_as_json(judgments, f"query {query!r}")
+    entry["relevant"] = of_judgments(judgments, f"query {query!r}")
     if provenance is not None:
         entry["provenance"] = plain(provenance.as_dict(), f"the provenance of query {query!r}")
     return entry
@@ -85,33 +83,6 @@ def kept_beside(questions: Questions, query: QueryId) -> dict[str, Any]:
     answer, said = questions.answers.get(query), questions.history.get(query)
     entry: dict[str, Any] = {} if answer is None else {"answer": answer}
     return entry if said is None else entry | {HISTORY_KEY: [dict(message) for message in said]}
-
-
-def judgments_as_json(judgments: Any, where: str) -> Any:
-    """Return judgments in any shape as JSON holds them; sets, which have no order, are sorted."""
-    if isinstance(judgments, Mapping):
-        graded = {key: plain(grade, where) for key, grade in judgments.items()}
-        return of_judgments(graded, where)
-    if isinstance(judgments, (set, frozenset)):
-        judgments = sorted(judgments, key=lambda one: (type(one).__name__, repr(one)))
-    if any(isinstance(one, (Mapping, list, tuple, set, frozenset)) for one in judgments):
-        return [judgments_as_json(group, where) for group in judgments]
-    if any(isinstance(one, Piece) for one in judgments):
-        return [of_judged(one, where) for one in judgments]
-    return [of_id(one) for one in judgments]
-
-
-def qrels_of(entries: list[Any], document: Document) -> Qrels:
-    """Return the judgments that `of_qrels` was given.
-
-    Raises:
-        ValueError: If an entry is not understood, naming it.
-    """
-    questions = questions_of(entries, document)
-    with document.place("questions"):
-        qrels = Qrels(questions.qrels)
-    qrels.texts, qrels.provenance = questions.queries, questions.provenance
-    return qrels
 
 
 def questions_of(entries: list[Any], document: Document) -> Questions:

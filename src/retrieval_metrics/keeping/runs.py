@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.inputs.ranking_entries import error_of, of_error, of_id, of_ranking, ranking_of
+from retrieval_metrics.inputs.entries import of_id
+from retrieval_metrics.inputs.ranking_entries import error_of, of_error, of_ranking, ranking_of
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.keeping.document import Lines
+from retrieval_metrics.keeping.document import Lines, Section
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,32 +16,17 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.shapes import RunMapping
 
 
-class Texts:
-    """The texts of a file, each once, because the same chunk is retrieved for many queries."""
-
-    def __init__(self) -> None:
-        self._at: dict[str, int] = {}
-
-    def place(self, text: str) -> int:
-        """Return the position of a text in the table, adding it if it is new."""
-        return self._at.setdefault(text, len(self._at))
-
-    def table(self) -> Lines:
-        """Return the texts in the order of their positions."""
-        return Lines(self._at)
-
-
-def of_run(run: RunMapping | Run, texts: Texts) -> dict[str, Any]:
-    """Return a run as JSON holds it.
+def of_run(run: RunMapping | Run, texts: dict[str, int]) -> Section:
+    """Return a run as JSON holds it, and add its texts to those of the file; see `of_ranking`.
 
     Raises:
         TypeError: If a ranking has another type.
         ValueError: If JSON cannot hold something, such as the metadata of an item.
     """
     rankings = run.rankings() if isinstance(run, Run) else run.items()
-    said: dict[str, Any] = {
-        "rankings": Lines({"query": of_id(query), **of_ranking(ranking, query, texts)} for query, ranking in rankings)
-    }
+    said = Section(
+        rankings=Lines({"query": of_id(query), **of_ranking(ranking, query, texts)} for query, ranking in rankings)
+    )
     if isinstance(run, RetrievedRun):
         said["failed"] = Lines({"query": of_id(query), **of_error(error)} for query, error in run.errors.items())
         said["seconds"] = Lines([of_id(query), float(seconds)] for query, seconds in run.seconds.items())

@@ -11,6 +11,7 @@ import numpy as np
 
 from retrieval_metrics.checks import require
 from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.charts import ChartRow, Rows
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.statistics import Agreed, cohens_kappa, jackknifed, share_alike
@@ -161,18 +162,18 @@ class Agreement(Printed):
         """
         require("matplotlib", "plot")
         from retrieval_metrics.presentation.plots.layout import figure  # noqa: PLC0415  (matplotlib is an extra)
-        from retrieval_metrics.presentation.plots.row_panels import DrawnRow, rows_panel  # noqa: PLC0415  (likewise)
+        from retrieval_metrics.presentation.plots.row_panels import rows_panel  # noqa: PLC0415  (likewise)
 
         first, second = self.names
         given = self.confusion.sum(axis=0).astype(int)
         counts = {grade: numbers.count(int(n), "document") for grade, n in zip(self.grades, given, strict=True)}
         rows = [
-            DrawnRow(f"{second}: {grade:g}", found.value, found.interval, 0, f"{found.value:.2f} of {counts[grade]}")
+            ChartRow(f"{second}: {grade:g}", found.value, found.interval, f"{found.value:.2f} of {counts[grade]}")
             for grade, found in reversed(self.calibration.items())
         ]
         relevant = "relevant" if self.relevant_from is None else f"relevant (from grade {self.relevant_from:g})"
         label = f"share that {first} calls {relevant},\nwith its {numbers.level_name(self.level)}"
-        return figure([rows_panel(rows, f"what a grade of {second} means", label)], across)
+        return figure([rows_panel(Rows.of(f"what a grade of {second} means", label, rows, least=1.0))], across)
 
     @property
     def relevant(self) -> str:

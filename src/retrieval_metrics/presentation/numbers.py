@@ -126,8 +126,3 @@ def listed(names: list[str], most: int | None = None) -> str:
     if most is not None and len(names) > most:
         names = [*names[:most], f"{len(names) - most:,} more"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def cutoff(unit: str) -> str:
-    """Return what an axis of cut-offs is called: `cut-off k`, or `cut-off in characters` for another unit than `k`."""
-    return "cut-off k" if unit == "k" else f"cut-off in {unit}"

@@ -1,11 +1,8 @@
-"""What charts and plots have in common: means with their intervals, and the look of each system."""
+"""The look of each system in every chart."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from retrieval_metrics.statistics.intervals import Interval
+from typing import NamedTuple
 
 COLOURS = ("#2f7fc1", "#c2701a", "#7a2be0", "#998c4c", "#b20094", "#fe4c88")
 """One for each system: mid tones with a contrast of 3:1 to white and to black."""
@@ -34,21 +31,3 @@ def style(at: int) -> Style:
         Style(colour='#2f7fc1', marker='X', dash='6 3')
     """
     return Style(COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)], DASHES[(at // len(COLOURS)) % len(DASHES)])
-
-
-class Mean(NamedTuple):
-    """A mean with its interval, under a name.
-
-    Attributes:
-        name: What it is the mean of, or for.
-        mean: The mean.
-        interval: Its confidence interval.
-        series: The number of the system, which decides how it is drawn.
-        sign: How it stands to the best or to the baseline.
-    """
-
-    name: str
-    mean: float
-    interval: Interval
-    series: int = 0
-    sign: str = ""

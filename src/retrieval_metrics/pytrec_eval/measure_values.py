@@ -83,8 +83,13 @@ class MeasureValues:
         return np.nan_to_num(score(self.judged, Metric.of(OURS[measure], cut, **rel), TREC_EVAL).values)
 
     def interpolated(self, recall: float | None) -> FloatArray:
-        """Return the interpolated precision at a recall, or the average of the eleven, shape (queries,)."""
-        return np.where(self.relevant > 0, IPREC.score(self.judged, rel=float(self.level), recall=recall), 0.0)
+        """Return the interpolated precision at a recall, or the average of the eleven, shape (queries,).
+
+        If nothing was retrieved, it is 0/0 at a recall that takes no document, as in trec_eval: NaN.
+        """
+        values = np.where(self.relevant > 0, IPREC.score(self.judged, rel=float(self.level), recall=recall), 0.0)
+        undefined = (self.retrieved == 0) & (_documents(recall or 0.0, self.relevant) == 0)
+        return np.where(undefined, np.nan, values)
 
     @cached_property
     def retrieved(self) -> FloatArray:

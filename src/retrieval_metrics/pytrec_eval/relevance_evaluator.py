@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import exp, fsum
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.pytrec_eval.asked import asked
@@ -72,8 +74,9 @@ class RelevanceEvaluator:
                     f"the ranking of query {query!r} must map documents to scores, got {type(ranking).__name__}"
                 )
         columns = self._columns(scores)
-        names, rows = list(columns), list(zip(*(column.tolist() for column in columns.values()), strict=True))
-        place = {query: at for at, query in enumerate(self._qrels.queries)}
+        numbers = (np.nan_to_num(column).tolist() for column in columns.values())  # 0/0 is 0, which has a mean
+        names, rows = list(columns), list(zip(*numbers, strict=True))
+        place = self._qrels.place
         return {query: dict(zip(names, rows[place[query]], strict=True)) for query in scores if query in place}
 
     def _columns(self, scores: Mapping[str, Mapping[str, float]]) -> Mapping[str, Any]:

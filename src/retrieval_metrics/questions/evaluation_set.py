@@ -25,11 +25,11 @@ from retrieval_metrics.questions.exchange import (
     write_beir,
 )
 from retrieval_metrics.questions.lint import lint
-from retrieval_metrics.questions.parting import merged, parts
+from retrieval_metrics.questions.parting import merged, only, parts
 from retrieval_metrics.questions.sample import Sample, draw
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Mapping
+    from collections.abc import Hashable, Mapping
 
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.definition.metric import Metric
@@ -187,7 +187,7 @@ class EvaluationSet(Questions):
             ... )
             (4, 4, set())
         """
-        return tuple(self._only(queries) for queries in parts(self, shares or (0.8, 0.2), seed))
+        return tuple(only(self, queries) for queries in parts(self, shares or (0.8, 0.2), seed))
 
     def sample(self, n: int, strata: str | Mapping[Any, Hashable] | None = None, seed: int = 0) -> Sample:
         """Draw a random sample of queries, for people to grade.
@@ -351,18 +351,6 @@ class EvaluationSet(Questions):
                 an id nor a text, ids stand beside texts, or something was said before a question.
         """
         return llama_index_content(self, corpus, lossy=lossy)
-
-    def _only(self, queries: Collection[QueryId]) -> EvaluationSet:
-        texts: Mapping[Any, str] = self.queries
-        return EvaluationSet(
-            {query: text for query, text in texts.items() if query in queries},
-            {query: judgments for query, judgments in judgments_by_query(self.qrels).items() if query in queries},
-            {query: made for query, made in self.provenance.items() if query in queries},
-            self.changes,
-            self.sources,
-            {query: answer for query, answer in self.answers.items() if query in queries},
-            {query: said for query, said in self.history.items() if query in queries},
-        )
 
     def lint(
         self,

@@ -10,13 +10,12 @@ from retrieval_metrics.files.reading import read_qrels
 from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.files.writing import write_qrels
 from retrieval_metrics.inputs.datasets import KEPT_ID
-from retrieval_metrics.inputs.entries import plain
+from retrieval_metrics.inputs.entries import of_id, of_judgments, plain
 from retrieval_metrics.inputs.pieces import Piece, Quote, Text
 from retrieval_metrics.inputs.provenance import ENTRIES, Provenance
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import HISTORY_KEY
-from retrieval_metrics.inputs.ranking_entries import of_id
-from retrieval_metrics.keeping.question_sets import judgments_as_json, kept_beside
+from retrieval_metrics.keeping.question_sets import kept_beside
 from retrieval_metrics.saving import save_text
 
 if TYPE_CHECKING:
@@ -194,7 +193,7 @@ def _json_rows(questions: Questions) -> Iterable[dict[str, Any]]:
         yield {
             "id": of_id(query),
             "text": text,
-            "relevant": judgments_as_json(qrels[query], f"query {query!r}"),
+            "relevant": of_judgments(qrels[query], f"query {query!r}"),
             "provenance": {} if made is None else plain(made.as_dict(), f"the provenance of query {query!r}"),
             **kept_beside(questions, query),
         }
@@ -249,9 +248,7 @@ def _require_held(questions: Questions, what: str, *, lossy: bool) -> None:
     """
     _require_no_history(questions, what)
     truth = as_qrels(questions)
-    for at, query in enumerate(truth.queries):
-        judgments: Any = truth.judgments(at)
-        groups = [{one: grade} for one, grade in judgments.items()] if truth.is_flat else judgments
+    for query, groups in truth.groups().items():
         for group in groups:
             relevant = [one for one, grade in group.items() if grade > 0]
             held = [one for one in relevant if not isinstance(one, Piece) or isinstance(one, (Quote, Text))]
@@ -278,9 +275,8 @@ def _texts(judged: Iterable[Any]) -> list[str]:
 def _relevant(questions: Questions) -> Iterable[tuple[Any, str, list[Any]]]:
     truth, texts = as_qrels(questions), questions.queries
     known: Mapping[Any, str] = texts
-    grades = truth.document_grade
-    for query, start, end in zip(truth.queries, truth.bounds, truth.bounds[1:], strict=False):
-        yield query, known[query], [truth.documents[at] for at in range(start, end) if grades[at] > 0]
+    for query, graded in truth.graded().items():
+        yield query, known[query], [one for one, grade in graded.items() if grade > 0]
 
 
 def _require_ids(questions: Questions, what: str) -> None:

@@ -1,9 +1,10 @@
-"""Split question sets without leakage, and merge them."""
+"""Split question sets without leakage, merge them, and leave questions out."""
 
 from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import id_kind, integer
@@ -14,9 +15,25 @@ from retrieval_metrics.inputs.question_clusters import Clusters
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Collection, Hashable, Mapping, Sequence
 
     from retrieval_metrics.aliases import QueryId
+
+
+def only(questions: QuestionsT, queries: Collection[QueryId]) -> QuestionsT:
+    """Return a set with the given queries alone, in the order of the set."""
+
+    def kept(by_query: Mapping[Any, Any]) -> dict[Any, Any]:
+        return {query: value for query, value in by_query.items() if query in queries}
+
+    return replace(
+        questions,
+        queries=kept(questions.queries),
+        qrels=kept(judgments_by_query(questions.qrels)),
+        provenance=kept(questions.provenance),
+        answers=kept(questions.answers),
+        history=kept(questions.history),
+    )
 
 
 def parts(questions: Questions, shares: Sequence[float], seed: int) -> list[set[QueryId]]:

@@ -1,54 +1,50 @@
-"""The plots of evaluations and comparisons."""
+"""The plots of evaluations and comparisons: which charts each has."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from retrieval_metrics.definition.metric import Metric, as_metric
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.plots.curves import FEW, Line, Point, cutoffs_panel, points_panel
-from retrieval_metrics.presentation.plots.layout import Panel, figure
-from retrieval_metrics.presentation.plots.row_panels import (
-    DrawnRow,
-    Shares,
-    differences_panel,
-    rows_panel,
-    shares_panel,
+from retrieval_metrics.presentation.plots.curves import cutoffs_panel, points_panel
+from retrieval_metrics.presentation.plots.layout import figure
+from retrieval_metrics.presentation.plots.row_panels import changes_panel, rows_panel, shares_panel
+from retrieval_metrics.reporting.charting import (
+    changes_of,
+    means_of_one,
+    means_of_systems,
+    over_the_cutoff,
+    precision_and_recall,
+    won_and_lost,
 )
 from retrieval_metrics.reporting.verdict import telling
-from retrieval_metrics.results.cutoffs import over_cutoffs, size_of, unit_of, usual_cutoffs, with_intervals
 from retrieval_metrics.results.scores import Scores
-from retrieval_metrics.results.standings import SIGNS, main_pair, ranking_of
-from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries
+from retrieval_metrics.results.standings import main_pair, ranking_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from retrieval_metrics.presentation.plots.layout import Plot
+    from retrieval_metrics.presentation.plots.layout import Panel, Plot
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.summary import Summed
 
 MOST_PAIRS = 6
 """The largest number of pairs of systems drawn query by query; of more, those told apart most clearly."""
-MARKED = (1, 3, 5, 10, 20, 50, 100)
-"""The cut-offs named on a curve of precision and recall."""
 
 
 def evaluation_figure(scores: Summed, kind: str, metric: str | Metric | None, across: int | None) -> Plot:
     """Draw an evaluation; see `Evaluation.plot`."""
     _known(kind, "intervals", "cutoffs", "precision_recall")
     if kind == "precision_recall":
-        return _precision_recall({"": _whole(scores)}, across)
+        return figure([points_panel(precision_and_recall({"": _whole(scores)}))], across)
     lines = [as_metric(metric)] if metric else with_cutoff(scores)
     if kind == "cutoffs" and not lines:
         raise ValueError(f"none of {', '.join(map(str, scores.metrics))} has a cut-off; name a metric, such as 'ndcg'")
     if kind == "cutoffs":
         _whole(scores)
-    panels = [] if kind == "cutoffs" else _means_of_one(scores)
+    panels = [] if kind == "cutoffs" else [rows_panel(chart) for chart in means_of_one(scores)]
     if isinstance(scores, Scores) and (kind == "cutoffs" or (kind == "overview" and scores.origin)):
-        panels += [_cutoffs({"": scores}, line, small=len(lines) > 1) for line in lines]
+        panels += [cutoffs_panel(over_the_cutoff({"": scores}, line), small=len(lines) > 1) for line in lines]
     return figure(panels, across)
 
 
@@ -57,15 +53,19 @@ def comparison_figure(comparison: Compared, kind: str, metric: str | Metric | No
     _known(kind, "intervals", "differences", "wins", "cutoffs", "precision_recall")
     name = _told(comparison, metric)
     if kind == "intervals":
-        return figure(_means(comparison, comparison.metrics), across, note=_signs(comparison))
+        panels = _means(comparison, comparison.metrics, small=len(comparison.metrics) > 1)
+        return figure(panels, across, note=_signs(comparison))
     if kind == "cutoffs":
-        return figure([_cutoffs(comparison.scores, _cut(comparison, metric))], across)
+        return figure([cutoffs_panel(over_the_cutoff(comparison.scores, _cut(comparison, metric)))], across)
     if kind == "precision_recall":
-        return _precision_recall(comparison.scores, across)
+        return figure([points_panel(precision_and_recall(comparison.scores))], across)
     if kind in {"differences", "wins"}:
         pairs, note = _clearest(comparison, name)
-        draw = _differences if kind == "differences" else _wins
-        return figure([draw(comparison, name, pair) for pair in pairs], across, note=note)
+        if kind == "wins":
+            panels = [shares_panel(won_and_lost(comparison, pair)) for pair in pairs]
+        else:
+            panels = [changes_panel(changes_of(comparison.difference(name, *pair))) for pair in pairs]
+        return figure(panels, across, note=note)
     return _overview(comparison, name, across)
 
 
@@ -78,8 +78,11 @@ def _overview(comparison: Compared, name: str, across: int | None) -> Plot:
     if len(comparison.systems) > 2:  # noqa: PLR2004  (of two, the sentence on the pair says it all)
         ranking = ranking_of(comparison)
         said = ranking.sentences[list(ranking.places).index(name)]
-    panels = [*_means(comparison, [as_metric(name)]), _differences(comparison, name, pair)]
-    panels += _means(comparison, others, small=True)
+    panels = [
+        *_means(comparison, [as_metric(name)], small=False),
+        changes_panel(changes_of(comparison.difference(name, *pair))),
+        *_means(comparison, others, small=True),
+    ]
     note = " ".join([*(f"{caveat}" for caveat in comparison.conclusions.caveats), _signs(comparison)])
     return figure(panels, across, title=said, note=note)
 
@@ -103,90 +106,8 @@ def _whole(scores: Summed) -> Scores:
     return scores
 
 
-def _means_of_one(scores: Summed) -> list[Panel]:
-    """Return a panel of all means; of given scores on other scales than 0 to 1, a panel of their own."""
-    ends = intervals(scores, LEVEL)
-    found = means(scores)
-    asked = numbers.queries(max(numbers_of_queries(scores).values(), default=0))
-    others = [one for one in scores.metrics if one.definition.given and one.definition.bounds != (0, 1)]
-    parts = [part for part in (others, [one for one in scores.metrics if one not in others]) if part]
-    panels: list[Panel] = []
-    for part in parts:
-        rows = [DrawnRow(str(one), found[one], ends[one], 0, numbers.value(found[one])) for one in part]
-        title = "means from 0 to 1" if panels else f"means over {asked}"
-        panels.append(rows_panel(rows, title, f"mean, with its {numbers.level_name(LEVEL)}"))
-    return panels
-
-
-def _means(comparison: Compared, metrics: Sequence[Metric], *, small: bool | None = None) -> list[Panel]:
-    """Return a panel for each metric, all with the systems in the order of the first of the comparison."""
-    places = ranking_of(comparison).places
-    order = [place.system for place in next(iter(places.values()))]
-    multiple = len(metrics) > 1 if small is None else small
-    panels: list[Panel] = []
-    for metric in metrics:
-        found = {place.system: place for place in places[str(metric)]}
-        rows = [
-            DrawnRow(
-                system,
-                found[system].mean,
-                comparison.intervals[metric][system],
-                comparison.systems.index(system),
-                numbers.value(found[system].mean),
-                SIGNS[found[system].standing],
-            )
-            for system in order
-        ]
-        label = "" if multiple else f"mean, with its {numbers.level_name(comparison.level)}"
-        panels.append(rows_panel(rows, str(metric), label, small=multiple, shares=multiple))
-    return panels
-
-
-def _cutoffs(systems: Mapping[str, Scores], metric: Metric, *, small: bool = False) -> Panel:
-    ks = usual_cutoffs(list(systems.values()), metric)
-    lines = [Line(name, *with_intervals(scores, metric, ks)) for name, scores in systems.items()]
-    size, unit = size_of(metric), unit_of(metric)
-    marked = size if size is not None and size <= ks[-1] else None
-    title = f"{Metric(metric.name, None, metric.parameters)} over {unit}"
-    return cutoffs_panel(lines, title, marked, unit, small=small)
-
-
-def _precision_recall(systems: Mapping[str, Scores], across: int | None) -> Plot:
-    """Draw mean precision against mean recall, a point for each cut-off."""
-    precision, recall = Metric.of("precision"), Metric.of("recall")
-    ks = usual_cutoffs(list(systems.values()), precision)
-    lines = []
-    for name, scores in systems.items():
-        heights, ends = with_intervals(scores, precision, ks)
-        found = over_cutoffs(scores, recall, ks)
-        points = [Point(str(k) if k in MARKED else "", found[k], heights[k], ends[k]) for k in ks]
-        lines.append((name, points))
-    labels = "mean recall@k", "mean precision@k"
-    return figure(
-        [points_panel(lines, "precision against recall", labels, "(the numbers are k)" if len(systems) <= FEW else "")],
-        across,
-    )
-
-
-def _differences(comparison: Compared, name: str, pair: tuple[str, str]) -> Panel:
-    difference = comparison.difference(name, *pair)
-    sign = 1 if difference.higher_is_better else -1
-    order = np.argsort(-sign * difference.values, kind="stable").tolist()
-    return differences_panel(
-        title=f"{difference.system} − {difference.baseline} in {difference.metric}, by query",  # noqa: RUF001  (a minus)
-        gains=[sign * float(difference.values[at]) for at in order],
-        names=[str(difference.queries[at]) for at in order],
-        sign=sign,
-        mean=difference.mean,
-        interval=difference.interval,
-    )
-
-
-def _wins(comparison: Compared, name: str, pair: tuple[str, str]) -> Panel:
-    del name  # a row for every metric
-    found = [(each.metric, each.paired) for each in comparison.of_pair(pair)]
-    rows = [Shares(metric, paired.wins, paired.ties, paired.losses) for metric, paired in found]
-    return shares_panel(rows, f"queries {pair[0]} won, tied and lost against {pair[1]}")
+def _means(comparison: Compared, metrics: Sequence[Metric], *, small: bool) -> list[Panel]:
+    return [rows_panel(chart, small=small) for chart in means_of_systems(comparison, metrics)]
 
 
 def _clearest(comparison: Compared, name: str) -> tuple[list[tuple[str, str]], str]:

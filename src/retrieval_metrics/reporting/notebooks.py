@@ -9,15 +9,15 @@ from retrieval_metrics.definition.metric import Metric, first_telling
 from retrieval_metrics.explaining.explainer import FirstOf, texts_of
 from retrieval_metrics.explaining.explanation import worst
 from retrieval_metrics.presentation import numbers, page, tables
-from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.verdict import differences_table, means_table
 from retrieval_metrics.results.standings import main_pair, ranking_of
-from retrieval_metrics.results.summary import summary_table
+from retrieval_metrics.results.summary import summary_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from retrieval_metrics.presentation.tables import Table
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.scores import Scores
 
@@ -32,10 +32,7 @@ PAIRS = 12
 
 def evaluation_html(scores: Scores) -> str:
     """Return the means in plain words, and the worst queries with their results."""
-    means = summary_table(scores)
-    said = [[*row, metric.in_words] for row, metric in zip(means.rows, scores.metrics, strict=True)]
-    table = Table([*means.header, "what it says"], said, means.notes, words=(0, len(means.header)))
-    return tables.html(*table) + _worst(scores, first_telling(scores.metrics), {})
+    return tables.html(*summary_in_words(scores)) + _worst(scores, first_telling(scores.metrics), {})
 
 
 def comparison_html(comparison: Compared) -> str:

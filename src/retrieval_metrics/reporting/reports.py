@@ -9,17 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.definition.metric import first_telling
-from retrieval_metrics.presentation import charts, numbers, page
+from retrieval_metrics.presentation import charts_in_html as draw
+from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.about import about, not_judged
-from retrieval_metrics.reporting.panels import (
-    cutoff_chart,
-    difference_chart,
-    mean_charts,
-    said_of_values,
-    value_charts,
-    values_table,
-)
+from retrieval_metrics.reporting.charting import changes_of, means_of_systems, over_the_cutoff
+from retrieval_metrics.reporting.histograms import said_of_values, values_chart, values_table
 from retrieval_metrics.reporting.queries import QueryData
 from retrieval_metrics.reporting.retrieval import retrieval_tables
 from retrieval_metrics.reporting.unscripted import note, unscripted
@@ -31,7 +26,7 @@ from retrieval_metrics.reporting.verdict import (
     small_print,
 )
 from retrieval_metrics.results.standings import NAMED, main_pair, ranking_of
-from retrieval_metrics.results.summary import summary_table
+from retrieval_metrics.results.summary import summary_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,20 +56,21 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, sho
         page.beside(
             page.paragraph(said_of_values(scores, main), lead=True)
             + "".join(map(page.paragraph, not_judged({"": scores}))),
-            charts.grid(*value_charts({"": scores}, main)),
+            draw.grid(draw.counts(values_chart(scores, main))),
         ),
         page.section(f"What went wrong, for {main}", page.table(_failures(data, "number"))),
-        page.section("All metrics", page.table(_means(scores)), charts.grid(*cutoff_chart({"": scores}, main))),
+        page.section("All metrics", page.table(summary_in_words(scores)), _over_the_cutoff({"": scores}, main)),
         _queries(data, held),
         *about({"": scores}, {}, length),
     ]
     page.write(path, title or "Retrieval evaluation", parts, held)
 
 
-def _means(scores: Scores) -> Table:
-    means = summary_table(scores)
-    said = [[*row, metric.in_words] for row, metric in zip(means.rows, scores.metrics, strict=True)]
-    return Table([*means.header, "what it says"], said, means.notes, words=(0, len(means.header)))
+def _over_the_cutoff(systems: Mapping[str, Scores], metric: Metric) -> str:
+    """Return the chart of a metric over its cut-off; nothing where it has none or no run is known."""
+    if not metric.definition.takes_cutoff or any(scores.origin is None for scores in systems.values()):
+        return ""
+    return draw.grid(draw.cutoffs(over_the_cutoff(systems, metric)))
 
 
 def _given_parts(scores: Scores, main: Metric, shown: ShownQueries) -> list[str]:
@@ -93,8 +89,8 @@ def _given_parts(scores: Scores, main: Metric, shown: ShownQueries) -> list[str]
     header = ["query", *(["text"] if texts else []), *map(str, scores.metrics)]
     return [
         page.paragraph(said_of_values(scores, main), lead=True),
-        page.table(_means(scores)),
-        charts.grid(*(chart for metric in scores.metrics for chart in value_charts({"": scores}, metric))),
+        page.table(summary_in_words(scores)),
+        draw.grid(*(draw.counts(values_chart(scores, metric)) for metric in scores.metrics)),
         page.section(f"The worst queries in {main}", page.table(Table(header, rows, words=(0, 1) if texts else (0,)))),
         *about({"": scores}, {}, None),
     ]
@@ -108,14 +104,14 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
     sentences = comparison.conclusions.sentences
     leads = len(sentences) <= SENTENCES
     said = sentences if leads else [*comparison.conclusions.caveats, *ranking_of(comparison).sentences]
-    pictures = [*mean_charts(comparison, [main]), difference_chart(comparison.difference(main, *pair))]
-    first = page.beside(page.sentences(said), charts.grid(*pictures))
+    changes = draw.changes(changes_of(comparison.difference(main, *pair)))
+    first = page.beside(page.sentences(said), draw.grid(*_means(comparison, [main]), changes))
     timed = retrieval_tables(comparison)
     ranking = replace(ranking_of(comparison), seconds={}) if timed else ranking_of(comparison)  # the times stand below
     others = [metric for metric in comparison.metrics if metric != main]
     rest = [
         page.section("Ranking", *map(page.table, ranking.tables), *map(page.paragraph, not_judged(comparison.scores))),
-        charts.grid(*mean_charts(comparison, others)),
+        draw.grid(*_means(comparison, others)),
         page.section("How sure", *_pairs(by_pair, comparison.pairs.index(pair))),
         *([] if leads else [page.folded("Every pair in a sentence", page.sentences(sentences))]),
         page.folded("All means with their intervals", page.table(means_table(comparison))),
@@ -134,12 +130,16 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
         page.folded(
             f"{main} by query and over the cut-off",
             page.table(values_table(comparison.scores, main)),
-            charts.grid(*cutoff_chart(comparison.scores, main)),
+            _over_the_cutoff(comparison.scores, main),
         ),
         _queries(data, held),
         *about(comparison.scores, GLOSSARY, length),
     ]
     page.write(path, title or _title(comparison), parts, held)
+
+
+def _means(comparison: Compared, metrics: Sequence[Metric]) -> list[str]:
+    return [draw.rows(chart) for chart in means_of_systems(comparison, metrics)]
 
 
 def _title(comparison: Compared) -> str:

@@ -17,6 +17,7 @@ from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.ranking_order import ranked
 from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.charts import Point, Points
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.presentation.tables import Table
@@ -165,7 +166,7 @@ class MMRSweep(Printed):
             KeyError: If the metric was not computed.
         """
         require("matplotlib", "plot")
-        from retrieval_metrics.presentation.plots.curves import Point, points_panel  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.presentation.plots.curves import points_panel  # noqa: PLC0415  (brings matplotlib)
         from retrieval_metrics.presentation.plots.layout import figure  # noqa: PLC0415  (as above)
 
         name = str(self.retrieved.metrics[0] if metric is None else metric)
@@ -175,7 +176,7 @@ class MMRSweep(Printed):
         ]
         lines = [("MMR", points[:-1]), ("as retrieved", [points[-1]._replace(name="")])]
         labels = f"mean intra-list diversity of the first {self.k}", f"mean {name}"
-        return figure([points_panel(lines, f"{name} against diversity", labels, "(the numbers are lambda)")])
+        return figure([points_panel(Points(f"{name} against diversity", lines, labels, "the numbers are lambda"))])
 
     def _rows(self) -> list[tuple[str, Evaluation, float]]:
         rows = [(f"{weight:g}", self.evaluations[weight], self.diversity[weight]) for weight in self.lambdas]

@@ -178,3 +178,10 @@ def summary_table(record: Summed) -> Table:
         notes += tie_range.notes()
     notes += [*residual_notes, *said_of_given(record.metrics)]
     return Table(["metric", "mean", numbers.level_name(LEVEL), "n"], rows, notes)
+
+
+def summary_in_words(record: Summed) -> Table:
+    """Return the table of the means with what each metric says."""
+    header, rows, notes, *_ = summary_table(record)
+    said = [[*row, metric.in_words] for row, metric in zip(rows, record.metrics, strict=True)]
+    return Table([*header, "what it says"], said, notes, words=(0, len(header)))

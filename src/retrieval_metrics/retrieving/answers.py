@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.inputs.entries import of_id
 from retrieval_metrics.inputs.fingerprints import question_fingerprint
-from retrieval_metrics.inputs.ranking_entries import error_of, of_error, of_id, of_ranking, ranking_of
+from retrieval_metrics.inputs.ranking_entries import error_of, ranking_of
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.journal import Journal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from os import PathLike
 
     from retrieval_metrics.aliases import QueryId
@@ -40,14 +41,13 @@ class Answers:
             ValueError: If the file is not such a journal, is of a newer version, or is damaged before its last line.
         """
         found: dict[Any, tuple[Ranking, float]] = {}
-        for number, entry in enumerate(self._journal.entries(), start=2):
-            try:
-                query = entry["query"]
-                if "error" in entry or query not in texts or entry["question"] != question_fingerprint(texts[query]):
-                    continue
+
+        def take(entry: dict[str, Any]) -> None:
+            query = entry["query"]
+            if "error" not in entry and query in texts and entry["question"] == question_fingerprint(texts[query]):
                 found[query] = ranking_of(entry), float(entry["seconds"])
-            except (KeyError, TypeError, ValueError) as error:
-                raise ValueError(f"{self._journal.path}, line {number}, holds no answer: {error!r}") from error
+
+        self._read(take)
         return found
 
     def run(self) -> RetrievedRun:
@@ -59,37 +59,31 @@ class Answers:
         rankings: dict[Any, Ranking] = {}
         errors: dict[Any, Exception] = {}
         seconds: dict[Any, float] = {}
-        for number, entry in enumerate(self._journal.entries(), start=2):
-            try:
-                query = entry["query"]
-                if "error" not in entry:
-                    rankings[query] = ranking_of(entry)
-                    errors.pop(query, None)
-                elif not rankings.get(query):
-                    rankings[query], errors[query] = [], error_of(entry)
-                seconds[query] = float(entry["seconds"])
-            except (KeyError, TypeError, ValueError) as error:
-                raise ValueError(f"{self._journal.path}, line {number}, holds no answer: {error!r}") from error
+
+        def take(entry: dict[str, Any]) -> None:
+            query = entry["query"]
+            if "error" not in entry:
+                rankings[query] = ranking_of(entry)
+                errors.pop(query, None)
+            elif not rankings.get(query):
+                rankings[query], errors[query] = [], error_of(entry)
+            seconds[query] = float(entry["seconds"])
+
+        self._read(take)
         return RetrievedRun(rankings, errors, seconds)
 
+    def _read(self, take: Callable[[dict[str, Any]], None]) -> None:
+        for number, entry in enumerate(self._journal.entries(), start=2):
+            try:
+                take(entry)
+            except (KeyError, TypeError, ValueError) as error:
+                raise ValueError(f"{self._journal.path}, line {number}, holds no answer: {error!r}") from error
+
     def keep(self, query: QueryId, text: str, said: Mapping[str, Any], seconds: float) -> None:
-        """Append an answer of `said_of`, or a failure of `of_error`.
+        """Append an answer of `of_ranking`, or a failure of `of_error`, after which the query is asked again next time.
 
         Raises:
             OSError: If the file cannot be written.
         """
         question = question_fingerprint(text)
         self._journal.append({"query": of_id(query), "question": question, **said, "seconds": seconds})
-
-    def fail(self, query: QueryId, text: str, error: Exception, seconds: float) -> None:
-        """Append a failure; the query will be asked again next time."""
-        self.keep(query, text, of_error(error), seconds)
-
-
-def said_of(ranking: Ranking, query: QueryId) -> dict[str, Any]:
-    """Return a ranking as the journal holds it.
-
-    Raises:
-        ValueError: If JSON cannot hold the metadata of an item.
-    """
-    return of_ranking(ranking, query)

@@ -11,12 +11,13 @@ from retrieval_metrics.checks import RetrievalWarning, positive_integer
 from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, question_texts
+from retrieval_metrics.inputs.ranking_entries import of_error, of_ranking
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.retrieving.answer import as_ranking
-from retrieval_metrics.retrieving.answers import Answers, said_of
+from retrieval_metrics.retrieving.answers import Answers
 from retrieval_metrics.retrieving.calling import Caller, several_at_a_time
 from retrieval_metrics.retrieving.causes import TWO_LOOPS, is_of_another_loop
 from retrieval_metrics.retrieving.event_loop import serves_a_synchronous_caller
@@ -175,7 +176,7 @@ class Asking:
         try:
             ranking = self._read(query, answer, self._items)
             if self._answers is not None:
-                said = said_of(ranking, query)
+                said = of_ranking(ranking, query)
         except Exception as error:
             if not sound:
                 error.add_note(f"this is the first answer{self._of_system()}, for query {query!r}: {text!r}")
@@ -199,7 +200,7 @@ class Asking:
 
     def _failed(self, query: QueryId, text: str, error: Exception) -> None:
         if self._answers is not None:
-            self._answers.fail(query, text, error, self._seconds[query])
+            self._answers.keep(query, text, of_error(error), self._seconds[query])
         if self._raise_on_error:
             error.add_note(f"while retrieving for query {query!r}{self._of_system()}")
             raise error

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.inputs.ranking import as_list
+from retrieval_metrics.inputs.ranking import as_list, refuse_bad_score
 from retrieval_metrics.inputs.retrieved import identity
 from retrieval_metrics.judging.ranking_order import ranked
 from retrieval_metrics.presentation.numbers import count
@@ -38,8 +38,8 @@ class SearchCall:
 
     Raises:
         TypeError: If the query is no text, a ranking is not one, or the turn or the attempts are no integers.
-        ValueError: If a failed call has found something, the turn or the attempts are not positive, or the seconds are
-            negative or not finite.
+        ValueError: If a score is not finite, a failed call has found something, the turn or the attempts are not
+            positive, or the seconds are negative or not finite.
 
     Example:
         >>> SearchCall("swallow it", error=TimeoutError("too slow"), turn=2).error
@@ -60,7 +60,7 @@ class SearchCall:
         if self.seconds is not None and not 0 <= self.seconds < math.inf:
             raise ValueError(f"the seconds of a search must be 0 or more, or None if unknown, got {self.seconds!r}")
         for ranking in (self.ranking, *self.before):
-            _checked(ranking, f"search {self.query!r}")
+            _check(ranking, self.query)
         positive_integer(self.turn, "the turn of a search")
         positive_integer(self.attempts, "the number of attempts of a search")
         if self.error is not None:
@@ -109,7 +109,7 @@ class Trajectory:
                 )
         for ranking, what in ((self.context, "the context"), (self.citations, "the citations")):
             if ranking is not None:
-                _checked(ranking, what)
+                _check(ranking, what)
 
     @property
     def failed(self) -> int:
@@ -195,6 +195,8 @@ def _share_outside(items: set[Any] | None, others: set[Any] | None) -> float:
     return math.nan if items is None or others is None else _share(len(items - others), len(items))
 
 
-def _checked(ranking: Any, where: str) -> None:
-    if not isinstance(ranking, Mapping):
-        as_list(ranking, where)
+def _check(ranking: Any, query: Any) -> None:
+    if isinstance(ranking, Mapping):
+        refuse_bad_score(ranking, query)
+    else:
+        as_list(ranking, query)

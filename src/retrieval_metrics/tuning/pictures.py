@@ -11,8 +11,9 @@ from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm, to_rgba
 
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.plots.layout import SMALL, Panel, broken, entitle, figure
-from retrieval_metrics.presentation.plots.row_panels import DrawnRow, rows_panel
+from retrieval_metrics.presentation.plots.row_panels import rows_panel
 from retrieval_metrics.presentation.series import GAIN, LOSS
+from retrieval_metrics.tuning.gains import gains
 from retrieval_metrics.tuning.grid import grid
 
 if TYPE_CHECKING:
@@ -36,15 +37,9 @@ def drawn(tuning: Choice, kind: str) -> Plot:
         ValueError: If the kind is unknown, or as in `grid`.
     """
     if kind == "settings":
-        tried = [(one.name, one.difference) for one in tuning.settings if one.difference is not None]
-        left = len(tried) - SHOWN
-        found = [(name, each.mean, each.interval, 0) for name, each in tried[:SHOWN]]
-        if tuning.winner != tuning.default:  # to keep the default gains nothing
-            found.insert(0, ("expected on new questions", tuning.new_gain, tuning.new_gain_interval, 1))
-        rows = [DrawnRow(*each, numbers.signed(each[1])) for each in found]
-        panel = rows_panel(rows, f"gain over {tuning.default}", f"difference in {tuning.metric}", differences=True)
+        left = sum(one.difference is not None for one in tuning.settings) - SHOWN
         note = f"{numbers.count(left, 'setting')} with smaller means left out" if left > 0 else ""
-        return figure([panel], title=tuning.conclusion, note=note)
+        return figure([rows_panel(gains(tuning, SHOWN))], title=tuning.conclusion, note=note)
     if kind == "grid":
         return figure([Panel(partial(_grid, tuning), rows=1.6 * len(grid(tuning).rows))], title=tuning.conclusion)
     raise ValueError(f"there is no plot {kind!r} of a tuning; there are settings and grid")

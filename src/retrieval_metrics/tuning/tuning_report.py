@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.presentation import charts, numbers, page
-from retrieval_metrics.presentation.series import Mean
+from retrieval_metrics.presentation import charts_in_html as draw
+from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.about import about
+from retrieval_metrics.tuning.gains import gains
 from retrieval_metrics.tuning.grid import grid
 
 if TYPE_CHECKING:
@@ -28,22 +29,13 @@ def tuning_report(tuning: Choice, tables: Sequence[Table], path: str | PathLike[
         by_two = []
     parts = [
         page.paragraph(tuning.conclusion, lead=True),
-        charts.grid(_gains(tuning)),
+        draw.grid(draw.rows(gains(tuning, DRAWN))),
         *map(page.table, tables[:-1]),  # the last is the conclusion, which leads
         *by_two,
         page.section("Every setting", page.table(_every(tuning))),
         *about({name: one.scores for name, one in list(tuning.evaluations.items())[:1]}, {}, None),
     ]
     page.write(path, title or f"Tuning of {len(tuning.settings):,} settings by {tuning.metric}", parts)
-
-
-def _gains(tuning: Choice) -> str:
-    tried = [(one.name, one.difference) for one in tuning.settings if one.difference is not None]
-    rows = [Mean(name, each.mean, each.interval, 0) for name, each in tried[:DRAWN]]
-    if tuning.winner != tuning.default:  # to keep the default gains nothing
-        rows.insert(0, Mean("expected on new questions", tuning.new_gain, tuning.new_gain_interval, 1))
-    ends = [end for row in rows for end in row.interval] + [0.0]
-    return charts.means(f"gain in {tuning.metric} over {tuning.default}", rows, tuning.level, max(ends), min(ends))
 
 
 def _by_two(tuning: Choice) -> Table:

@@ -116,4 +116,4 @@ def test_a_pipeline_is_one_call_and_the_tracer_before_is_back_afterwards() -> No
     t = recorded.trajectories
     assert [ids(call.ranking) for call in t["q1"].calls] == [["d3", "d1"]]
     assert [call.error for call in t["q2"].calls] == ["ConnectionError: index offline"]
-    assert "1 traces without the id of a question left out" in repr(t)
+    assert "1 trace without the id of a question left out" in repr(t)

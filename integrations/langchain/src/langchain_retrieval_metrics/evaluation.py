@@ -17,13 +17,8 @@ from retrieval_metrics import (
     aretrieve,
     retrieve,
 )
-from retrieval_metrics.adapting import (
-    WORKERS,
-    Asked,
-    arguments_of,
-    passed_on,
-    positive_integer,
-)
+from retrieval_metrics.adapting import Asked
+from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on, positive_integer
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -93,11 +88,8 @@ class _Evaluating:
         )
         self.evaluation = asked.evaluation
         self.way: Any = (retriever, config, query_key, tools)
-        self.asking: dict[str, Any] = {
-            "questions": asked.questions,
-            "match": match,
+        self.asking = asked.asking | {
             "items": partial(items_in, documents_key=documents_key),
-            "check": asked.check,
             "workers": workers_of(max_concurrency, config),
             "timeout": timeout,
             "retries": retries,

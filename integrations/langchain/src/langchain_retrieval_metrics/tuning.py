@@ -10,7 +10,8 @@ from langchain_retrieval_metrics.documents import items_of
 from langchain_retrieval_metrics.evaluation import workers_of
 from langchain_retrieval_metrics.retriever import MMRRetriever
 from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, retrieve, tune
-from retrieval_metrics.adapting import WORKERS, Asked, arguments_of, first_way, passed_on, positive_integer
+from retrieval_metrics.adapting import Asked
+from retrieval_metrics.adapting.twins import WORKERS, arguments_of, first_way, passed_on, positive_integer
 from retrieval_metrics.types import Tuning
 
 if TYPE_CHECKING:
@@ -111,11 +112,8 @@ class _Tuning:
             questions, self._metric, match, semantics=semantics, clusters=clusters, documents=documents, stacklevel=5
         )
         self._config = config
-        self.asking: dict[str, Any] = {
-            "questions": self._asked.questions,
-            "match": match,
+        self.asking = self._asked.asking | {
             "items": items_of,
-            "check": self._asked.check,
             "workers": workers_of(max_concurrency, config),
             "timeout": timeout,
             "retries": retries,
@@ -162,7 +160,7 @@ class _Tuning:
         return MMRTuning(**known, best=best, retriever=retriever)
 
     def _run(self, run: RetrievedRun, setting: Setting | None) -> RetrievedRun:
-        texts = self._asked.questions.queries
+        texts = self._asked.texts
         # Without the seconds: all settings share the same retrieval.
         return RetrievedRun({query: self._selected(texts[query], setting) for query in run}, run.errors)
 

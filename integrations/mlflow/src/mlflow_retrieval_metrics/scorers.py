@@ -14,13 +14,11 @@ from mlflow.genai.scorers.base import ScorerKind, SerializedScorer
 from pydantic import PrivateAttr
 
 from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
-from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
+from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric, Rules
 from retrieval_metrics.adapting import (
     RowScorer,
-    as_rules,
     check_calls,
     check_path,
-    plain_name,
     scored_name,
 )
 from retrieval_metrics.types import CallsView, Counts, Scores
@@ -28,7 +26,7 @@ from retrieval_metrics.types import CallsView, Counts, Scores
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from retrieval_metrics import Matching, Rules
+    from retrieval_metrics import Matching
     from retrieval_metrics.types import Key, QueryScore
 
 RELEVANT = "expectations.relevant_ids"
@@ -82,7 +80,7 @@ class _Rows:
         table = np.array(values, dtype=np.float64)[:, None]
         queries = tuple(range(len(values)))
         return Evaluation(
-            Scores(metrics=(self._metric,), queries=queries, values=table, counts=counts, rules=as_rules("standard"))
+            Scores(metrics=(self._metric,), queries=queries, values=table, counts=counts, rules=Rules(name="standard"))
         )
 
 
@@ -251,7 +249,7 @@ def retrieval_scorers(
     }
     return [
         RetrievalScorer(
-            name=scored_name(plain_name(metric), said | {"semantics": scorer.rules.name}, USUAL, prefix=prefix),
+            name=scored_name(metric.plain_name, said | {"semantics": scorer.rules.name}, USUAL, prefix=prefix),
             description=metric.in_words,
             metric=str(metric),
             **said,

@@ -29,7 +29,8 @@ from pytest_retrieval_metrics.naming import file_name, name_of, shown
 from pytest_retrieval_metrics.records import hand_to_junit, head, metric_rows, query_rows
 from pytest_retrieval_metrics.repeating import RepeatedRuns
 from pytest_retrieval_metrics.retrieving import Task
-from retrieval_metrics.adapting import WORKERS, questions_fingerprint, with_documents
+from retrieval_metrics.adapting import questions_fingerprint, with_documents
+from retrieval_metrics.adapting.twins import WORKERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

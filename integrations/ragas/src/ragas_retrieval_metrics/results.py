@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -21,7 +20,6 @@ from ragas_retrieval_metrics.recomputed import recomputed
 from ragas_retrieval_metrics.references import References
 from ragas_retrieval_metrics.retrieved import RetrievedDataset
 from ragas_retrieval_metrics.row import FIELDS, Row
-from retrieval_metrics.adapting import as_qrels, as_rules, clusters_of
 from retrieval_metrics.types import Counts, Scores
 
 if TYPE_CHECKING:
@@ -113,10 +111,7 @@ def to_evaluation(
         complete = told_apart(complete, columns, references)
     known = recomputed(complete, columns, references) or _values_alone(complete, columns, references)
     _warn_of_failures(complete, known)
-    nothing: dict[Any, Any] = {query: [] for query in known.queries}
-    truth = as_qrels(nothing) if known.origin is None else known.origin.judged.qrels
-    found = clusters_of(truth, truth, clusters)
-    evaluation = rm.Evaluation(known if found is None else replace(known, clusters=found.of(known.queries)))
+    evaluation = rm.Evaluation(known.clustered(clusters))
     others = _others_of(complete, known.queries)
     return evaluation.with_scores(others, bounds=bounds) if others else evaluation
 
@@ -159,7 +154,7 @@ def _values_alone(rows: Sequence[ScoredRow], columns: Mapping[str, Named], refer
         queries=tuple(names_of((scored.row for scored in rows), references)),
         values=values,
         counts=cast("Counts", counts),
-        rules=as_rules("standard"),
+        rules=rm.Rules(name="standard"),
     )
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 import retrieval_metrics as rm
 from ray_retrieval_metrics.query_rows import column_name
-from retrieval_metrics.adapting import as_qrels, clusters_of
 from retrieval_metrics.adapting.distributed import COLUMNS
 from retrieval_metrics.types import Scores
 
@@ -64,9 +63,6 @@ def clustered(evaluation: rm.Evaluation, blocks: Sequence[Values], clusters: Clu
     columns: dict[str, FloatArray] = {
         name: np.concatenate([block[name] for block in blocks])[order] for name in blocks[0] if name != "query"
     }
-    nothing: dict[Any, Any] = {query: [] for query in queries}
-    truth = as_qrels(nothing)
-    found = clusters_of(truth, truth, clusters)
     metrics = evaluation.metrics
 
     def known(kind: Column) -> dict[rm.Metric, FloatArray]:
@@ -87,6 +83,5 @@ def clustered(evaluation: rm.Evaluation, blocks: Sequence[Values], clusters: Clu
             ideals=known("ideal"),
             lowest=table("lowest"),
             highest=table("highest"),
-            clusters=found,
-        )
+        ).clustered(clusters)
     )

@@ -13,12 +13,12 @@ from ray_retrieval_metrics.query_rows import FACTS, LARGEST_GRADE, column_name
 from ray_retrieval_metrics.repeats import HELD, PART, REPEATED, TWICE, in_parts, repeats_in
 from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
 from retrieval_metrics import Totals
-from retrieval_metrics.adapting import as_rules
 from retrieval_metrics.adapting.distributed import (
     COLUMNS,
     NOTHING_FOUND,
     OTHER_IDS,
     ExactSums,
+    as_rules,
     defined_metrics,
     enters_means,
 )

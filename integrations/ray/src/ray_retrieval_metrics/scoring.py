@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ray_retrieval_metrics.query_rows import rows_of, rows_of_unjudged, value_columns
 from ray_retrieval_metrics.shuffled_rows import JUDGED, JUDGED_NOTHING, NOT_JUDGED, RETRIEVED
@@ -95,7 +95,5 @@ def _qrels(rows: pa.Table, of_nothing: list[str | int], allow: Collection[str]) 
     qrels = None if said is None else Qrels.of_table(said)
     if not of_nothing:
         return qrels
-    judgments: dict[Any, Any] = (
-        {} if qrels is None else {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)}
-    )
+    judgments = {} if qrels is None else qrels.as_dict()
     return Qrels({**judgments, **{query: [] for query in of_nothing if query not in judgments}})

@@ -10,6 +10,7 @@ import numpy as np
 from retrieval_metrics.inputs.pieces import Text
 from retrieval_metrics.judging.judged_rows import within
 from retrieval_metrics.judging.matching.alternatives import Atoms, best_choice
+from retrieval_metrics.judging.matching.piece_hits import pieces_of
 from retrieval_metrics.judging.matching.places import Positions
 from retrieval_metrics.judging.matching.stretches import merged, shared
 from retrieval_metrics.judging.matching.texts import whole_words
@@ -72,11 +73,7 @@ class CoveredCharacters:
 
     def lengths(self, k: Cut) -> FloatArray:
         """Return how many characters the first k items have, repeats included, shape (queries,)."""
-        has_texts = {
-            int(self._qrels.document_query[at])
-            for at, piece in enumerate(self._qrels.documents)
-            if isinstance(piece, Text)
-        }
+        has_texts = pieces_of(self._qrels, Text)
         length = np.zeros(len(self._qrels))
         for query, name in enumerate(self._qrels.queries):
             items = self._rankings.get(name, ())[: self._depth(query, k)]

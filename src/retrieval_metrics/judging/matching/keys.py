@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import id_kind, same_kind
-from retrieval_metrics.inputs.pieces import Metadata, Piece
+from retrieval_metrics.inputs.pieces import Metadata
+from retrieval_metrics.judging.matching.piece_hits import pieces_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +24,10 @@ class IdRule:
     def __init__(self, qrels: Qrels, matching: Matching) -> None:
         self._qrels = qrels
         self._key = matching.key
-        self._ids: dict[int, dict[Any, int]] = {}
-        for at, document in enumerate(qrels.documents):
-            if not isinstance(document, Piece):
-                self._ids.setdefault(int(qrels.document_query[at]), {})[document] = at
+        self._ids: dict[int, dict[Any, int]] = {
+            query: {document: at for at, document in ids.items()}
+            for query, ids in pieces_of(qrels, (str, Integral)).items()
+        }
 
     def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
         """Look for the ids of a query among the items of its ranking."""
@@ -46,15 +48,12 @@ class MetadataRule:
     """Finds judged metadata; an item satisfies it if it has all the properties."""
 
     def __init__(self, qrels: Qrels) -> None:
-        self._wanted: dict[int, list[tuple[int, Metadata]]] = {}
-        for at, piece in enumerate(qrels.documents):
-            if isinstance(piece, Metadata):
-                self._wanted.setdefault(int(qrels.document_query[at]), []).append((at, piece))
+        self._wanted: dict[int, dict[int, Metadata]] = pieces_of(qrels, Metadata)
 
     def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
         """Look for the metadata of a query among the items of its ranking."""
-        missing = dict(self._wanted.get(query, []))
-        for at, wanted in self._wanted.get(query, []):
+        missing = dict(self._wanted.get(query, {}))
+        for at, wanted in self._wanted.get(query, {}).items():
             for rank, item in ranking:
                 if all(item.value(name) == value for name, value in wanted.values):
                     hits.overlapping(at, rank)

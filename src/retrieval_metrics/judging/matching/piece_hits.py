@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.pieces import Span
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.places import Place
+
+
+def pieces_of(qrels: Qrels, kind: type | tuple[type, ...]) -> dict[int, dict[int, Any]]:
+    """Return what is judged of a kind by the position of its query, and by its own position in `Qrels.documents`."""
+    found: dict[int, dict[int, Any]] = {}
+    for at, (query, judged) in enumerate(zip(qrels.document_query.tolist(), qrels.documents, strict=True)):
+        if isinstance(judged, kind):
+            found.setdefault(query, {})[at] = judged
+    return found
 
 
 class PieceHits:

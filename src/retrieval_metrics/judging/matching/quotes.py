@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.inputs.pieces import Quote
 from retrieval_metrics.judging.matching.normalised import SearchedText, normalised, spaced, stands_alone
+from retrieval_metrics.judging.matching.piece_hits import pieces_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,11 +24,10 @@ class QuoteRule:
 
     def __init__(self, qrels: Qrels, matching: Matching) -> None:
         self._quotes: dict[int, list[tuple[int, str, str]]] = {}
-        self._normalised: dict[str, str] = {}
-        self._readings: dict[str, SearchedText] = {}
-        for at, piece in enumerate(qrels.documents):
-            if isinstance(piece, Quote):
-                query = int(qrels.document_query[at])
+        self._normalised = cache(normalised)
+        self._reading = cache(lambda text: SearchedText(spaced(text)))
+        for query, pieces in pieces_of(qrels, Quote).items():
+            for at, piece in pieces.items():
                 quote = normalised(piece.text)
                 if len(quote) < matching.shortest_quote:
                     raise ValueError(
@@ -45,7 +46,7 @@ class QuoteRule:
         for rank, item in ranking:
             if item.text is None:
                 continue
-            text = self._text(item.text)
+            text = self._normalised(item.text)
             for at, given, quote in quotes:
                 # Most texts do not have the letters, which is found out much faster than where words begin and end.
                 if quote in text and (stands_alone(given, item.text) or self._reading(item.text).holds(quote)):
@@ -53,15 +54,3 @@ class QuoteRule:
                     if at in missing:
                         missing.remove(at)
                         hits.satisfied(at, rank)
-
-    def _text(self, text: str) -> str:
-        found = self._normalised.get(text)
-        if found is None:
-            found = self._normalised[text] = normalised(text)
-        return found
-
-    def _reading(self, text: str) -> SearchedText:
-        found = self._readings.get(text)
-        if found is None:
-            found = self._readings[text] = SearchedText(spaced(text))
-        return found

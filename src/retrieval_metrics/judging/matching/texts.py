@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from retrieval_metrics.inputs.pieces import Text
 from retrieval_metrics.judging.matching.normalised import UNSPACED, spaced, words_with_places
+from retrieval_metrics.judging.matching.piece_hits import pieces_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,10 +84,9 @@ class TextRule:
     def __init__(self, qrels: Qrels, matching: Matching, hits: PieceHits) -> None:
         self._matching = matching
         self._references: dict[int, list[_Reference]] = {}
-        self._words: dict[str, list[str]] = {}
-        for at, piece in enumerate(qrels.documents):
-            if isinstance(piece, Text):
-                query = int(qrels.document_query[at])
+        self._words_of = cache(whole_words)
+        for query, pieces in pieces_of(qrels, Text).items():
+            for at, piece in pieces.items():
                 reference = _Reference(at, piece.text, matching.text_run)
                 if not reference.size:
                     raise ValueError(
@@ -117,12 +118,6 @@ class TextRule:
                 before = reference.characters(so_far)
                 so_far |= held
                 hits.cover(reference.at, rank, (before, reference.characters(so_far)), self._matching.share)
-
-    def _words_of(self, text: str) -> list[str]:
-        found = self._words.get(text)
-        if found is None:
-            found = self._words[text] = whole_words(text)
-        return found
 
 
 def runs_of(tokens: Sequence[str], length: int) -> zip[WordRun]:

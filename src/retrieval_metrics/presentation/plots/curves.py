@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib import rcParams
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import offset_copy
 
-from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.plots.layout import HEIGHT, SMALL, Panel, broken, entitle, plain
-from retrieval_metrics.presentation.plots.row_panels import PERFECT
 from retrieval_metrics.presentation.series import style
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
 
-    from retrieval_metrics.statistics.intervals import Interval
+    from retrieval_metrics.presentation.charts import CutoffLines, Line, Point, Points
 
 NAME = 18
 """Letters of a name at the end of a line, after which it is wrapped."""
@@ -27,16 +25,8 @@ LINE = 0.19
 """Height of a line of letters, in inches."""
 AROUND = 1.1
 """Height of what is around the lines of a panel."""
-FEW = 3
-"""The largest number of lines with intervals along them, or named points; more would hide each other."""
-
-
-class Line(NamedTuple):
-    """Means over the cut-off, with the interval of each."""
-
-    name: str
-    means: Mapping[int, float]
-    intervals: Mapping[int, Interval]
+PERFECT = 1.1
+"""An axis that ends below this, and starts at 0, ends at 1: there is only room around a value of 1."""
 
 
 def dash(at: int) -> Any:
@@ -60,29 +50,24 @@ def rows_at_ends(names: Sequence[str]) -> float:
     return 0.0 if LINE * lines < HEIGHT - AROUND - 0.4 else LINE * (lines + 2) / 0.3
 
 
-def cutoffs_panel(
-    lines: Sequence[Line], title: str, marked: int | None, unit: str = "k", *, small: bool = False
-) -> Panel:
-    """Return a panel of means over the cut-off with `marked` highlighted; with many lines, intervals only there.
+def cutoffs_panel(chart: CutoffLines, *, small: bool = False) -> Panel:
+    """Return a panel of means over the cut-off with the marked one highlighted; of many lines, intervals only there.
 
     Args:
-        lines: A line for each system; a single one has no name at its end.
-        title: What stands above.
-        marked: The cut-off that was asked for.
-        unit: What the cut-off counts.
+        chart: What it shows.
         small: Whether the panel is one of a small multiple.
     """
+    lines = chart.lines
 
     def draw(axes: Axes) -> None:
         for at, line in enumerate(lines):
-            _draw_means(axes, at, line, len(lines), marked)
-        if marked is not None:
-            axes.axvline(marked, color=rcParams["text.color"], linewidth=0.9, linestyle=":")
-        cutoff = numbers.cutoff(unit)
-        axes.set_xlabel(cutoff if marked is None else f"{cutoff}, {marked:,} marked")
+            _draw_means(axes, at, line, chart)
+        if chart.marked is not None:
+            axes.axvline(chart.marked, color=rcParams["text.color"], linewidth=0.9, linestyle=":")
+        axes.set_xlabel(chart.label)
         from_zero(axes)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=5 if small else 7, integer=True))
-        entitle(axes, title)
+        entitle(axes, chart.title)
         plain(axes, grid="y")
         if len(lines) > 1:
             name_ends(axes, [(line.name, max(line.means), line.means[max(line.means)]) for line in lines])
@@ -90,7 +75,7 @@ def cutoffs_panel(
     return Panel(draw, rows_at_ends([line.name for line in lines]), small)
 
 
-def _draw_means(axes: Axes, at: int, line: Line, count: int, marked: int | None) -> None:
+def _draw_means(axes: Axes, at: int, line: Line, chart: CutoffLines) -> None:
     ks, means = list(line.means), list(line.means.values())
     colour, marker, _ = style(at)
     every: Any = (at % 3, max(3, len(ks) // 5)) if len(ks) > 3 else 1  # noqa: PLR2004  (lines on each other stay apart)
@@ -98,12 +83,13 @@ def _draw_means(axes: Axes, at: int, line: Line, count: int, marked: int | None)
         ks, means, color=colour, marker=marker, markevery=every, linestyle=dash(at), label=line.name,
         linewidth=1.8, markersize=5.5,
     )  # fmt: skip
-    ends = np.array([line.intervals[k] for k in ks if k in line.intervals], dtype=np.float64)
-    if count <= FEW and len(ends) == len(ks):
+    if chart.with_intervals:
+        ends = np.array([line.intervals[k] for k in ks], dtype=np.float64)
         axes.fill_between(ks, ends[:, 0], ends[:, 1], color=colour, alpha=0.16, linewidth=0)
-    elif marked is not None and marked in line.intervals:
-        low, high = line.intervals[marked]
-        axes.vlines(marked + (at - count / 2) * 0.02 * ks[-1], low, high, color=colour, linewidth=1.2)
+    elif chart.marked is not None:
+        low, high = line.intervals[chart.marked]
+        beside = chart.marked + (at - len(chart.lines) / 2) * 0.02 * ks[-1]
+        axes.vlines(beside, low, high, color=colour, linewidth=1.2)
 
 
 def name_ends(axes: Axes, ends: Sequence[tuple[str, float, float]]) -> None:
@@ -163,26 +149,9 @@ def apart(places: Sequence[float], sizes: Sequence[float], room: tuple[float, fl
     return found
 
 
-class Point(NamedTuple):
-    """One point of a plot, its name, and the interval of its height."""
-
-    name: str
-    x: float
-    y: float
-    interval: Interval
-
-
-def points_panel(
-    lines: Sequence[tuple[str, Sequence[Point]]], title: str, labels: tuple[str, str], note: str = ""
-) -> Panel:
-    """Return a panel of named points joined by lines, the lines named at their last points.
-
-    Args:
-        lines: The name of each line, and its points; a line of one point is a single mark.
-        title: What stands above.
-        labels: What the two axes are.
-        note: What the names of the points are, below the horizontal axis.
-    """
+def points_panel(chart: Points) -> Panel:
+    """Return a panel of points joined by lines, the lines named at their last points."""
+    lines = chart.lines
 
     def draw(axes: Axes) -> None:
         for at, (_, points) in enumerate(lines):
@@ -193,18 +162,18 @@ def points_panel(
                 [point.x for point in points], ys, color=colour, marker=marker, markevery=marked, linestyle=dash(at),
                 linewidth=1.8, markersize=6,
             )  # fmt: skip
-            if len(lines) <= FEW:
+            if chart.named:
                 shown = [points[place] for place in marked]
                 lows, highs = zip(*(point.interval for point in shown), strict=True)
                 axes.vlines([point.x for point in shown], lows, highs, color=colour, linewidth=1.2)
         from_zero(axes)
-        if len(lines) <= FEW:
+        if chart.named:
             _name_points(axes, [point for _, points in lines for point in points])
         if any(name for name, _ in lines):
             name_ends(axes, [(name, points[-1].x, points[-1].y) for name, points in lines])
-        axes.set_xlabel(f"{labels[0]}\n{note}" if note else labels[0])
-        axes.set_ylabel(labels[1])
-        entitle(axes, title)
+        axes.set_xlabel(f"{chart.labels[0]}\n({chart.note})" if chart.named else chart.labels[0])
+        axes.set_ylabel(chart.labels[1])
+        entitle(axes, chart.title)
         plain(axes, grid="y")
 
     return Panel(draw, max(8.0, rows_at_ends([name for name, _ in lines])))

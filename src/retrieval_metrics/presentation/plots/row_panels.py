@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isnan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib import rcParams
@@ -20,72 +20,38 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.transforms import Transform
 
-    from retrieval_metrics.statistics.intervals import Interval
+    from retrieval_metrics.presentation.charts import Changes, ChartRow, Rows, Shares
 
+MARGIN = 0.04
+"""How far a scale with values below 0 begins before the lowest, which would touch its name."""
 NAME = 20
 """Letters of a name beside its row, after which it is wrapped."""
-PERFECT = 1.1
-"""An axis that ends below this, and starts at 0, ends at 1: there is only room around a value of 1."""
 
 
-class DrawnRow(NamedTuple):
-    """A value with its interval.
-
-    Attributes:
-        name: What it belongs to.
-        value: The value.
-        interval: Its interval; NaN if it has none.
-        series: The number of the system, which decides how it is drawn.
-        said: What stands at the right end of the row.
-        sign: What stands before that.
-    """
-
-    name: str
-    value: float
-    interval: Interval
-    series: int
-    said: str
-    sign: str = ""
-
-
-def rows_panel(
-    rows: Sequence[DrawnRow],
-    title: str,
-    label: str,
-    *,
-    small: bool = False,
-    shares: bool = False,
-    differences: bool = False,
-) -> Panel:
-    """Return a panel of values with their intervals, one below the other, each named where it is.
+def rows_panel(chart: Rows, *, small: bool = False) -> Panel:
+    """Return a panel of values with their intervals, each named where it is.
 
     Args:
-        rows: The rows, from the top.
-        title: What stands above them.
-        label: What the values are.
-        small: Whether the panel is one of a small multiple.
-        shares: Whether the panel beside it has the same rows.
-        differences: Whether the values are differences: the axis shows 0 in its middle part and does not start there.
+        chart: What it shows.
+        small: Whether the panel is one of a small multiple, all with the same rows and one label.
     """
+    low, high = chart.ends
+    names = [row.name for row in chart.rows]
 
     def draw(axes: Axes) -> None:
-        places = _name_rows(axes, [row.name for row in rows])
-        for at, row in zip(places, rows, strict=True):
-            _draw(axes, at, row, signed=any(one.sign.strip() for one in rows))
-        if differences:
+        for at, row in zip(_name_rows(axes, names), chart.rows, strict=True):
+            _draw(axes, at, row, signed=any(one.sign.strip() for one in chart.rows))
+        axes.set_xlim(low - MARGIN * (high - low) if low < 0 else low, high)
+        if low < 0:
             axes.axvline(0, color=rcParams["text.color"], linewidth=0.9)
-        elif axes.dataLim.x0 >= 0:
-            axes.set_xlim(left=0)
-            if axes.get_xlim()[1] <= PERFECT:
-                axes.set_xlim(0, 1)
         axes.locator_params(axis="x", nbins=4 if small else 6)
-        axes.set_xlabel(label)
-        if title:
-            entitle(axes, title)
+        axes.set_xlabel("" if small else chart.label)
+        if chart.title:
+            entitle(axes, chart.title)
         plain(axes, grid="x")
         axes.spines["left"].set_visible(False)
 
-    return Panel(draw, sum(_heights([row.name for row in rows])), small, shares)
+    return Panel(draw, sum(_heights(names)), small, shares=small)
 
 
 def _name_rows(axes: Axes, names: Sequence[str]) -> list[float]:
@@ -103,7 +69,7 @@ def _heights(names: Sequence[str]) -> list[float]:
     return [1 + 0.6 * broken(name, NAME).count("\n") for name in names]
 
 
-def _draw(axes: Axes, at: float, row: DrawnRow, *, signed: bool) -> None:
+def _draw(axes: Axes, at: float, row: ChartRow, *, signed: bool) -> None:
     colour, marker, _ = style(row.series)
     if not isnan(row.interval.low):
         axes.plot(row.interval, [at, at], color=colour, linewidth=2.4, solid_capstyle="round", clip_on=False)
@@ -115,24 +81,15 @@ def _draw(axes: Axes, at: float, row: DrawnRow, *, signed: bool) -> None:
         )  # fmt: skip
 
 
-class Shares(NamedTuple):
-    """How many queries one system won, tied and lost against another, under a name."""
-
-    name: str
-    won: int
-    tied: int
-    lost: int
-
-
-def draw_shares(axes: Axes, rows: Sequence[Shares]) -> list[float]:
+def _draw_shares(axes: Axes, rows: Sequence[tuple[str, tuple[int, int, int]]]) -> list[float]:
     """Draw queries won, tied and lost as slim bars, each over the whole width, and return their places."""
-    places = _name_rows(axes, [row.name for row in rows])
-    for at, row in zip(places, rows, strict=True):
+    places = _name_rows(axes, [name for name, _ in rows])
+    for at, (_, counts) in zip(places, rows, strict=True):
         start = 0
-        for number, colour in ((row.won, GAIN), (row.tied, TIED), (row.lost, LOSS)):
+        for number, colour in zip(counts, (GAIN, TIED, LOSS), strict=True):
             axes.barh(at, number, left=start, color=colour, height=0.5, linewidth=0, alpha=_alpha(colour))
             start += number
-    axes.set_xlim(0, max((sum(row[1:]) for row in rows), default=1) or 1)
+    axes.set_xlim(0, max((sum(counts) for _, counts in rows), default=1) or 1)
     axes.set_xticks([])
     axes.set_frame_on(False)
     return places
@@ -142,7 +99,7 @@ def _alpha(colour: str) -> float:
     return 0.45 if colour == TIED else 1
 
 
-def key_of_shares(axes: Axes, names: Sequence[str], below: float) -> None:
+def _key_of_shares(axes: Axes, names: Sequence[str], below: float) -> None:
     """Write what the three colours are in a line below a panel, `below` points down."""
     places = ((0.0, GAIN), (0.5, TIED), (1.0, LOSS))
     for (place, colour), name in zip(places, names, strict=True):
@@ -156,65 +113,50 @@ def key_of_shares(axes: Axes, names: Sequence[str], below: float) -> None:
         )  # fmt: skip
 
 
-def shares_panel(rows: Sequence[Shares], title: str) -> Panel:
-    """Return a panel of queries won, tied and lost, a row for each metric or pair of systems."""
+def shares_panel(chart: Shares) -> Panel:
+    """Return a panel of queries won, tied and lost."""
 
     def draw(axes: Axes) -> None:
-        for at, row in zip(draw_shares(axes, rows), rows, strict=True):
+        for at, (_, (won, tied, lost)) in zip(_draw_shares(axes, chart.rows), chart.rows, strict=True):
             axes.annotate(
-                f"{row.won:,} / {row.tied:,} / {row.lost:,}", (1, at), xycoords=("axes fraction", "data"),
+                f"{won:,} / {tied:,} / {lost:,}", (1, at), xycoords=("axes fraction", "data"),
                 xytext=(8, 0), textcoords="offset points", va="center", annotation_clip=False,
             )  # fmt: skip
-        entitle(axes, title)
-        key_of_shares(axes, ("won", "tied", "lost"), 6)
+        entitle(axes, chart.title)
+        _key_of_shares(axes, ("won", "tied", "lost"), 6)
 
-    return Panel(draw, sum(_heights([row.name for row in rows])))
+    return Panel(draw, sum(_heights([name for name, _ in chart.rows])))
 
 
-def differences_panel(
-    *, title: str, gains: Sequence[float], names: Sequence[str], sign: int, mean: float, interval: Interval
-) -> Panel:
-    """Return a panel of the difference of every query, the largest gain first, and of how many were won, tied and lost.
-
-    Args:
-        title: What stands above.
-        gains: How much better the system is for each query, largest first.
-        names: The names of these queries.
-        sign: -1 where a lower value is better: then a gain is a difference below 0.
-        mean: The mean difference.
-        interval: Its interval.
-    """
+def changes_panel(chart: Changes) -> Panel:
+    """Return a panel of the change of every query, and of how many were won, tied and lost."""
 
     def draw(axes: Axes) -> None:
-        ordered = np.asarray(gains, dtype=np.float64)
-        count = len(ordered)
-        edges = np.arange(count + 1)
-        values = sign * ordered
-        if count:  # two outlines instead of one bar per query, of which there may be thousands
-            axes.stairs(np.where(ordered > 0, values, 0), edges, fill=True, color=GAIN)
-            axes.stairs(np.where(ordered < 0, values, 0), edges, fill=True, color=LOSS)
+        gains = chart.sign * chart.changes
+        edges = np.arange(len(gains) + 1)
+        if len(gains):  # two outlines instead of one bar per query, of which there may be thousands
+            axes.stairs(np.where(gains > 0, chart.changes, 0), edges, fill=True, color=GAIN)
+            axes.stairs(np.where(gains < 0, chart.changes, 0), edges, fill=True, color=LOSS)
         text = rcParams["text.color"]
         axes.axhline(0, color=text, linewidth=0.8)
-        if np.isfinite(interval).all():
-            axes.axhspan(*interval, color=text, alpha=0.16, linewidth=0)
-        if np.isfinite(mean):
-            axes.axhline(mean, color=text, linewidth=1.2, linestyle="--")
-        widest = np.abs(ordered).max(initial=0.0) or 1.0
+        if np.isfinite(chart.interval).all():
+            axes.axhspan(*chart.interval, color=text, alpha=0.16, linewidth=0)
+        if np.isfinite(chart.mean):
+            axes.axhline(chart.mean, color=text, linewidth=1.2, linestyle="--")
+        widest = np.abs(gains).max(initial=0.0) or 1.0
         axes.set_ylim(-1.3 * widest, 1.3 * widest)
-        axes.set_xlim(0, max(count, 1))
+        axes.set_xlim(0, max(len(gains), 1))
         axes.set_xticks([])
         axes.locator_params(axis="y", nbins=5)
-        _name_moved(axes, list(zip(names, values.tolist(), strict=True)), ordered.tolist(), sign)
-        entitle(axes, title)
+        _name_moved(axes, chart)
+        entitle(axes, chart.title)
         plain(axes, grid="y")
         axes.spines["bottom"].set_visible(False)
-        won, lost = int((ordered > 0).sum()), int((ordered < 0).sum())
         bar = axes.inset_axes((0, -0.2, 1, 0.13), transform=_below(axes))
-        draw_shares(bar, [Shares("", won, count - won - lost, lost)])
+        _draw_shares(bar, [("", chart.counts)])
         bar.set_yticks([])
-        key_of_shares(bar, (f"{won:,} won", f"{count - won - lost:,} tied", f"{lost:,} lost"), 4)
-        ends = numbers.interval(interval, difference=True).removesuffix("-").rstrip()
-        axes.set_xlabel(f"mean {numbers.signed(mean)} {ends}, dashed" if count else "", labelpad=36)
+        _key_of_shares(bar, chart.said_of_counts, 4)
+        axes.set_xlabel(f"{chart.label}, dashed" if chart.label else "", labelpad=36)
 
     return Panel(draw, 7.6)
 
@@ -227,18 +169,14 @@ def _below(axes: Axes) -> Transform:
     return blended_transform_factory(axes.transAxes, inches)
 
 
-MOVED = 3
-"""Queries that are named at either end."""
 LINE, SHORT = 42, 12
-"""Letters of the line that names them, and of each name: at least two fit."""
+"""Letters of the line that names those that moved most, and of each name: at least two fit."""
 
 
-def _name_moved(axes: Axes, queries: Sequence[tuple[str, float]], gains: Sequence[float], sign: int) -> None:
+def _name_moved(axes: Axes, chart: Changes) -> None:
     """Name the queries won most above the left end, and those lost most below the right one."""
-    won = [one for one, gain in zip(queries, gains, strict=True) if gain > 0]
-    lost = sorted(((name, change) for (name, change), gain in zip(queries, gains, strict=True) if gain < 0), key=_size)
-    top = sign > 0
-    for moved, left in ((won, True), (lost, False)):
+    top = chart.sign > 0
+    for moved, left in ((chart.gained, True), (chart.dropped, False)):
         if words := _listed(moved):
             axes.annotate(
                 words, (0 if left else 1, 1 if left == top else 0), xycoords="axes fraction",
@@ -247,14 +185,10 @@ def _name_moved(axes: Axes, queries: Sequence[tuple[str, float]], gains: Sequenc
             )  # fmt: skip
 
 
-def _size(moved: tuple[str, float]) -> float:
-    return -abs(moved[1])
-
-
 def _listed(moved: Sequence[tuple[str, float]]) -> str:
     """Return as many of the queries as a line holds, the most moved first."""
     line = ""
-    for name, change in moved[:MOVED]:
+    for name, change in moved:
         short = name if len(name) <= SHORT else f"{name[: SHORT - 1]}…"
         said = f"{line}{', ' * bool(line)}{short} {numbers.signed(change)}"
         if len(said) > LINE:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.questions.linting.wording import content_words
+from retrieval_metrics.questions.words.wording import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

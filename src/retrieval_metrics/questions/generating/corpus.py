@@ -15,7 +15,7 @@ from retrieval_metrics.inputs.pieces import Span
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.normalised import everywhere, normalised, where
 from retrieval_metrics.judging.matching.texts import words
-from retrieval_metrics.questions.linting.passages import Passages
+from retrieval_metrics.questions.words.passages import Passages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -20,14 +20,15 @@ from retrieval_metrics.questions.generating.kinds import (
     UNANSWERABLE,
 )
 from retrieval_metrics.questions.generating.prompts import EXAMPLES
-from retrieval_metrics.questions.linting import difficulty, questions_alone
+from retrieval_metrics.questions.linting import single_questions
 from retrieval_metrics.questions.linting.subject import Subject
-from retrieval_metrics.questions.linting.wording import content_words, shortened
+from retrieval_metrics.questions.words.wording import content_words, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Literal
 
+    from retrieval_metrics.questions.generating.candidate import WantedQuestion
     from retrieval_metrics.questions.generating.corpus import Corpus
 
 SHORTEST_QUOTE = 20
@@ -70,12 +71,13 @@ class Reading:
             for at, text in zip(places, texts, strict=True)
         )
 
-    def question(self, kind: str, places: Sequence[int], reply: str) -> Candidate:
+    def question(self, task: WantedQuestion, reply: str) -> Candidate:
         """Return the question of a reply, with its evidence in the passages.
 
         Raises:
             BadReplyError: If the reply cannot be used; the message tells the model why.
         """
+        kind, places = task.kind, task.places
         fields = self.fields(kind)
         optional = {"answer": fields.pop("answer")} if "answer" in fields else {}
         parsed = json_reply(reply, fields, optional)
@@ -90,7 +92,7 @@ class Reading:
         for error in self._wrong_with(kind, asked, evidence, overlap):
             raise error
         groups = [[one] for one in evidence]
-        return Candidate(kind, tuple(places), question, groups, overlap, history, answer)
+        return Candidate(task, question, groups, overlap, history, answer)
 
     def _answering(self, kind: str, parsed: dict[str, Any], places: Sequence[int]) -> list[Evidence]:
         """Return what answers the question of a reply."""
@@ -225,9 +227,9 @@ class Reading:
             yield BadReplyError(
                 "off the subject", f"{shortened(question)} is about something else; name what the passage is about"
             )
-        subject = Subject({0: question}, Qrels({0: [Quote(one.text) for one in evidence]}), None)
-        checks = [questions_alone.dependent, difficulty.echoes]
-        checks += [] if kind == KEYWORDS else [questions_alone.short]
+        subject = Subject({0: question}, Qrels({0: [Quote(one.text) for one in evidence]}))
+        checks = [single_questions.dependent, single_questions.echoes]
+        checks += [] if kind == KEYWORDS else [single_questions.short]
         for check in checks:
             for finding in check(subject):
                 yield BadReplyError(finding.name.replace("_", " "), finding.message)

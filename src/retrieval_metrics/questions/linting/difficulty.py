@@ -1,92 +1,66 @@
-"""Check how hard questions are: whether they repeat their answer, and are always or never answered."""
+"""Check how hard questions are: by runs or, without runs, by what BM25 finds."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.definition.metric import Metric
-from retrieval_metrics.inputs.pieces import Piece
-from retrieval_metrics.judging.matching.texts import words
-from retrieval_metrics.questions.linting.findings import LintFinding
-from retrieval_metrics.questions.linting.wording import (
-    content_words,
-    longest_shared_run,
-    sentences,
-    shortened,
-)
+from retrieval_metrics.questions.linting.findings import LintFinding, Unchecked
+from retrieval_metrics.questions.linting.searching import FEWEST_PASSAGES, Search
+from retrieval_metrics.questions.words import word_index
+from retrieval_metrics.questions.words.wording import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.questions.linting.subject import Subject
+    from retrieval_metrics.questions.words.passages import Passages
 
-LONGEST_RUN = 6
-"""A question is an echo if it has this many words of its answer in a row, and these are ..."""
-RUN_SHARE = 0.65
-"""... at least this share of its words."""
-WORD_SHARE = 0.95
-"""A question is also an echo if this share of its content words is in one sentence of its answer ..."""
-FEWEST_TELLING = 6
-"""... and it has at least this many."""
-LONGEST_SENTENCE = 60
-"""A longer sentence is a table or lacks punctuation, and has enough words to contain any question."""
 RECIPROCAL_RANK = Metric("mrr")
+MOST_UNANSWERED, MANY = 0.25, 10
+"""If BM25 finds nothing for more than this share of the questions, and for so many, that says something about BM25."""
 
 
-def echoes(subject: Subject) -> Iterator[LintFinding]:
-    """Yield the questions that repeat the words of their answer."""
-    sentence_words: dict[Any, list[tuple[list[str], set[str]]]] = {}
-    for query in subject.queries:
-        parts = _parts(subject.texts[query], subject.words[query], subject.content[query])
-        for judged in sorted(subject.relevant[query], key=repr):
-            if judged not in sentence_words:
-                cut = [words(one) for one in sentences(subject.text_of(judged) or "")]
-                sentence_words[judged] = [(tokens, set(content_words(tokens))) for tokens in cut]
-            found = next(
-                ((asked, one) for asked, telling in parts if (one := _echo(asked, telling, sentence_words[judged]))),
-                None,
-            )
-            if found is not None:
-                asked, (at, run, share) = found
-                said = " ".join(asked[at : at + run])
-                yield LintFinding(
-                    "echo",
-                    query,
-                    f"{shortened(subject.texts[query])} shares {share:.0%} of its content words with one sentence of "
-                    f"{shortened(repr(judged) if isinstance(judged, Piece) else str(judged))}, and {run} words in a "
-                    f"row, {said!r}: users do not know the words of the answer",
-                    {"relevant": judged, "run": said, "longest_run": run, "share": share},
-                )
-                break
+def hard_and_easy(subject: Subject) -> Iterator[LintFinding | Unchecked]:
+    """Yield the questions for which nothing relevant is found, and those for which it always comes first."""
+    if subject.runs:
+        yield from _by_runs(subject)
+    elif subject.passages is None:
+        yield Unchecked(f"how hard the questions are, which needs {argument('runs')} or {argument('corpus')}")
+    elif subject.passages.items:
+        yield from _by_search(subject, subject.passages)
 
 
-def _parts(text: str, asked: list[str], telling: list[str]) -> list[tuple[list[str], set[str]]]:
-    """Return words and content words of a question, and of each of its sentences if it has several."""
-    cut = [words(one) for one in sentences(text)]
-    parts = [(tokens, set(content_words(tokens))) for tokens in cut] if len(cut) > 1 else []
-    return [(asked, set(telling)), *parts]
+def _by_search(subject: Subject, passages: Passages) -> Iterator[LintFinding | Unchecked]:
+    """Yield what BM25 finds, but not which questions have no answer if these are too many to be believed."""
+    if not word_index.can_search():
+        yield Unchecked(
+            f"how hard the questions are, which needs {argument('runs')} or: pip install 'retrieval-metrics[questions]'"
+        )
+        return
+    search = Search(subject, passages)
+    if not search.is_telling:
+        yield Unchecked(f"how hard the questions are, which needs at least {FEWEST_PASSAGES} passages")
+        return
+    found = list(search.findings())
+    unanswered = sum(finding.name == "unanswered" for finding in found)
+    judged = sum(bool(relevant) for relevant in subject.relevant.values())
+    if unanswered < MANY or unanswered <= MOST_UNANSWERED * judged:
+        yield from found
+        return
+    yield from (finding for finding in found if finding.name != "unanswered")
+    yield Unchecked(
+        f"which questions have no answer, because BM25 hardly finds what is relevant to {unanswered:,} of {judged:,}: "
+        f"they use other words, so pass {argument('runs')} of a retriever that matches meanings"
+    )
 
 
-def _echo(
-    asked: list[str], telling: set[str], answer: list[tuple[list[str], set[str]]]
-) -> tuple[int, int, float] | None:
-    for tokens, content in answer:
-        share = len(telling & content) / max(len(telling), 1)
-        if share < RUN_SHARE:
-            continue
-        at, run = longest_shared_run(asked, tokens)
-        if (run >= LONGEST_RUN and run >= RUN_SHARE * len(asked)) or (
-            share >= WORD_SHARE and len(telling) >= FEWEST_TELLING and len(tokens) <= LONGEST_SENTENCE
-        ):
-            return at, run, share
-    return None
-
-
-def hard_and_easy(subject: Subject, ranks: Mapping[str, FloatArray]) -> Iterator[LintFinding]:
+def _by_runs(subject: Subject) -> Iterator[LintFinding]:
     """Yield the questions for which no run finds anything relevant, or every run ranks it first."""
+    ranks = subject.values(RECIPROCAL_RANK)
     names = " and ".join(ranks)
     values = np.column_stack(list(ranks.values()))
     for query, of_query in zip(subject.qrels.queries, values, strict=True):

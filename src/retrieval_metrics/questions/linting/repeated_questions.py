@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.questions.linting.findings import Change, LintFinding
-from retrieval_metrics.questions.linting.wording import shortened, stem
+from retrieval_metrics.questions.words.wording import shortened, stem
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence

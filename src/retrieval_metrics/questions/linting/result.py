@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, Generic
 from retrieval_metrics.checks import require
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.inputs.questions import QuestionsT
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.questions.linting.findings import MEANING
+from retrieval_metrics.questions.parting import only
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -78,21 +80,11 @@ class Lint(Printed, Generic[QuestionsT]):
             if finding.change is not None and finding.query is not None:
                 done.setdefault(finding.query, []).append(finding.change)
         old = self.questions
-        texts: Mapping[Any, str] = old.queries
-        qrels = judgments_by_query(old.qrels)
-        kept = {query for query in qrels if all(change.judgment is not None for change in done.get(query, ()))}
-        return replace(
-            old,
-            queries={query: text for query, text in texts.items() if query in kept},
-            qrels={query: _repaired(qrels[query], done.get(query, ())) for query in qrels if query in kept},
-            provenance={query: made for query, made in old.provenance.items() if query in kept},
-            answers={query: answer for query, answer in old.answers.items() if query in kept},
-            history={query: said for query, said in old.history.items() if query in kept},
-            changes=(
-                *old.changes,
-                *(f"{query!r}: {change.done}" for query, changes in done.items() for change in _effective(changes)),
-            ),
-        )
+        judged = judgments_by_query(old.qrels)
+        kept = {query for query in judged if all(change.judgment is not None for change in done.get(query, ()))}
+        made = [f"{query!r}: {change.done}" for query, changes in done.items() for change in _effective(changes)]
+        qrels: dict[Any, Any] = {query: _repaired(judged[query], done.get(query, ())) for query in judged}
+        return replace(only(replace(old, qrels=qrels), kept), changes=(*old.changes, *made))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per finding: `name`, `query`, `severity`, `message`, `evidence`, `repair`.
@@ -119,7 +111,7 @@ class Lint(Printed, Generic[QuestionsT]):
     def __repr__(self) -> str:
         found = Counter(finding.severity for finding in self.findings)
         severities: tuple[Severity, ...] = ("error", "warning", "note")
-        counted = ", ".join(_counted(found[severity], severity) for severity in severities)
+        counted = ", ".join(numbers.count(found[severity], severity) for severity in severities)
         return f"<Lint of {len(self.questions)} questions: {counted}>"
 
     def _tables(self) -> list[Table]:
@@ -135,19 +127,15 @@ class Lint(Printed, Generic[QuestionsT]):
         repairs = sum(finding.change is not None for finding in self.findings)
         if repairs:
             notes.append(
-                f"{_counted(repairs, 'repair')} {'is' if repairs == 1 else 'are'} safe: .repaired() makes them"
+                f"{numbers.count(repairs, 'repair')} {'is' if repairs == 1 else 'are'} safe: .repaired() makes them"
             )
         notes += [f"unchecked: {sentence}" for sentence in self.unchecked]
-        title = f"{_counted(len(self.questions), 'question')}, {_counted(len(self.findings), 'finding')}"
+        title = f"{numbers.count(len(self.questions), 'question')}, {numbers.count(len(self.findings), 'finding')}"
         return [Table(["finding", "severity", "n", "meaning"] if rows else [], rows, notes, title, (0, 1, 3))]
 
 
 def _done(finding: LintFinding) -> str | None:
     return None if finding.change is None else finding.change.done
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _effective(changes: Sequence[Change]) -> Sequence[Change]:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from retrieval_metrics.checks import require
 from retrieval_metrics.inputs.pieces import Piece, Quote, Span
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.questions.linting.findings import LintFinding
-from retrieval_metrics.questions.linting.passages import Passages
-from retrieval_metrics.questions.linting.wording import FUNCTION_WORDS, shortened, stem
+from retrieval_metrics.questions.words.passages import Passages
+from retrieval_metrics.questions.words.word_index import WordIndex
+from retrieval_metrics.questions.words.wording import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -58,33 +55,6 @@ class _Found:
         best = float(scores.max())
         share = float(relevant.max()) / best if best else 0.0
         return cls(_chance(scores, groups), share, share >= 1 and int((scores == best).sum()) <= len(relevant))
-
-
-def can_search() -> bool:
-    """Return whether BM25 is installed."""
-    return find_spec("bm25s") is not None
-
-
-class WordIndex:
-    """BM25 over texts given as words, on stems and without function words."""
-
-    def __init__(self, texts: Sequence[Sequence[str]], what: str) -> None:
-        """Index the words of each text; `what` names the caller in messages.
-
-        Raises:
-            ImportError: If bm25s is not installed; the message holds the command.
-        """
-        self._size = len(texts)
-        self._index = require("bm25s", what).BM25()
-        self._index.index([_terms(tokens) or [""] for tokens in texts], show_progress=False)
-
-    def scores(self, tokens: Sequence[str]) -> FloatArray:
-        """Return the score of each text for the words of a query, shape (texts,)."""
-        known = [term for term in _terms(tokens) if term in self._index.vocab_dict]
-        if not known:
-            return np.zeros(self._size)
-        scores: FloatArray = self._index.get_scores(known).astype(np.float64)
-        return scores
 
 
 class Search:
@@ -196,10 +166,6 @@ def _chance(scores: FloatArray, groups: Sequence[Sequence[int]]) -> float:
         term *= total / number
         tail += term
     return math.exp(-total) * tail
-
-
-def _terms(tokens: Sequence[str]) -> list[str]:
-    return [stem(token) for token in tokens if token not in FUNCTION_WORDS]
 
 
 def _windows(item: Retrieved) -> Iterator[Retrieved]:

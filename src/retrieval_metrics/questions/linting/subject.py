@@ -1,36 +1,46 @@
-"""The subject of a lint: the questions with their judgments in columns, and the corpus."""
+"""The subject of a lint: the questions with their judgments, the corpus and the runs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.pieces import Quote, Span, Text
+from retrieval_metrics.judging.judge import judge
+from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.judging.matching.texts import words
-from retrieval_metrics.questions.linting.wording import content_words
+from retrieval_metrics.questions.words.wording import content_words
+from retrieval_metrics.scoring.rules import STANDARD
+from retrieval_metrics.scoring.score import score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.aliases import FloatArray, QueryId
+    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.questions.linting.passages import Passages
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.questions.words.passages import Passages
 
 
 @dataclass(frozen=True)
 class Subject:
-    """An evaluation set and its corpus.
+    """An evaluation set with its corpus and runs, as far as there are any.
 
     Attributes:
         texts: The text of each question, by query id.
         qrels: The judgments.
-        passages: The corpus; None if there is none.
+        passages: The corpus.
+        runs: The runs, by name.
+        sources: The document that each question comes from, as far as it is known.
     """
 
     texts: Mapping[Any, str]
     qrels: Qrels
-    passages: Passages | None
+    passages: Passages | None = None
+    runs: Mapping[str, Any] = field(default_factory=dict)
+    sources: Mapping[QueryId, str] = field(default_factory=dict)
 
     @cached_property
     def queries(self) -> list[QueryId]:
@@ -50,11 +60,7 @@ class Subject:
     @cached_property
     def graded(self) -> dict[Any, dict[Any, float]]:
         """The grade of each judged document and piece, by query id."""
-        qrels = self.qrels
-        return {
-            query: dict(zip(qrels.documents[start:end], qrels.document_grade[start:end].tolist(), strict=True))
-            for query, start, end in zip(qrels.queries, qrels.bounds, qrels.bounds[1:], strict=False)
-        }
+        return self.qrels.graded()
 
     @cached_property
     def relevant(self) -> dict[Any, set[Any]]:
@@ -65,12 +71,11 @@ class Subject:
 
     def groups(self, query: QueryId) -> list[dict[Any, float]]:
         """Return the groups of a question: alternatives with their grades; a flat judgment is a group of one."""
-        judgments: Any = self.qrels.judgments(self._index[query])
-        return [{judged: grade} for judged, grade in judgments.items()] if self.qrels.is_flat else judgments
+        return self._groups[query]
 
     @cached_property
-    def _index(self) -> dict[Any, int]:
-        return {query: at for at, query in enumerate(self.qrels.queries)}
+    def _groups(self) -> dict[Any, list[dict[Any, float]]]:
+        return self.qrels.groups()
 
     def text_of(self, judged: Any) -> str | None:
         """Return the text of what is judged, if it is known."""
@@ -83,3 +88,14 @@ class Subject:
             return None if source is None or judged.end > len(source) else source[judged.start : judged.end]
         item = self.passages.by_id.get(judged) if isinstance(judged, (str, int)) else None
         return None if item is None else item.text
+
+    def values(self, metric: Metric) -> dict[str, FloatArray]:
+        """Return a metric of each query, by run."""
+        return {name: score(judged, metric, STANDARD).values for name, judged in self._judged.items()}
+
+    @cached_property
+    def _judged(self) -> dict[str, JudgedRun]:
+        match: Any = "id"
+        if self.qrels.has_pieces:
+            match = Matching(sources=None if self.passages is None else self.passages.sources, shortest_quote=1)
+        return {name: judge(self.qrels, run, match, STANDARD.ties) for name, run in self.runs.items()}

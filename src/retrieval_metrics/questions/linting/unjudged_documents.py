@@ -6,18 +6,19 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.argument_names import argument
 from retrieval_metrics.inputs.pieces import Quote, Span
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.ranking_order import ranked
-from retrieval_metrics.questions.linting.findings import Change, LintFinding
-from retrieval_metrics.questions.linting.wording import shortened
+from retrieval_metrics.questions.linting.findings import Change, LintFinding, Unchecked
+from retrieval_metrics.questions.words.wording import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from retrieval_metrics.aliases import QueryId
-    from retrieval_metrics.questions.linting.passages import Passages
     from retrieval_metrics.questions.linting.subject import Subject
+    from retrieval_metrics.questions.words.passages import Passages
 
 COPY = 0.8
 """A passage that shares this share of the shorter one's runs of words is a copy."""
@@ -29,19 +30,26 @@ FEWEST_RUNS = 4
 """Shorter passages resemble each other by chance."""
 SHORTEST_SPAN = 40  # characters
 
-
 TOP = 3
 """A document that every run ranks this high is probably relevant."""
 FEWEST_RUNS_TO_AGREE = 2
 
 
-def at_top(subject: Subject, runs: Mapping[str, Any]) -> Iterator[LintFinding]:
+def at_top(subject: Subject) -> Iterator[LintFinding | Unchecked]:
     """Yield the unjudged documents that every run ranks among the first three, one finding for each question."""
+    runs, pieces = subject.runs, subject.qrels.has_pieces
+    if pieces or len(runs) < FEWEST_RUNS_TO_AGREE:
+        needs = "judgments by id and " if pieces else ""
+        yield Unchecked(
+            f"whether documents that retrievers agree on are relevant too, which needs {needs}at least two "
+            f"{argument('runs')}"
+        )
+        return
     found_by = {query: [_first(run[query]) for run in runs.values() if query in run] for query in subject.queries}
     if not any(one in subject.graded[query] for query, tops in found_by.items() for top in tops for one in top):
         return  # the judgments are of other ids, or the runs of other questions
     for query, tops in found_by.items():
-        if len(tops) < FEWEST_RUNS_TO_AGREE or len(tops) < len(runs):
+        if len(tops) < len(runs):
             continue
         found = [one for one in tops[0] if one not in subject.graded[query] and all(one in top for top in tops[1:])]
         if found:
@@ -60,7 +68,13 @@ def _first(ranking: Any) -> list[Any]:
     return list(islice(dict.fromkeys(names), TOP))
 
 
-class Unjudged:
+def resembling(subject: Subject) -> Iterator[LintFinding]:
+    """Yield the unjudged passages that resemble a relevant one, question by question."""
+    if subject.passages is not None:
+        yield from _Resembling(subject, subject.passages).findings()
+
+
+class _Resembling:
     """Finds passages that resemble relevant ones; each passage is compared once."""
 
     def __init__(self, subject: Subject, passages: Passages) -> None:

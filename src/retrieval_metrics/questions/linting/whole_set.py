@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from retrieval_metrics.aliases import FloatArray, QueryId
+    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.questions.linting.subject import Subject
 
 FEWEST_SOURCES = 10
@@ -26,12 +27,12 @@ TWO_RUNS = 2
 """With so many runs their differences show how much retrievers vary; without, the published spreads do."""
 
 
-def few_sources(subject: Subject, known: Mapping[QueryId, str]) -> Iterator[LintFinding]:
+def few_sources(subject: Subject) -> Iterator[LintFinding]:
     """Yield a finding if the questions come from few documents.
 
     The effective number of documents is 1 / sum of squared shares: n for n documents of equal share, 1 for one.
     """
-    source_of = {query: source for query in subject.queries if (source := _source(subject, query, known)) is not None}
+    source_of = {query: source for query in subject.queries if (source := _source(subject, query)) is not None}
     if len(source_of) < FEWEST_QUESTIONS:
         return
     counts = Counter(source_of.values())
@@ -50,9 +51,9 @@ def few_sources(subject: Subject, known: Mapping[QueryId, str]) -> Iterator[Lint
     )
 
 
-def _source(subject: Subject, query: QueryId, known: Mapping[QueryId, str]) -> Any:
-    if query in known:
-        return known[query]
+def _source(subject: Subject, query: QueryId) -> Any:
+    if query in subject.sources:
+        return subject.sources[query]
     for judged in subject.relevant[query]:
         if isinstance(judged, Span):
             return judged.source
@@ -63,21 +64,16 @@ def _source(subject: Subject, query: QueryId, known: Mapping[QueryId, str]) -> A
     return None
 
 
-def too_few_questions(
-    subject: Subject, values: Mapping[str, FloatArray], metric: str, difference: float
-) -> Iterator[LintFinding]:
-    """Yield a finding if the wanted difference needs more questions than there are.
+def too_few_questions(subject: Subject, metric: Metric, difference: float) -> Iterator[LintFinding]:
+    """Yield a finding if a difference of means needs more questions than there are.
 
-    Args:
-        subject: The questions.
-        values: The metric of each query, by run; with two runs their differences show the spread.
-        metric: The name of the metric.
-        difference: The wanted difference of its means.
+    With two runs, their differences show how much retrievers vary.
     """
+    values = subject.values(metric)
     count = sum(bool(relevant) for relevant in subject.relevant.values())
     differences = _of_two_runs(values)
     if differences is None:
-        planned = plan(difference, metric)
+        planned = plan(difference, str(metric))
         enough, needed, spread = planned.questions, planned.range, planned.rows[1].spread
         where = "how much retrievers usually differ"
     else:

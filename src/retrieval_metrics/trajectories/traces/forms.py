@@ -58,7 +58,17 @@ KINDS = {
     **dict.fromkeys(("tool", "function", "execute_tool"), TOOL),
     **dict.fromkeys(("llm", "model", "chat_model", "generation", "response", "chat", "generate_content"), MODEL),
     "text_completion": MODEL,
+    **dict.fromkeys(("other", "unknown", "span", "event", "custom", "chain", "workflow", "invoke_workflow"), OTHER),
+    **dict.fromkeys(("agent", "invoke_agent", "create_agent", "handoff", "task", "execute_task", "turn"), OTHER),
+    **dict.fromkeys(("embedding", "embeddings", "prompt", "parser", "memory", "guardrail", "evaluator"), OTHER),
+    **dict.fromkeys(("mcp_tools", "speech", "speech_group", "transcription"), OTHER),
+    **{  # what OpenTelemetry itself calls a kind
+        f"{before}{kind}": OTHER
+        for before in ("", "span_kind_", "spankind.")
+        for kind in ("unspecified", "internal", "server", "client", "producer", "consumer", *"012345")
+    },
 }
+"""The kinds of spans, as each form calls them in any case of letters; any other is unknown."""
 HAYSTACK = {"haystack.agent.step.tool": TOOL, "haystack.tool.run": TOOL, "haystack.agent.step.llm": MODEL}
 """The kinds of Haystack's spans, by their names; those of components are told by what goes in and comes out."""
 NO_SPANS = {
@@ -151,17 +161,31 @@ def _span(unit: Mapping[str, Any]) -> TraceSpan:
             "a span needs an id and a trace, as in {'trace': 't1', 'span': 's1', 'parent': None, 'kind': 'retriever'}; "
             f"{said or there}"
         )
-    said = part("kind")
-    kind = KINDS.get(str(said).lower()) or HAYSTACK.get(name, OTHER)
-    if kind == OTHER and "span" in unit and not attributes and said not in {None, OTHER}:
-        raise TraceError(
-            f"span {id_!r} has the kind {said!r}; a plain span is 'retriever', 'reranker', 'tool', 'model' or 'other'"
-        )
+    plain = "span" in unit and not attributes
+    kind = _kind(part("kind"), name, str(id_), plain=plain)
     span = TraceSpan(str(trace), str(id_), str(parent) if parent else None, kind, name, root=(own, attributes))
     # Of a step between the others, only its place counts.
     if kind != OTHER or span.parent is None or name == COMPONENT or "output" in own:
         _fill(span, part)
     return span
+
+
+def _kind(said: Any, name: str, id_: str, *, plain: bool) -> str:
+    """Return the kind of a span; an unknown one as the form calls it, and an empty text of a plain span without one.
+
+    Raises:
+        TraceError: If the kind of a plain span is unknown.
+    """
+    kind = KINDS.get(str(said).lower(), OTHER if said is None and not plain else None)
+    if kind in {None, OTHER}:
+        kind = HAYSTACK.get(name, kind)
+    if kind is not None:
+        return kind
+    if plain and said is not None:
+        raise TraceError(
+            f"span {id_!r} has the kind {said!r}; a plain span is 'retriever', 'reranker', 'tool', 'model' or 'other'"
+        )
+    return str(said or "")
 
 
 def _fill(span: TraceSpan, part: Callable[[str], Any]) -> None:

@@ -6,7 +6,9 @@ import json
 from ast import literal_eval
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.inputs.host_rows import item_of
+from retrieval_metrics.inputs.retrieved import identity
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -97,16 +99,29 @@ def _nested(said: dict[str, Any] | list[Any]) -> Any:
 
 
 def items_in(said: Any) -> list[Retrieved] | None:
-    """Return the documents in a payload; None if it holds no list of documents, or several."""
+    """Return the documents in a payload; None if it holds no list of documents.
+
+    Raises:
+        ValueError: If it holds several lists that differ; an empty one says nothing beside a filled one.
+    """
+    lists = list(_lists_in(said))
+    filled = [one for one in lists if one]
+    if any(list(map(identity, one)) != list(map(identity, filled[0])) for one in filled[1:]):
+        raise ValueError(
+            f"it holds {len(filled)} lists of documents that differ"
+            + in_python("; documents= takes a function that returns those that the search found")
+        )
+    return next(iter(filled or lists), None)
+
+
+def _lists_in(said: Any) -> Iterator[list[Retrieved]]:
     for one in _under(said, DOCUMENTS_UNDER, parse=True):
         if isinstance(one, list):
             items = [item for each in one if (item := item_of(each)) is not None]
             if len(items) == len(one):
-                return items
-            inside = [found for each in one if isinstance(each, dict) and (found := items_in(each)) is not None]
-            if len(inside) == 1:
-                return inside[0]
-    return None
+                yield items
+            else:
+                yield from (found for each in one if isinstance(each, dict) for found in _lists_in(each))
 
 
 def question_in(said: Any) -> str | None:

@@ -15,10 +15,11 @@ from retrieval_metrics.checks import require
 from retrieval_metrics.files.encodings import at_line
 from retrieval_metrics.files.json_files import numbered_lines
 from retrieval_metrics.files.opening import opened
+from retrieval_metrics.presentation.numbers import count
 from retrieval_metrics.trajectories.traces.assembling import ReadingRules, Trace
 from retrieval_metrics.trajectories.traces.forms import spans_of
 from retrieval_metrics.trajectories.traces.payloads import parsed
-from retrieval_metrics.trajectories.traces.span import MODEL, RETRIEVER, TOOL, TraceError, TraceSpan
+from retrieval_metrics.trajectories.traces.span import MODEL, RETRIEVER, SPAN_KINDS, TOOL, TraceError, TraceSpan
 from retrieval_metrics.trajectories.trajectories import Trajectories
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ def read_traces(
     reranker follows in the same step, what it hands on is what was found. The context is every document that was found
     and whose whole text stands in the input of the model that answered.
 
-    What was cut, has no content or lies inside itself is refused, naming the span, and never scored. Spans without
-    their parent and repeated spans are counted in `notes`.
+    What was cut, has no content, holds two lists of documents that differ, or lies inside itself is refused, naming the
+    span, and never scored. Spans without their parent, repeated ones and those of no known kind are counted in `notes`.
 
     Args:
         source: A file (JSON, JSONL, OTLP JSON, Parquet; compressed or not), a DataFrame of Phoenix or of
@@ -114,7 +115,7 @@ tokens=None)]
     _check_found(traces, rules)
     if not of_question:
         raise ValueError(
-            f"none of {len(traces)} traces has {query!r}, which {argument('query')} names; {_there(traces)}"
+            f"of {count(len(traces), 'trace')}, none has {query!r}, which {argument('query')} names; {_there(traces)}"
         )
     return Trajectories(of_question, notes=_notes(traces, without))
 
@@ -278,7 +279,9 @@ def _check_found(traces: _Traces, rules: ReadingRules) -> None:
             f"tools that ran are {', '.join(map(repr, tools))}; {argument('tools', tools[:1])} says that one searches"
         )
         raise TraceError(
-            f"no span of {len(traces)} traces is a search of a retriever, so nothing is known of what was found; "
+            f"no span of {count(len(traces), 'trace')} is a search of a retriever, so nothing is known of what was "
+            "found; "
+            + "".join(f"{note}; " for note in _unknown(traces))
             + (
                 said
                 if tools
@@ -289,12 +292,25 @@ def _check_found(traces: _Traces, rules: ReadingRules) -> None:
 
 def _notes(traces: _Traces, without: int) -> list[str]:
     every = [(span.parent, spans) for spans in traces.values() for span in spans.values()]
-    said = {
-        "traces without the id of a question left out": without,
-        "spans whose parent is missing": sum(parent is not None and parent not in spans for parent, spans in every),
-        "repeated spans": traces.repeated,
-    }
-    return [f"{number} {what}" for what, number in said.items() if number]
+    orphans = sum(parent is not None and parent not in spans for parent, spans in every)
+    said = [
+        (without, "trace", "traces", " without the id of a question left out"),
+        (orphans, "span", "spans", " whose parent is missing"),
+        (traces.repeated, "repeated span", "repeated spans", ""),
+    ]
+    return [f"{count(number, one, many)}{what}" for number, one, many, what in said if number] + _unknown(traces)
+
+
+def _unknown(traces: _Traces) -> list[str]:
+    """Return a note on the spans of each unknown kind: they may be searches that nobody counts."""
+    of_kind: dict[str, list[TraceSpan]] = {}
+    for span in (span for spans in traces.values() for span in spans.values() if span.kind not in SPAN_KINDS):
+        of_kind.setdefault(span.kind, []).append(span)
+    return [
+        f"{count(len(spans), 'span')} {f'of the unknown kind {kind!r}' if kind else 'without a kind'} left out, "
+        f"{'such as ' if len(spans) > 1 else ''}{spans[0].where}"
+        for kind, spans in of_kind.items()
+    ]
 
 
 def _there(traces: _Traces) -> str:

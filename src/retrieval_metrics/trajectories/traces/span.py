@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.inputs.retrieved import Retrieved
 
-RETRIEVER, RERANKER, TOOL, MODEL, OTHER = "retriever", "reranker", "tool", "model", "other"
+SPAN_KINDS = RETRIEVER, RERANKER, TOOL, MODEL, OTHER = "retriever", "reranker", "tool", "model", "other"
 RAISE_LIMITS = (
     "record again with higher limits (OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT, OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT)"
 )
@@ -40,9 +40,9 @@ class TraceError(ValueError):
 class TraceSpan:
     """One span: where it stands, when it ran, and what went in and came out, as recorded.
 
-    The name of a tool is that of the tool, and `call` the id of the tool call that it answers. `listed` are documents
-    that stand beside the output of a search, `dropped` says how many attributes were dropped, and `root` is what an
-    outermost span was read from.
+    The kind is one of `SPAN_KINDS`; an unknown one is what the form calls it. The name of a tool is that of the tool,
+    and `call` the id of the tool call that it answers. `listed` are documents that stand beside the output of a search,
+    `dropped` says how many attributes were dropped, and `root` is what an outermost span was read from.
     """
 
     trace: str

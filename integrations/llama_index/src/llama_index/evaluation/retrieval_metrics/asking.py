@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
@@ -20,30 +19,19 @@ from llama_index.evaluation.retrieval_metrics.nodes import (
     Source,
     as_items,
     ids_of,
-    one_document_each,
+    named_by,
     source_of,
-    texts_by_name,
 )
 from llama_index.evaluation.retrieval_metrics.retrieving import Retrieving
 from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer
 from retrieval_metrics import DEFAULT_METRICS, Matching, Retrieved
-from retrieval_metrics.adapting import as_matching
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions
-    from retrieval_metrics import RetrievedRun
-    from retrieval_metrics.adapting import StageNotes
+    from llama_index.evaluation.retrieval_metrics.retrieving import Asker, Note
+    from retrieval_metrics import EvaluationSet
     from retrieval_metrics.types import MatchBy
-
-
-class Call(NamedTuple):
-    """How to ask questions: what asks, what `retrieve` is told, and what makes a result of the run."""
-
-    asker: Callable[..., Callable[[str], Any]]
-    asking: dict[str, Any]
-    result: Callable[[RetrievedRun], Any]
 
 
 class AskingEvaluator(StockRetrieverEvaluator):
@@ -73,7 +61,7 @@ class AskingEvaluator(StockRetrieverEvaluator):
     @field_validator("match")
     @classmethod
     def _is_known(cls, match: MatchBy) -> MatchBy:
-        as_matching(match)
+        named_by(match)
         return match
 
     @field_validator("retriever")
@@ -112,38 +100,35 @@ class AskingEvaluator(StockRetrieverEvaluator):
         self, query: str, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT
     ) -> tuple[list[str], list[str]]:
         items = as_items(await self.aget_retrieved_nodes(query), mode, self.source)
-        return [str(found) for found in ids_of(items, self.match)], [str(item.text) for item in items]
+        return ids_of(items, named_by(self.match)), [str(item.text) for item in items]
 
-    def _call(
-        self,
-        questions: CheckedQuestions,
-        mode: RetrievalEvalMode,
-        notes: StageNotes | None,
-        result: Callable[[RetrievedRun], Any],
-        **limits: Any,
-    ) -> Call:
-        """Return how to ask the questions, checked before the first."""
-        self._scorer.refuse_pieces(questions)
+    def _scorer(self, questions: EvaluationSet, mode: RetrievalEvalMode, **options: Any) -> NodeScorer:
+        """Return the questions with what this evaluator is told, checked."""
+        return NodeScorer(
+            self.metrics,
+            questions,
+            "id" if self._chooses_ids else self.match,
+            mode=mode,
+            source=self.source,
+            documents=self.documents,
+            **options,
+        )
+
+    def _asker(self, mode: RetrievalEvalMode, note: Note | None = None) -> Asker:
+        """Return what to ask, synchronously or not.
+
+        Raises:
+            ValueError: If each stage is to be noted, and a subclass overrides how it is asked.
+        """
         hook = self._hook(mode)
-        if hook is not None and notes is not None:
+        if hook is None:
+            return self._retrieving(note).asker
+        if note is not None:
             raise ValueError(
                 f"stages=True needs the retriever and its postprocessors, and {type(self).__name__} overrides them; "
                 "evaluate each stage by itself"
             )
-
-        def note(stage: int, text: str, nodes: Any) -> None:
-            if notes is not None:
-                notes.note(notes.names[stage], text, as_items(nodes, mode, self.source))
-
-        asking = {
-            "questions": questions.dataset,
-            "match": self._compared,
-            "items": partial(as_items, mode=mode, source=one_document_each(self.source, questions.sources)),
-            "check": self._scorer.check(questions),
-            **limits,
-        }
-        asker = self._retrieving(None if notes is None else note).asker
-        return Call(asker if hook is None else lambda **_: hook, asking, result)
+        return lambda **_: hook
 
     def _hook(self, mode: RetrievalEvalMode) -> Callable[[str], Awaitable[Any]] | None:
         """Return the extension point of the host that a subclass overrides, if it does."""
@@ -157,19 +142,10 @@ class AskingEvaluator(StockRetrieverEvaluator):
             return self.aget_retrieved_nodes
         return None
 
-    def _retrieving(self, note: Callable[[int, str, Any], None] | None = None) -> Retrieving:
+    def _retrieving(self, note: Note | None = None) -> Retrieving:
         return Retrieving(self.retriever, self.node_postprocessors or (), note)
 
     @property
     def _chooses_ids(self) -> bool:
         """Whether a subclass says itself by which ids nodes are judged."""
         return type(self)._aget_retrieved_ids_and_texts is not AskingEvaluator._aget_retrieved_ids_and_texts  # noqa: SLF001  (what subclasses override)
-
-    @property
-    def _compared(self) -> MatchBy:
-        """What is compared with the ids of the judgments."""
-        return "id" if self._chooses_ids else self.match
-
-    @property
-    def _scorer(self) -> NodeScorer:
-        return NodeScorer(self.metrics, self._compared, partial(texts_by_name, self.documents, self.source))

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 
 from retrieval_metrics import EvaluationSet, Text
 from retrieval_metrics.types import Piece
-
-if TYPE_CHECKING:
-    from retrieval_metrics.types import DocumentId, Judgments
 
 
 def as_evaluation_set(dataset: Any) -> EvaluationSet:
@@ -122,20 +119,17 @@ def _read_json(dataset: str | Path) -> Mapping[str, Any]:
 def plain(judgments: Any) -> Any:
     """Return judgments as values for JSON: dicts and lists, with a quote or a span as its repr."""
     if isinstance(judgments, Mapping):
-        return {_name(entry): grade for entry, grade in judgments.items()}
+        return {repr(entry) if isinstance(entry, Piece) else entry: grade for entry, grade in judgments.items()}
+    if isinstance(judgments, Piece):
+        return repr(judgments)
     if hasattr(judgments, "tolist"):
         return judgments.tolist()
-    return [_name(entry) if isinstance(entry, (str, int, Piece)) else plain(entry) for entry in judgments]
+    return [entry if isinstance(entry, (str, int)) else plain(entry) for entry in judgments]
 
 
-def _name(entry: DocumentId | Piece) -> DocumentId:
-    return repr(entry) if isinstance(entry, Piece) else entry
-
-
-def relevant_ids(judgments: Judgments) -> list[str]:
-    """Return everything relevant as a flat list, for metrics without grades and groups."""
-    entries = plain(judgments)
-    if isinstance(entries, dict):
-        return [str(name) for name, grade in entries.items() if grade > 0]
-    flat = [[str(entry)] if isinstance(entry, (str, int)) else relevant_ids(entry) for entry in entries]
+def relevant_ids(judgments: Any) -> list[str]:
+    """Return everything relevant in plain judgments as a flat list, for metrics without grades and groups."""
+    if isinstance(judgments, dict):
+        return [str(name) for name, grade in judgments.items() if grade > 0]
+    flat = [[str(entry)] if isinstance(entry, (str, int)) else relevant_ids(entry) for entry in judgments]
     return list(dict.fromkeys(name for names in flat for name in names))

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 
 from llama_index.evaluation.retrieval_metrics.asking import AskingEvaluator
 from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set, mode_of
 from llama_index.evaluation.retrieval_metrics.metrics import metrics_of_any_kind, refuse_host_options
-from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions, single_question
+from llama_index.evaluation.retrieval_metrics.questions import single_question
 from llama_index.evaluation.retrieval_metrics.stages import stage_names
 from retrieval_metrics import aretrieve, retrieve
-from retrieval_metrics.adapting import WORKERS, StageNotes, arguments_of, passed_on
+from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from os import PathLike
 
-    from llama_index.evaluation.retrieval_metrics.asking import Call
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
+    from llama_index.evaluation.retrieval_metrics.retrieving import Asker
+    from retrieval_metrics import RetrievedRun
     from retrieval_metrics.types import ClustersBy, Judgments
+
+
+class Call(NamedTuple):
+    """How to ask questions: what asks, what `retrieve` is told, and what makes a result of the run."""
+
+    asker: Asker
+    asking: dict[str, Any]
+    result: Callable[[RetrievedRun], Any]
 
 
 class RetrieverEvaluator(AskingEvaluator):
@@ -78,9 +87,9 @@ class RetrieverEvaluator(AskingEvaluator):
     ) -> Call:
         """Take the arguments of `evaluate`."""
         _refuse_unknown(kwargs)
-        question = single_question(query, expected_ids, expected_texts)
-        result = partial(self._scorer.one, question, expected_texts=expected_texts, mode=mode)
-        return self._call(question, mode, None, result, workers=1, raise_on_error=True)
+        scorer = self._scorer(single_question(query, expected_ids, expected_texts), mode)
+        asking = scorer.asking | {"workers": 1, "raise_on_error": True}
+        return Call(self._asker(mode), asking, partial(scorer.one, expected_texts=expected_texts))
 
     @arguments_of(_one)
     def evaluate(self, *args: Any, **kwargs: Any) -> RetrieverEvalResult:  # noqa: D417  (they are those of _one)
@@ -132,20 +141,19 @@ class RetrieverEvaluator(AskingEvaluator):
         """Take the arguments of `evaluate_dataset`."""
         if stages and resume is not None:
             raise ValueError("stages=True needs every answer anew, so leave resume= out")
-        questions, mode = CheckedQuestions(as_evaluation_set(dataset), clusters), mode_of(dataset)
-        notes = StageNotes(stage_names(self.node_postprocessors or ())) if stages else None
-        return self._call(
-            questions,
-            mode,
-            notes,
-            partial(self._scorer.dataset, questions, mode=mode, notes=notes, raise_on_error=raise_on_error),
-            workers=workers,
-            timeout=timeout,
-            retries=retries,
-            show_progress=show_progress,
-            raise_on_error=raise_on_error,
-            resume=resume,
-        )
+        questions, mode = as_evaluation_set(dataset), mode_of(dataset)
+        names = stage_names(self.node_postprocessors or ()) if stages else ()
+        scorer = self._scorer(questions, mode, clusters=clusters, stages=names)
+        asking = scorer.asking | {
+            "workers": workers,
+            "timeout": timeout,
+            "retries": retries,
+            "show_progress": show_progress,
+            "raise_on_error": raise_on_error,
+            "resume": resume,
+        }
+        asker = self._asker(mode, scorer.note if stages else None)
+        return Call(asker, asking, partial(scorer.dataset, raise_on_error=raise_on_error))
 
     @arguments_of(_all)
     def evaluate_dataset(self, *args: Any, **options: Any) -> DatasetResult:  # noqa: D417  (they are those of _all)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from math import isnan
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from llama_index.core.bridge.pydantic import ConfigDict, model_validator
@@ -212,6 +213,6 @@ def as_result(score: QueryScore, spec: Metric) -> RetrievalMetricResult:
         "num_relevant": score.n_relevant,
         "num_retrieved": score.n_retrieved,
     }
-    if score.is_defined:
-        return RetrievalMetricResult(score=score.value, metadata=metadata)
-    return RetrievalMetricResult(score=0.0, metadata={**metadata, "undefined": True})
+    if isnan(score.value):
+        return RetrievalMetricResult(score=0.0, metadata={**metadata, "undefined": True})
+    return RetrievalMetricResult(score=score.value, metadata=metadata)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.schema import BaseNode, Document, ImageNode, MetadataMode, NodeWithScore, TextNode
 
-from retrieval_metrics import Retrieved
-from retrieval_metrics.adapting import as_matching
+from retrieval_metrics import Matching, Retrieved
 
 if TYPE_CHECKING:
     from retrieval_metrics.types import DocumentId, MatchBy
@@ -171,10 +170,18 @@ def items_of(answer: Any) -> list[Retrieved]:
     return [as_retrieved(one) for one in nodes_of(answer)]
 
 
-def ids_of(items: Sequence[Retrieved], match: MatchBy) -> list[DocumentId | None]:
-    """Return what is compared with the ids of the judgments; where a node lacks it, the id of the node."""
-    key = as_matching(match).key
-    return [item.id if (found := key(item)) is None else found for item in items]
+def named_by(match: MatchBy) -> Callable[[Retrieved], DocumentId | None]:
+    """Return the function that returns what is compared with the ids of the judgments.
+
+    Raises:
+        ValueError: If it is unknown.
+    """
+    return (match if isinstance(match, Matching) else Matching(by=match)).key
+
+
+def ids_of(items: Sequence[Retrieved], name_of: Callable[[Retrieved], DocumentId | None]) -> list[str]:
+    """Return what items are judged by, as text; where a node lacks it, the id of the node."""
+    return [str(item.id if (found := name_of(item)) is None else found) for item in items]
 
 
 def text_of(scored: NodeWithScore) -> str:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 
 from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
 from llama_index.evaluation.retrieval_metrics.nodes import as_items, one_document_each, texts_by_name
-from llama_index.evaluation.retrieval_metrics.questions import CheckedQuestions
-from retrieval_metrics import Metric, Qrels, Retrieved
-from retrieval_metrics.adapting import Scorer, with_documents
+from llama_index.evaluation.retrieval_metrics.questions import refuse_nodes
+from retrieval_metrics import Metric, Retrieved
+from retrieval_metrics.adapting import Asked, RowScorer
 from retrieval_metrics.adapting.printing import numbers
-from retrieval_metrics.types import Judgeable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from llama_index.core.base.response.schema import Response
 
@@ -58,18 +58,19 @@ class ResponseEvaluator(BaseEvaluator):
         passing: float = 0.5,
     ) -> None:
         """Set the questions, the judgments and the options."""
-        questions = CheckedQuestions(as_evaluation_set(dataset))
-        texts = texts_by_name(documents, source) if questions.sources else None
-        matching = with_documents(match, texts, questions.qrels, questions.dataset)
-        self._scorer = Scorer([metric], match=matching)
+        questions = as_evaluation_set(dataset)
+        refuse_nodes(questions)
+        asked = Asked(questions, [metric], match, documents=partial(texts_by_name, documents, source))
+        self._scorer = RowScorer([metric], match=asked.match, max_grade=asked.qrels.largest_grade)
         (self._metric,) = self._scorer.metrics
-        self._source = one_document_each(source, questions.sources)
-        self._has_ids = questions.qrels.document_kind is not None
+        self._source = one_document_each(source, asked.sources)
+        self._has_ids = asked.qrels.document_kind is not None
         self._judgments: dict[str, Any] = {}
-        for query, (text, judgments) in questions.rows.items():
+        judged: Mapping[Any, Any] = questions.qrels
+        for query, text in asked.texts.items():
             if text in self._judgments:
                 raise ValueError(f"query {query!r} has the text of another, {text!r}, but responses are found by text")
-            self._judgments[text] = judgments
+            self._judgments[text] = judged[query]
         self._passing = passing
 
     def _get_prompts(self) -> dict[str, Any]:
@@ -106,9 +107,7 @@ class ResponseEvaluator(BaseEvaluator):
     def _scored(self, query: str | None, response: str | None, items: list[Retrieved]) -> EvaluationResult:
         if query not in self._judgments:
             return _invalid(query, response, f"the dataset has no question {query!r}")
-        qrels = Qrels({query: self._judgments[query]})
-        Judgeable(qrels, self._scorer.match).check(items, query)
-        score = self._scorer.queries(qrels, {query: items})[self._metric][query]
+        (score,) = self._scorer.row(self._judgments[query], lambda: items, name=f"query {query!r}").values()
         if not score.is_defined:
             return _invalid(query, response, f"{self._metric} is undefined: nothing is relevant")
         return EvaluationResult(

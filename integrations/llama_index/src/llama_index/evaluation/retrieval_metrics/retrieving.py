@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from llama_index.core.schema import NodeWithScore
 
     Note = Callable[[int, str, Any], None]
+    Asker = Callable[..., Callable[[str], Any]]
 
 
 class Retrieving:
@@ -37,7 +38,7 @@ class Retrieving:
         self, retriever: Any, postprocessors: Sequence[BaseNodePostprocessor], note: Note | None = None
     ) -> None:
         self._retriever = retriever
-        self._ask: Callable[[str], Any] = how_to_ask(retriever) or retriever
+        self._takes_bundles = isinstance(retriever, BaseRetriever)
         self._postprocessors = postprocessors
         self._noted = note
 
@@ -47,9 +48,12 @@ class Retrieving:
         Args:
             synchronously: Whether to take the synchronous ways of everything that has one, for a thread.
         """
+        if synchronously and (ask := how_to_ask_synchronously(self._retriever)) is not None:
+            return partial(self._synchronously, ask)
+        ask = how_to_ask(self._retriever) or self._retriever
         if synchronously:
-            return self._synchronously
-        return self._asynchronously if is_asynchronous(self._ask) else self._in_a_thread
+            return partial(self._synchronously, ask)
+        return partial(self._asynchronously if is_asynchronous(ask) else self._in_a_thread, ask)
 
     async def nodes(self, text: str) -> list[NodeWithScore]:
         """Return the nodes for a query text; synchronous retrievers run in a thread.
@@ -61,11 +65,10 @@ class Retrieving:
         answer = ask(text) if is_asynchronous(ask) else await asyncio.to_thread(ask, text)
         return nodes_of(await answer)
 
-    def _synchronously(self, text: str) -> Any:
+    def _synchronously(self, ask: Callable[[Any], Any], text: str) -> Any:
         query = QueryBundle(text)
         # The bundle and not the text, so that a vector put into it by the retriever is not computed again.
-        asked: Any = query if isinstance(self._retriever, BaseRetriever) else text
-        answer = (how_to_ask_synchronously(self._retriever) or self._ask)(asked)
+        answer = ask(query if self._takes_bundles else text)
         if inspect.isawaitable(answer):
             return _Later(partial(self._postprocessed, answer, query))
         if self._noted is None and not self._postprocessors:
@@ -80,15 +83,13 @@ class Retrieving:
             self._note(at, query, nodes)
         return nodes
 
-    async def _asynchronously(self, text: str) -> Any:
+    async def _asynchronously(self, ask: Callable[[str], Any], text: str) -> Any:
         query = QueryBundle(text)
-        retrieving = self._retrieved(query) if isinstance(self._retriever, BaseRetriever) else self._ask(text)
-        return await self._postprocessed(retrieving, query)
+        return await self._postprocessed(self._retrieved(query) if self._takes_bundles else ask(text), query)
 
-    def _in_a_thread(self, text: str) -> Awaitable[Any]:
+    def _in_a_thread(self, ask: Callable[[Any], Any], text: str) -> Awaitable[Any]:
         query = QueryBundle(text)
-        answer = self._retriever.retrieve(query) if isinstance(self._retriever, BaseRetriever) else self._ask(text)
-        return _Later(partial(self._postprocessed, answer, query))
+        return _Later(partial(self._postprocessed, ask(query if self._takes_bundles else text), query))
 
     async def _retrieved(self, query: QueryBundle) -> list[NodeWithScore]:
         await embed_query(query, self._retriever, self._postprocessors)

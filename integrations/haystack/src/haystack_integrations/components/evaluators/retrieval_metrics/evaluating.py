@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from haystack_integrations.components.evaluators.retrieval_metrics.documents import items_of
 from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import PipelineRetriever
 from retrieval_metrics import DEFAULT_METRICS, aretrieve, retrieve
-from retrieval_metrics.adapting import WORKERS, Asked, StageNotes, arguments_of, first_way, passed_on
-from retrieval_metrics.types import Stages
+from retrieval_metrics.adapting import Asked
+from retrieval_metrics.adapting.twins import WORKERS, arguments_of, first_way, passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from haystack import Document
 
     from retrieval_metrics import Metric, RetrievedRun, Rules
-    from retrieval_metrics.types import ClustersBy, MatchBy
+    from retrieval_metrics.types import ClustersBy, MatchBy, Stages
 
 REACHED = "reached"
 """The stage behind several outputs, of which each question reaches one."""
@@ -43,12 +43,8 @@ class _Evaluating:
     ) -> None:
         self._retriever = pipeline if isinstance(pipeline, PipelineRetriever) else PipelineRetriever(pipeline)
         options: dict[str, Any] = {"semantics": semantics, "clusters": clusters, "documents": documents}
-        self._asked = Asked(questions, metrics, match, **options, stacklevel=5)
-        self._notes = StageNotes([*self._retriever.stages])
-        self.asking: dict[str, Any] = {
-            "questions": self._asked.questions,
-            "match": match,
-            "check": self._asked.check,
+        self._asked = Asked(questions, metrics, match, **options, stages=[*self._retriever.stages], stacklevel=5)
+        self.asking = self._asked.asking | {
             "items": items_of,
             "workers": workers,
             "timeout": timeout,
@@ -68,17 +64,13 @@ class _Evaluating:
     def _reached(self, text: str, results: Mapping[str, Any]) -> list[Document]:
         for stage, (name, output) in self._retriever.stages.items():
             if (found := (results.get(name) or {}).get(output)) is not None:
-                self._notes.note(stage, text, items_of(found))
+                self._asked.note(stage, text, items_of(found))
         return self._retriever.reached(results)
 
     def stages(self, run: RetrievedRun) -> Stages:
         """Return the evaluation of each stage; only that of the last warns."""
-        runs = self._notes.runs(self._asked.questions.queries, run.errors)
-        last = REACHED if len(self._retriever.outputs) > 1 else [*runs][-1]
-        reached = {name: found for name, found in runs.items() if name != last and len(found) > len(run.errors)}
-        evaluations = {name: self._asked.stage(found) for name, found in reached.items()}
-        evaluations[last] = self._asked.evaluation(run)
-        return Stages(evaluations, [name for name in runs if name not in evaluations])
+        last = REACHED if len(self._retriever.outputs) > 1 else None
+        return self._asked.stages(run, self._asked.evaluation(run), last)
 
 
 @arguments_of(_Evaluating)

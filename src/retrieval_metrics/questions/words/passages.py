@@ -93,6 +93,10 @@ class Passages:
                 parts.setdefault(item.source, []).append(item)
         return {name: text for name, held in parts.items() if (text := _assembled(held))}
 
+    def has_source(self, name: str) -> bool:
+        """Return whether a passage comes from a source."""
+        return any(item.source == name for item in self.items)
+
     @cached_property
     def normal_sources(self) -> dict[str, str]:
         """The sources in the form in which quotes are compared."""

@@ -1,0 +1,67 @@
+"""The words of questions and passages: content words, and how many of them two texts share."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.questions.words.languages import FUNCTION_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n{2,}")
+_SUFFIX = re.compile(r"(?<=\w{3})(?:ies|es|s|ing|ed|ly|e|y)$")
+
+
+@cache
+def stem(word: str) -> str:
+    """Return a word without the most common English endings, so that its forms become equal.
+
+    Example:
+        >>> stem("queries"), stem("query"), stem("raised"), stem("raises"), stem("is")
+        ('quer', 'quer', 'rais', 'rais', 'is')
+    """
+    return _SUFFIX.sub("", word)
+
+
+def content_words(tokens: Iterable[str]) -> list[str]:
+    """Return the stems of the content words.
+
+    Example:
+        >>> content_words("what does the budget for 2024 propose".split())
+        ['budget', '2024', 'propos']
+    """
+    return [stem(token) for token in tokens if token not in FUNCTION_WORDS]
+
+
+def longest_shared_run(left: Sequence[str], right: Sequence[str]) -> tuple[int, int]:
+    """Return where in the first text the longest run of words begins that both have, and how long it is.
+
+    Example:
+        >>> longest_shared_run("why is the sky blue".split(), "because the sky is".split())
+        (2, 2)
+    """
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(right):
+        places.setdefault(word, []).append(place)
+    best, end = 0, 0
+    ending: dict[int, int] = {}
+    for at, word in enumerate(left):
+        ending = {place: ending.get(place - 1, 0) + 1 for place in places.get(word, ())}
+        longest = max(ending.values(), default=0)
+        if longest > best:
+            best, end = longest, at + 1
+    return end - best, best
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences and paragraphs of a text."""
+    return [part for part in _SENTENCE_END.split(text) if part.strip()]
+
+
+def shortened(text: str, most: int = 80) -> str:
+    """Return the beginning of a text on one line, in quotation marks."""
+    line = " ".join(text.split())
+    return repr(line if len(line) <= most else f"{line[: most - 3].rstrip()}...")
