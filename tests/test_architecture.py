@@ -64,6 +64,7 @@ FLOORS = [*NUMBERS, *JUDGMENTS, *ENTRANCES]
 INTEGRATIONS = {path.parent.name: path for path in sorted(ROOT.glob("integrations/*/src"))}
 ADAPTING = (
     "retrieval_metrics.adapting",
+    "retrieval_metrics.adapting.twins",
     "retrieval_metrics.adapting.distributed",
     "retrieval_metrics.adapting.printing",
 )

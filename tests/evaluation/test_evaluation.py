@@ -129,6 +129,7 @@ def test_evaluations_with_the_same_numbers_are_equal_whatever_they_were_computed
     assert one != "an evaluation"
 
 
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 @pytest.mark.parametrize(
     "other",
     [

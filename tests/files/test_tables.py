@@ -218,7 +218,7 @@ def test_a_table_of_another_kind_is_refused_and_not_guessed(tmp_path: Path) -> N
     with pytest.raises(ValueError, match="unknown format 'xml'; the formats are trec, csv"):
         rm.read_run(path, format="xml")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and nothing")
-    with pytest.raises(ValueError, match=r"broken.parquet cannot be read as parquet"):
+    with pytest.raises(ValueError, match=r"broken.parquet is damaged, or of another format: parquet"):
         rm.read_run(tmp_path / "broken.parquet")
     (tmp_path / "empty.csv").write_text("")
     with pytest.raises(ValueError, match=r"empty.csv is empty"):

@@ -267,7 +267,10 @@ def test_the_numbers_alone(tmp_path: Any) -> None:
 def test_what_an_agent_did_and_scores_of_others_are_equal_to_themselves(tmp_path: Any) -> None:
     call = rm.SearchCall("a", ["d1", "d2"])
     agents = rm.Trajectories({"q1": rm.Trajectory([call], context=["d1"]), "q2": rm.Trajectory([call, call])})
-    scores = {"faithfulness": {"q1": 0.5, "q2": None}, "latency": {"q1": 2.0, "q2": 3.0}}
+    scores: dict[str, dict[str, float | None]] = {
+        "faithfulness": {"q1": 0.5, "q2": None},
+        "latency": {"q1": 2.0, "q2": 3.0},
+    }
     given_scores = rm.Evaluation.of_scores(
         scores, bounds={"faithfulness": (0, 1)}, lower_is_better="latency", clusters={"q1": 1, "q2": 2}
     )

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.adapting import run_until_complete
+from retrieval_metrics.adapting.twins import run_until_complete
 
 QUERIES = {f"q{number}": f"text {number}" for number in range(20)}
 TENANT = contextvars.ContextVar("tenant", default="nobody")

@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 from importlib import import_module
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +15,14 @@ from retrieval_metrics.command_line.completion import metric_names, offer
 from retrieval_metrics.command_line.output import FORMATS as OUTPUT_FORMATS
 from retrieval_metrics.command_line.reading_options import documents_at, queries_at
 from retrieval_metrics.command_line.trec_eval_lines import is_metric, of_only_trec_eval
-from retrieval_metrics.command_line.values import metrics
+from retrieval_metrics.command_line.values import clusters, metrics
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.saving import STANDARD_OUTPUT
 from retrieval_metrics.scoring.rules import RULE_SETS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 
 class Target(str):
@@ -78,6 +79,33 @@ def _file(path: str) -> Any:
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else object()
 
 
+def add_arguments_of(verb: Callable[..., Any], parser: argparse.ArgumentParser, **words: str) -> None:
+    """Add options for arguments of a verb, of the type and with the default that it has.
+
+    Args:
+        verb: A function.
+        parser: The parser of a command.
+        words: What each option says, after a word for its value and a bar: `"SIZE | ..."`; a number needs no word.
+    """
+    for name, said in words.items():
+        argument = signature(verb).parameters[name]
+        value, bar, what = said.rpartition(" | ")
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            type={"int": int, "float": float}.get(argument.annotation.partition(" ")[0], str),
+            default=None if argument.default is Parameter.empty else argument.default,
+            required=argument.default is Parameter.empty,
+            metavar=value if bar else None,
+            help=what if argument.default in {None, Parameter.empty} else f"{what} (default: %(default)s)",
+        )
+
+
+def passed_to(verb: Callable[..., Any], given: argparse.Namespace, **more: Any) -> dict[str, Any]:
+    """Return the options that were given and are arguments of a verb of the same name, and others."""
+    named = {name for name, one in signature(verb).parameters.items() if one.kind is Parameter.KEYWORD_ONLY}
+    return {name: value for name, value in vars(given).items() if name in named and value is not None} | more
+
+
 def add_files_to(parser: argparse.ArgumentParser, *, runs: str | None) -> None:
     """Add the judgments and the runs.
 
@@ -125,6 +153,18 @@ def add_rules_to(parser: argparse.ArgumentParser) -> None:
         help="the documents that chunks were cut from, if spans are judged: a folder of text files, or a corpus file",
     )
     add_clusters_to(parser)
+
+
+def scoring_of(given: argparse.Namespace) -> dict[str, Any]:
+    """Return what was given of the options of `add_rules_to`, as arguments of `evaluate`."""
+    documents = None if given.documents is None else documents_at(given, given.documents)
+    found = {"semantics": given.semantics, "ties": given.ties, "documents": documents}
+    found = {name: value for name, value in found.items() if value is not None}
+    if given.match != "id":
+        found["match"] = given.match
+    if given.clusters != "source":
+        found["clusters"] = clusters(given.clusters)
+    return found
 
 
 def add_match_to(parser: argparse.ArgumentParser) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.auditing.audit import audit
@@ -20,8 +19,11 @@ from retrieval_metrics.saving import save_text
 from retrieval_metrics.scoring.rules import RULE_SETS
 
 if TYPE_CHECKING:
+    import argparse
+
     from retrieval_metrics.auditing.audit import Audit
 
+DESCRIPTION = "Score a run by the rules of several libraries, and show which rule makes the difference."
 EXAMPLES = """\
 examples:
   retrieval-metrics audit qrels.trec run.trec
@@ -29,16 +31,8 @@ examples:
 """
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "audit",
-        help="score a run by the rules of several libraries, and show which rule makes the difference",
-        description="Score a run by the rules of several libraries, and show which rule makes each difference.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run_command=run)
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
     add_files_to(parser, runs=None)
     add_metrics_to(parser)
     parser.add_argument(
@@ -86,4 +80,4 @@ def _shown(result: Audit) -> output.Shown:
     data = {"means": means, "refused": dict(result.refused), "differences": differences, "lints": list(result.lints)}
     rows: list[list[Any]] = [["metric", *result.semantics]]
     rows += [[name, *(means[one].get(name, float("nan")) for one in means)] for name in map(str, result.metrics)]
-    return output.Shown(result._tables(), data, rows)  # noqa: SLF001  (the tables that it prints)
+    return output.Shown(result.tables, data, rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
@@ -18,8 +17,14 @@ from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.tuning.tuning import Tuning
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Mapping
 
+DESCRIPTION = (
+    "Check that saved files are what was saved, and that their numbers follow from their rankings. Checked are "
+    "their digest, the range of every value, that every value is what the saved judgments and rankings give, "
+    "and that the differences of a comparison are those of its values."
+)
 EXAMPLES = """\
 examples:
   retrieval-metrics check results/4f2a91c.json.gz
@@ -27,17 +32,8 @@ examples:
 """
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "check",
-        help="check that saved files are what was saved, and that their numbers follow from their rankings",
-        description="Check saved files: their digest, the range of every value, and that every value is what the saved "
-        "judgments and rankings give; and that the differences of a comparison are those of its values.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run_command=run)
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
     parser.add_argument("saved", metavar="SAVED", nargs="+", help="a file written by --save or a method save")
     add_result_to(parser)
     add_modules_to(parser)

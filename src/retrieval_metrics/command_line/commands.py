@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.command_line import (
     audit,
@@ -19,6 +19,11 @@ from retrieval_metrics.command_line import (
     tune,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMMANDS: Sequence[Any] = (evaluate, compare, tune, audit, lint, generate, convert, check, history, report)
+"""The commands: each has its name, says what it does and shows examples, adds its options to a parser, and runs."""
 WRONG = 2
 """The exit code if the call or a file is invalid."""
 
@@ -71,6 +76,15 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="store_true", help="print the version and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (evaluate, compare, tune, audit, lint, generate, convert, check, history, report):
-        command.add_to(commands)
+    for command in COMMANDS:
+        summary = command.DESCRIPTION.partition(". ")[0].removesuffix(".")
+        one = commands.add_parser(
+            command.__name__.rpartition(".")[2],
+            help=summary[0].lower() + summary[1:],
+            description=command.DESCRIPTION,
+            epilog=command.EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        one.set_defaults(run_command=command.run)
+        command.add_to(one)
     return top

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import positive_number
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import (
     Target,
+    add_arguments_of,
     add_files_to,
     add_metrics_to,
     add_output_to,
     add_rules_to,
     add_texts_to,
+    passed_to,
+    scoring_of,
     texts_of,
 )
 from retrieval_metrics.command_line.named_files import named, read_both, saved_evaluations
-from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at
-from retrieval_metrics.command_line.values import clusters
+from retrieval_metrics.command_line.reading_options import add_reading_to
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.comparing.pilots import FEWEST_OF_A_PILOT
 from retrieval_metrics.comparing.plan import plan
@@ -27,12 +28,16 @@ from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.retrieval import notes_tables
 from retrieval_metrics.reporting.verdict import comparison_tables
-from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
-    from retrieval_metrics.comparing.comparison import Comparison
-    from retrieval_metrics.evaluation.evaluation import Evaluation
+    import argparse
 
+    from retrieval_metrics.comparing.comparison import Comparison
+
+DESCRIPTION = (
+    "Test which of several runs is better, query by query. They are scored on the same queries, and tested in "
+    "which metrics they differ."
+)
 EXAMPLES = """\
 examples:
   retrieval-metrics compare last-week.json.gz today.json.gz     (saved by evaluate --save: no judgments are needed)
@@ -42,32 +47,22 @@ examples:
 """
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "compare",
-        help="test which of several runs is better, query by query",
-        description="Score several runs on the same queries and test in which metrics they differ.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run_command=run)
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
     add_files_to(parser, runs="+")
     parser.add_argument(
         "--save", type=Target, metavar="FILE", help="save the comparison for report, such as comparison.json.gz"
     )
     add_metrics_to(parser)
     add_rules_to(parser)
-    parser.add_argument("--baseline", metavar="NAME", help="compare all other runs with this one (default: every pair)")
-    parser.add_argument(
-        "--fail-if-worse", action="store_true", help="exit with 1 if a run is significantly worse than the baseline"
-    )
-    parser.add_argument("--level", type=float, default=0.95, help="confidence level (default: %(default)s)")
-    parser.add_argument(
-        "--margin",
-        type=float,
-        metavar="SIZE",
-        help="also say whether a run is no worse by more than this, such as 0.02",
+    add_arguments_of(
+        compare,
+        parser,
+        baseline="NAME | compare all other runs with this one (default: every pair)",
+        level="confidence level",
+        margin="SIZE | also say whether a run is no worse by more than this, such as 0.02",
+        unseen="N | with --unjudged bounds: a query may have up to N more relevant documents that nobody retrieved",
+        seed="seed of the randomisation test",
     )
     parser.add_argument(
         "--unjudged",
@@ -76,18 +71,14 @@ def add_to(commands: Any) -> None:
         "out of the rankings (default: they are not relevant)",
     )
     parser.add_argument(
-        "--unseen",
-        type=int,
-        metavar="N",
-        help="with --unjudged bounds: a query may have up to N more relevant documents that nobody retrieved",
-    )
-    parser.add_argument(
         "--plan",
         type=float,
         metavar="SIZE",
         help="also say how many questions it takes to find a difference of this size, with these as a pilot",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the randomisation test (default: %(default)s)")
+    parser.add_argument(
+        "--fail-if-worse", action="store_true", help="exit with 1 if a run is significantly worse than the baseline"
+    )
     add_output_to(parser)
     add_texts_to(parser)
     add_reading_to(parser, "qrels", "run")
@@ -104,54 +95,15 @@ def run(given: argparse.Namespace) -> bool:
     if given.baseline is not None and given.baseline not in names:
         raise ValueError(f"no run is named {given.baseline!r}, the --baseline; the runs are {', '.join(names)}")
     texts = texts_of(given)
-    result = _of_runs(given, named(given.runs)) if saved is None else _of_saved(given, saved)
+    of = read_both(given, named(given.runs)) if saved is None else (saved,)
+    options = passed_to(compare, given, metrics=given.metric or DEFAULT_METRICS, **scoring_of(given))
+    result = compare(*of, **options)
     if given.report is not None:
         result.report(given.report, **texts)
     if given.save is not None:
         result.save(given.save)
-    return output.finish(
-        _shown(result, given.plan), given.format, given.output, _worse(result) if given.fail_if_worse else ()
-    )
-
-
-def _of_runs(given: argparse.Namespace, paths: dict[str, str]) -> Comparison:
-    qrels, runs = read_both(given, paths)
-    return compare(
-        qrels,
-        runs,
-        given.metric or DEFAULT_METRICS,
-        baseline=given.baseline,
-        semantics=as_rules(given.semantics or "standard", given.ties),
-        match=given.match,
-        documents=None if given.documents is None else documents_at(given, given.documents),
-        level=given.level,
-        seed=given.seed,
-        margin=given.margin,
-        unjudged=given.unjudged,
-        unseen=given.unseen,
-        clusters=clusters(given.clusters),
-    )
-
-
-def _of_saved(given: argparse.Namespace, evaluations: dict[str, Evaluation]) -> Comparison:
-    return compare(
-        evaluations,
-        metrics=given.metric or DEFAULT_METRICS,
-        baseline=given.baseline,
-        semantics=given.semantics or "standard",
-        match=given.match,
-        documents=given.documents,
-        ties=given.ties,
-        level=given.level,
-        seed=given.seed,
-        margin=given.margin,
-        unjudged=given.unjudged,
-        unseen=given.unseen,
-    )
-
-
-def _worse(result: Comparison) -> list[str]:
-    return [each.sentence for each in result.conclusions if each.kind == "worse"]
+    worse = [each.sentence for each in result.conclusions if given.fail_if_worse and each.kind == "worse"]
+    return output.finish(_shown(result, given.plan), given.format, given.output, worse)
 
 
 def _plans(result: Comparison, size: float) -> list[dict[str, Any]]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from retrieval_metrics.argument_names import spelled_by
 from retrieval_metrics.command_line import output
@@ -14,6 +13,10 @@ from retrieval_metrics.command_line.reading_options import add_reading_to, qrels
 from retrieval_metrics.files.formats import FORMATS
 from retrieval_metrics.files.writing import write_qrels, write_run
 
+if TYPE_CHECKING:
+    import argparse
+
+DESCRIPTION = "Write a run or judgments in another format. Numbers stay the same to the last bit."
 EXAMPLES = """\
 examples:
   retrieval-metrics convert run run.csv run.trec.gz --tag bm25
@@ -22,16 +25,8 @@ examples:
 """
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "convert",
-        help="write a run or judgments in another format",
-        description="Write a run or judgments in another format; numbers stay the same to the last bit.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run_command=run)
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
     parser.add_argument("what", choices=["run", "qrels"], help="what the file holds")
     parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
     parser.add_argument(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -15,14 +14,15 @@ from retrieval_metrics.command_line.arguments import (
     add_output_to,
     add_rules_to,
     add_texts_to,
+    scoring_of,
     texts_of,
 )
 from retrieval_metrics.command_line.named_files import first_documents, named, tag_of
-from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at
+from retrieval_metrics.command_line.reading_options import add_reading_to
 from retrieval_metrics.command_line.trace_files import add_traces_to, read_judged
 from retrieval_metrics.command_line.trec_eval_lines import at_level, is_metric, of_only_trec_eval, text_of
 from retrieval_metrics.command_line.trec_eval_lines import named as trec_eval_names
-from retrieval_metrics.command_line.values import by_query, clusters, labels_of, named_value
+from retrieval_metrics.command_line.values import by_query, labels_of, named_value
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metric
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -33,12 +33,14 @@ from retrieval_metrics.scoring.rules import as_rules
 from retrieval_metrics.scoring.under_rules import judge_under
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.scoring.rules import Rules
 
+DESCRIPTION = "Score a run against judgments, or several side by side. Use compare to test whether they differ."
 EXAMPLES = """\
 examples:
   retrieval-metrics evaluate qrels.trec run.trec
@@ -53,17 +55,8 @@ examples:
 """
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "evaluate",
-        help="score a run against judgments, or several side by side",
-        description="Score a run against judgments. Several runs are shown side by side; use compare to test whether "
-        "they differ.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run_command=run)
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
     add_files_to(parser, runs="+")
     add_metrics_to(parser)
     add_rules_to(parser)
@@ -116,17 +109,9 @@ def run(given: argparse.Namespace) -> bool:
     _refuse_contradictions(given, several=len(paths) > 1)
     labels, texts = labels_of(given.label), texts_of(given)
     judged = read_judged(given, paths)
-    documents = None if given.documents is None else documents_at(given, given.documents)
+    options = scoring_of(given) | {"semantics": rules}
     results = {
-        name: evaluate(
-            truth,
-            one if given.most is None else first_documents(one, given.most),
-            metrics,
-            semantics=rules,
-            match=given.match,
-            documents=documents,
-            clusters=clusters(given.clusters),
-        )
+        name: evaluate(truth, one if given.most is None else first_documents(one, given.most), metrics, **options)
         for name, (truth, one) in judged.items()
     }
     (first, *others) = results.values()
@@ -158,18 +143,20 @@ def run(given: argparse.Namespace) -> bool:
 
 def _refuse_contradictions(given: argparse.Namespace, *, several: bool) -> None:
     """Raise if options do not go together."""
-    if given.no_summary and given.format != "trec_eval":
-        raise ValueError("-n is about the lines of trec_eval, and needs --format trec_eval")
-    if given.format == "trec_eval" and (several or given.slices is not None):
-        raise ValueError("--format trec_eval is about one run; call evaluate once for each")
-    if given.report is not None and several:
-        raise ValueError("--report takes one run; use compare for a report on several")
-    if given.save is not None and several:
-        raise ValueError("--save saves one evaluation; run evaluate once for each run")
-    if given.label and given.save is None:
-        raise ValueError("--label is saved with the evaluation, so it needs --save FILE")
-    if given.slices is not None and several:
-        raise ValueError("--slices is about one run; call evaluate once for each")
+    lines = given.format == "trec_eval"
+    for is_wrong, said in (
+        (given.no_summary and not lines, "-n is about the lines of trec_eval, and needs --format trec_eval"),
+        (
+            lines and (several or given.slices is not None),
+            "--format trec_eval is about one run; call evaluate once for each",
+        ),
+        (given.report is not None and several, "--report takes one run; use compare for a report on several"),
+        (given.save is not None and several, "--save saves one evaluation; run evaluate once for each run"),
+        (given.label and given.save is None, "--label is saved with the evaluation, so it needs --save FILE"),
+        (given.slices is not None and several, "--slices is about one run; call evaluate once for each"),
+    ):
+        if is_wrong:
+            raise ValueError(said)
 
 
 def _rules(given: argparse.Namespace) -> Rules:
@@ -216,7 +203,7 @@ def with_slices(shown: output.Shown, found: Slices[Evaluation]) -> output.Shown:
     ]
     data = {str(label): _data(one, per_query=False)["metrics"] for label, one in found.items()}
     return output.Shown(
-        [*shown.tables, *found._tables()],  # noqa: SLF001  (the tables that it prints)
+        [*shown.tables, *found.tables],
         {**shown.data, "slices": data},
         [header, *rows],
     )

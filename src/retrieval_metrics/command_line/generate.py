@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.arguments import Target
+from retrieval_metrics.command_line.arguments import Target, add_arguments_of, passed_to
 from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at
 from retrieval_metrics.questions.generating.generate import generate_questions
 from retrieval_metrics.questions.generating.generated import COLUMNS
 from retrieval_metrics.questions.generating.kinds import KINDS
 from retrieval_metrics.questions.generating.prompts import QuestionPrompts
 
+if TYPE_CHECKING:
+    import argparse
+
+DESCRIPTION = (
+    "Let a model write questions about your documents, each verified in their text. Those whose answers are in "
+    "the text are kept."
+)
 EXAMPLES = """\
 examples:
   retrieval-metrics generate docs/ --model my_models:ask -n 50 -o questions.json
@@ -31,16 +37,8 @@ The same command after an interruption goes on where it stopped: replies are kep
 """
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "generate",
-        help="let a model write questions about your documents, each verified in their text",
-        description="Let a model write questions about your documents, and keep those whose answers are in the text.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run_command=run)
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
     parser.add_argument("corpus", metavar="CORPUS", help="a folder of texts, or a file such as BEIR's corpus.jsonl")
     parser.add_argument(
         "--model", metavar="MODULE:FUNCTION", required=True, help="a function of a prompt that returns the reply"
@@ -51,9 +49,6 @@ def add_to(commands: Any) -> None:
     )
     parser.add_argument(
         "--cache", type=Target, metavar="FILE", help="where replies are kept (default: FILE.replies.jsonl)"
-    )
-    parser.add_argument(
-        "--model-name", metavar="NAME", help="the name under which replies are kept (default: MODULE:FUNCTION)"
     )
     parser.add_argument(
         "--sentences", action="store_true", help="the model names sentences by number: for models that copy badly"
@@ -69,9 +64,14 @@ def add_to(commands: Any) -> None:
         "--persona", action="append", metavar="TEXT", help="a description of who asks; several of them ask in turn"
     )
     parser.add_argument("--language", help="the language of the questions (default: that of each passage)")
-    parser.add_argument("--budget", type=int, metavar="N", help="the largest number of calls of the model")
-    parser.add_argument("--workers", type=int, default=8, metavar="N", help="calls at once (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the choice of passages (default: %(default)s)")
+    add_arguments_of(
+        generate_questions,
+        parser,
+        model_name="NAME | the name under which replies are kept (default: MODULE:FUNCTION)",
+        budget="N | the largest number of calls of the model",
+        workers="N | calls at once",
+        seed="seed of the choice of passages",
+    )
     add_reading_to(parser)
 
 
@@ -81,20 +81,21 @@ def run(given: argparse.Namespace) -> bool:
         documents_at(given, given.corpus),
         _model(given.model),
         given.number,
-        kinds=None if given.kinds is None else dict(given.kinds),
-        personas=given.persona,
-        evidence="sentences" if given.sentences else "quotes",
-        prompts=None if given.language is None else QuestionPrompts(language=given.language),
-        model_name=given.model_name or given.model,
-        cache=given.cache or f"{given.output}.replies.jsonl",
-        workers=given.workers,
-        budget=given.budget,
-        seed=given.seed,
-        show_progress=sys.stderr.isatty(),
+        **passed_to(
+            generate_questions,
+            given,
+            kinds=None if given.kinds is None else dict(given.kinds),
+            personas=given.persona,
+            evidence="sentences" if given.sentences else "quotes",
+            prompts=None if given.language is None else QuestionPrompts(language=given.language),
+            model_name=given.model_name or given.model,
+            cache=given.cache or f"{given.output}.replies.jsonl",
+            show_progress=sys.stderr.isatty(),
+        ),
     )
     if len(made):
         made.questions.save(given.output)
-    shown = output.Shown(made._tables(), {}, [COLUMNS, *made.rows()])  # noqa: SLF001  (the tables that it prints)
+    shown = output.Shown(made.tables, {}, [COLUMNS, *made.rows()])
     return output.finish(shown, "text", None, [] if made.stopped is None else [made.stopped])
 
 

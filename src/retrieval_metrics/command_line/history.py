@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import Target, add_modules_to, add_result_to
 from retrieval_metrics.command_line.values import metrics as metric_names
 from retrieval_metrics.history.history import History, table_of
 
+if TYPE_CHECKING:
+    import argparse
+
+DESCRIPTION = "Keep the numbers of saved evaluations, and show them over time. The file only ever grows."
 EXAMPLES = """\
 examples:
   retrieval-metrics evaluate qrels.trec run.trec --save results/4f2a91c.json.gz --label commit=4f2a91c
@@ -19,15 +22,8 @@ examples:
 """
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "history",
-        help="keep the numbers of saved evaluations, and show them over time",
-        description="Keep the numbers of saved evaluations in an append-only file, and show them over time.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     add = _action(actions, "add", "append the numbers of a saved evaluation", _add)
     add.add_argument("saved", metavar="SAVED", help="a file written by evaluate --save or Evaluation.save")
@@ -40,11 +36,17 @@ def add_to(commands: Any) -> None:
     plot.add_argument("-o", "--output", type=Target, metavar="FILE", required=True, help="an image: .svg, .png or .pdf")
 
 
-def _action(actions: Any, name: str, what: str, run: Any) -> argparse.ArgumentParser:
+def _action(actions: Any, name: str, what: str, act: Any) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = actions.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
     parser.add_argument("history", metavar="HISTORY", help="the file of the history, such as retrieval.jsonl")
-    parser.set_defaults(run_command=run)
+    parser.set_defaults(act=act)
     return parser
+
+
+def run(given: argparse.Namespace) -> bool:
+    """Run the action; the exit code of a history is always 0."""
+    done: bool = given.act(given)
+    return done
 
 
 def _add(given: argparse.Namespace) -> bool:

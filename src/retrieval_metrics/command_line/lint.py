@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.arguments import add_output_to
+from retrieval_metrics.command_line.arguments import add_arguments_of, add_output_to, passed_to
 from retrieval_metrics.command_line.named_files import judgments_at
 from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at, queries_at, run_at
 from retrieval_metrics.command_line.values import metric
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.linting.result import COLUMNS
+from retrieval_metrics.questions.parting import only
 from retrieval_metrics.saving import save_text
 
 if TYPE_CHECKING:
+    import argparse
+
     from retrieval_metrics.questions.linting.result import Lint
 
+DESCRIPTION = "Find problems in questions and their judgments. No model is needed."
 EXAMPLES = """\
 examples:
   retrieval-metrics lint queries.jsonl qrels/test.tsv
@@ -29,16 +32,8 @@ examples:
 SEVERITIES = ("error", "warning", "note")
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "lint",
-        help="find problems in questions and their judgments",
-        description="Find problems in questions and their judgments, without a model.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run_command=run)
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
     parser.add_argument(
         "queries",
         metavar="QUERIES",
@@ -60,11 +55,8 @@ def add_to(commands: Any) -> None:
         help="a run; repeat for several (default: BM25 over the corpus)",
     )
     parser.add_argument("-m", "--metric", type=metric, default=metric("ndcg@10"), help="default: %(default)s")
-    parser.add_argument(
-        "--difference",
-        type=float,
-        default=0.05,
-        help="the difference of means that the questions should be able to detect (default: %(default)s)",
+    add_arguments_of(
+        EvaluationSet.lint, parser, difference="the difference of means that the questions should be able to detect"
     )
     add_output_to(parser)
     parser.add_argument("--fail-on", choices=SEVERITIES, help="exit with 1 if there is a finding at least this severe")
@@ -76,8 +68,7 @@ def run(given: argparse.Namespace) -> bool:
     lint = _questions(given).lint(
         None if given.corpus is None else documents_at(given, given.corpus),
         {name: run_at(given, path) for name, path in map(_named, given.run)} or None,
-        metric=given.metric,
-        difference=given.difference,
+        **passed_to(EvaluationSet.lint, given),
     )
     shown = _shown(lint)
     if given.report is not None:
@@ -102,7 +93,7 @@ def _questions(given: argparse.Namespace) -> EvaluationSet:
             f"no query of {given.qrels}, such as {next(iter(whole.qrels))!r}, has a text in {given.queries}, which has "
             f"{next(iter(texts))!r}"
         )
-    return replace(whole._only(asked), queries=asked)  # noqa: SLF001  (only what is asked is judged)
+    return replace(only(whole, asked), queries=asked)
 
 
 def _named(text: str) -> tuple[str, str]:
@@ -115,4 +106,4 @@ def _shown(lint: Lint[Any]) -> output.Shown:
     found = json.loads(json.dumps(rows, default=str))  # evidence such as a Quote becomes text
     data = {"questions": len(lint.questions), "findings": found, "unchecked": lint.unchecked}
     header = [name for name in COLUMNS if name != "evidence"]
-    return output.Shown(lint._tables(), data, [header, *([row[name] for name in header] for row in found)])  # noqa: SLF001  (the tables that it prints)
+    return output.Shown(lint.tables, data, [header, *([row[name] for name in header] for row in found)])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.command_line.reading_options import qrels_at, questions_at, run_at
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.files.formats import COMPRESSIONS
+from retrieval_metrics.files.compressed import COMPRESSIONS
 from retrieval_metrics.files.opening import STANDARD_INPUT, opened
 from retrieval_metrics.files.trec import RUN
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun

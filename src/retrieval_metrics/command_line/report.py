@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from typing import TYPE_CHECKING
 
 from retrieval_metrics.command_line.arguments import Target, add_modules_to, add_texts_to, texts_of
 from retrieval_metrics.command_line.named_files import kind_of
@@ -13,6 +12,10 @@ from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.loading import load
 from retrieval_metrics.tuning.tuning import Tuning
 
+if TYPE_CHECKING:
+    import argparse
+
+DESCRIPTION = "Write the HTML report of a saved evaluation, comparison or tuning. It is one file that fetches nothing."
 EXAMPLES = """\
 examples:
   retrieval-metrics report results/4f2a91c.json.gz -o report.html
@@ -20,16 +23,8 @@ examples:
 """
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "report",
-        help="write the HTML report of a saved evaluation, comparison or tuning",
-        description="Write a self-contained HTML report of a saved evaluation, comparison or tuning.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run_command=run)
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
     parser.add_argument(
         "saved", metavar="SAVED", help="a file written by --save, Evaluation.save, Comparison.save or Tuning.save"
     )

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import (
     Target,
+    add_arguments_of,
     add_files_to,
     add_modules_to,
     add_output_to,
     add_rules_to,
+    passed_to,
+    scoring_of,
 )
 from retrieval_metrics.command_line.named_files import named, read_both, saved_evaluations
-from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at
-from retrieval_metrics.command_line.values import bound, clusters, metrics
-from retrieval_metrics.scoring.rules import as_rules
+from retrieval_metrics.command_line.reading_options import add_reading_to
+from retrieval_metrics.command_line.values import bound, metrics
 from retrieval_metrics.tuning.tune import tune
 
 if TYPE_CHECKING:
+    import argparse
+
     from retrieval_metrics.tuning.tuning import Tuning
 
+DESCRIPTION = (
+    "Choose the best of several runs, and say what the choice is worth on new questions. The number for new "
+    "questions is an honest one: it takes the choice into account."
+)
 EXAMPLES = """\
 examples:
   retrieval-metrics tune qrels.trec k10.run k60.run k100.run -m ndcg@10 --default k60
@@ -30,16 +37,8 @@ examples:
 """
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "tune",
-        help="choose the best of several runs, and say what the choice is worth on new questions",
-        description="Choose the best of several settings by a metric, with an honest number for new questions.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run_command=run)
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
     add_files_to(parser, runs="+")
     parser.add_argument(
         "-m",
@@ -49,7 +48,13 @@ def add_to(commands: Any) -> None:
         metavar="METRIC",
         help="the metric to choose by; further ones, after commas, are shown (default: ndcg@10)",
     )
-    parser.add_argument("--default", metavar="NAME", required=True, help="the run to keep unless another is better")
+    add_arguments_of(
+        tune,
+        parser,
+        default="NAME | the run to keep unless another is better",
+        level="confidence level",
+        seed="seed of the resamples",
+    )
     for name, words in (("least", "least"), ("most", "largest")):
         parser.add_argument(
             f"--at-{name}",
@@ -59,8 +64,6 @@ def add_to(commands: Any) -> None:
             metavar="METRIC=MEAN",
             help=f"do not choose a run whose mean is beyond this, the {words} that it may be",
         )
-    parser.add_argument("--level", type=float, default=0.95, help="confidence level (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the resamples (default: %(default)s)")
     parser.add_argument("--save", type=Target, metavar="FILE", help="save the tuning, such as tuning.json.gz")
     add_rules_to(parser)
     add_output_to(parser)
@@ -70,39 +73,17 @@ def add_to(commands: Any) -> None:
 
 def run(given: argparse.Namespace) -> bool:
     """Run the command; the exit code of a choice is always 0."""
-    result = _tuned(given)
+    chosen_by, *others = given.metric
+    saved = saved_evaluations([given.qrels, *given.runs])
+    qrels, runs = read_both(given, named(given.runs)) if saved is None else (None, saved)
+    bounds = {name: {str(metric): mean for metric, mean in getattr(given, name)} for name in ("at_least", "at_most")}
+    # The options for scoring are no arguments of `tune` itself, which passes them on.
+    result = tune(runs, qrels, chosen_by, **passed_to(tune, given, others=others, **bounds, **scoring_of(given)))
     if given.report is not None:
         result.report(given.report)
     if given.save is not None:
         result.save(given.save)
-    return output.finish(_shown(result), given.format, given.output, ())
-
-
-def _tuned(given: argparse.Namespace) -> Tuning:
-    chosen_by, *others = given.metric
-    options: dict[str, Any] = {
-        "default": given.default,
-        "others": others,
-        "at_least": {str(metric): mean for metric, mean in given.at_least},
-        "at_most": {str(metric): mean for metric, mean in given.at_most},
-        "level": given.level,
-        "seed": given.seed,
-    }
-    saved = saved_evaluations([given.qrels, *given.runs])
-    if saved is not None:
-        return tune(saved, None, chosen_by, **options)
-    paths = named(given.runs)
-    qrels, runs = read_both(given, paths)
-    return tune(
-        runs,
-        qrels,
-        chosen_by,
-        semantics=as_rules(given.semantics or "standard", given.ties),
-        match=given.match,
-        documents=None if given.documents is None else documents_at(given, given.documents),
-        clusters=clusters(given.clusters),
-        **options,
-    )
+    return output.finish(_shown(result), given.format, given.output)
 
 
 def _shown(result: Tuning) -> output.Shown:

@@ -93,11 +93,10 @@ def _rejudged(one: Scores, other: Scores) -> set[QueryId]:
     ours, theirs = one.origin.judged.qrels, other.origin.judged.qrels
     if ours.same_columns(theirs):
         return set()
-    place = {query: at for at, query in enumerate(theirs.queries)}
     found = set()
     for at, query in enumerate(ours.queries):
-        if query in place:
-            left, right = ours.judgments(at), theirs.judgments(place[query])
+        if query in theirs.place:
+            left, right = ours.judgments(at), theirs.judgments(theirs.place[query])
             # Equal values are equal judgments; unequal ones can be, as groups in another order are.
             if left != right and judgments_fingerprint(left) != judgments_fingerprint(right):
                 found.add(query)

@@ -88,7 +88,7 @@ def open_queries(scores: Mapping[str, Scores], k: int | None, unseen: Mapping[Qu
         raise ValueError("unjudged documents can be given grades only if single documents are judged by id")
     common = set.intersection(*(set(one.queries) for one in scores.values()))
     queries = [query for query in first.queries if query in common]
-    known = {query: dict(_grades(qrels.judgments(at))) for at, query in enumerate(qrels.queries) if query in common}
+    known = {query: grades for query, grades in qrels.graded().items() if query in common}
     rankings: dict[QueryId, dict[str, Any]] = {query: {} for query in queries}
     ranks: dict[QueryId, dict[DocumentId, dict[str, int]]] = {query: {} for query in queries}
     for name, one in scores.items():
@@ -121,10 +121,6 @@ def _first(rankings: Rankings, ranking: Any, k: int | None) -> list[DocumentId]:
         return ids[:k]
     scores = in_single_precision(ranking) if rankings.single_precision else ranking
     return [document for document in ids if scores[document] >= scores[ids[k - 1]]]
-
-
-def _grades(judgments: Any) -> Iterable[tuple[Any, float]]:
-    return judgments.items() if hasattr(judgments, "items") else ((document, 1.0) for document in judgments)
 
 
 def completed_scores(

@@ -118,6 +118,18 @@ class Metric:
             first = "the first result" if size == 1 else f"the first {size}"
         return (self.definition.in_words or self.definition.summary).format(first=first)
 
+    @property
+    def plain_name(self) -> str:
+        """The name without `@`, parentheses, `=` and `;`, including all parameters, for hosts that refuse these.
+
+        Example:
+            >>> [Metric.parse(name).plain_name for name in ("ndcg@10", "map", "precision(rel=2)@5")]
+            ['ndcg_at_10', 'map', 'precision_at_5-rel-2']
+        """
+        cutoff = "" if self.k is None else f"_at_{self.k}"
+        said = "".join(f"-{key}-{str(value).replace(';', '_')}" for key, value in self.parameters)
+        return f"{self.name}{cutoff}{said}"
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the metric by name; a user-defined one with the module that defines it."""
         made_by = self.definition.made_by

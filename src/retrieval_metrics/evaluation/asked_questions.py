@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.definition.metric import as_metrics
-from retrieval_metrics.evaluation.evaluate import clustered, evaluate
+from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.first_answer import first_answer_check
 from retrieval_metrics.evaluation.scored_run import scored_run
@@ -148,4 +148,4 @@ class Asked:
             among = scores.positions[kept]
             origin = scores.needed_origin("evaluated")
             scores = scores.of(kept, count(origin.judged, origin.run, self._rules, kept=among, among=among))
-        return Evaluation(clustered(scores, self._clusters))
+        return Evaluation(scores.clustered(self._clusters))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import RetrievalWarning
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
-    from retrieval_metrics.inputs.question_clusters import Clusters, ClustersBy
+    from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
@@ -99,14 +98,11 @@ def evaluate(
     if isinstance(run, RetrievedRun):
         run.require_an_answer()
     matching = with_documents(match, documents, truth, qrels)
-    scores = clustered(scored_run(truth, run, chosen, rules, matching), clusters_of(qrels, truth, clusters))
+    scores = scored_run(truth, run, chosen, rules, matching)
+    if (known := clusters_of(qrels, truth, clusters)) is not None:
+        scores = scores.clustered(known)
     _warn(scores)
     return Evaluation(scores)
-
-
-def clustered(scores: Scores, clusters: Clusters | None) -> Scores:
-    """Return the scores with the clusters of their queries."""
-    return scores if clusters is None else replace(scores, clusters=clusters.of(scores.queries))
 
 
 def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -19,15 +20,19 @@ def errors_of(name: str) -> Iterator[None]:
     Raises:
         ValueError: If there is an error.
     """
-    import polars as pl
-
     try:
         yield
     except (ValueError, TypeError, ArithmeticError, RecursionError, LookupError) as error:
         if isinstance(error, ValueError) and not isinstance(error, UnicodeError) and name in str(error):
             raise
         raise ValueError(f"{name}: {error or type(error).__name__}") from error
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+    except _of_polars() as error:
         raise ValueError(
             f"{name} is damaged, or of another format: {next(iter(str(error).splitlines()), '')}"
         ) from error
+
+
+def _of_polars() -> tuple[type[BaseException], ...]:
+    """Return what polars raises for damaged data, if anything was read with it."""
+    errors = getattr(sys.modules.get("polars"), "exceptions", None)
+    return () if errors is None else (errors.PolarsError, errors.PanicException)

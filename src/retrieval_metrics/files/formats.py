@@ -4,32 +4,45 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.argument_names import argument
+from retrieval_metrics.files.compressed import COMPRESSIONS
 from retrieval_metrics.files.encodings import refuse_marks
 from retrieval_metrics.inputs.columns import DOCUMENT, QUERY
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
     from retrieval_metrics.files.opening import Reader
 
-FORMATS = ("trec", "csv", "tsv", "json", "jsonl", "parquet")
-COMPRESSIONS = (".bz2", ".gz", ".xz", ".zip", ".zst")
-EXTENSIONS = {
-    ".csv": "csv",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".qrel": "trec",
-    ".qrels": "trec",
-    ".run": "trec",
-    ".trec": "trec",
-    ".tsv": "tsv",
+
+class Format(NamedTuple):
+    """A format of runs and judgments.
+
+    Attributes:
+        extensions: The extensions of its files.
+        separator: What separates the columns of its lines; an empty text if it is no text with columns.
+        quote: What stands around a value that holds a separator; None if no value can.
+        has_names: Whether its columns have names, which `columns` can choose.
+    """
+
+    extensions: tuple[str, ...]
+    separator: str = ""
+    quote: str | None = None
+    has_names: bool = True
+
+
+FORMATS: Mapping[str, Format] = {
+    "trec": Format((".qrel", ".qrels", ".run", ".trec"), " ", has_names=False),
+    "csv": Format((".csv",), ",", '"'),
+    "tsv": Format((".tsv",), "\t"),
+    "json": Format((".json",), has_names=False),
+    "jsonl": Format((".jsonl", ".ndjson")),
+    "parquet": Format((".parquet", ".pq")),
 }
+EXTENSIONS = {extension: name for name, one in FORMATS.items() for extension in one.extensions}
 TREC_WIDTHS = (4, 6)
 MANY = ("documents", "ranking", "relevant", "relevant_docs", "doc_ids", "results")
 """The keys under which a line of JSONL holds all documents of its query."""
@@ -92,7 +105,7 @@ def _by_content(source: Reader) -> str:
     shown = first[:100].decode(errors="replace")
     raise ValueError(
         f"cannot tell the format of {name} from its first line {shown!r}; pass "
-        + argument("format", FORMATS, python=f"format={' or '.join(map(repr, FORMATS))}")
+        + argument("format", tuple(FORMATS), python=f"format={' or '.join(map(repr, FORMATS))}")
     )
 
 

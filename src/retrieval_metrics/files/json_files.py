@@ -13,6 +13,7 @@ import numpy as np
 from retrieval_metrics.argument_names import argument, in_python
 from retrieval_metrics.files.encodings import RETURN_ALONE, at_line, decoded
 from retrieval_metrics.files.formats import MANY
+from retrieval_metrics.files.named_columns import FileTable
 from retrieval_metrics.inputs.columns import DOCUMENT, QUERY, find_columns
 
 if TYPE_CHECKING:
@@ -178,10 +179,8 @@ def _only(row: Mapping[str, Any], keys: Collection[str], where: str) -> str:
     return present[0]
 
 
-def rows(
-    source: Reader, wanted: Mapping[str, Role], columns: Columns | None, allow: Collection[str]
-) -> tuple[Any, Callable[[int], str]]:
-    """Return a JSONL file with one line per document as columns, and the function that names the line of a row.
+def rows(source: Reader, wanted: Mapping[str, Role], columns: Columns | None, allow: Collection[str]) -> FileTable:
+    """Return a JSONL file with one line per document as a table.
 
     Raises:
         ValueError: If a line lacks a needed key that the first line has.
@@ -194,7 +193,7 @@ def rows(
     *_, first = next(objects(source, allow))
     roles = find_columns(list(first), wanted, columns, source.name, allow)
     if (plain := _plain_rows(source, first, roles)) is not None:
-        return plain, line_of
+        return FileTable(plain, plain.columns, line_of)
     found: dict[str, list[Any]] = {key: [] for key in roles.values()}
     for number, line, row in objects(source, allow):
         for key, column in found.items():
@@ -203,7 +202,7 @@ def rows(
                     f"{at_line(source.name, number, line)}: there is no {key!r}, which the lines before it have"
                 )
             column.append(row[key])
-    return found, line_of
+    return FileTable(found, list(found), line_of)
 
 
 def _regular_lines(piece: bytes, keys: int, quotes: int) -> int | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.files.named_columns import collected
 from retrieval_metrics.inputs.entries import item_of, judged_of, of_item, of_judged
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 
@@ -43,7 +42,7 @@ def items_of_table(table: FileTable, source: Reader) -> RetrievedRun | None:
     if ITEM not in table.names:
         return None
     rankings: dict[Any, list[Any]] = {}
-    for number, row in enumerate(collected(table, source).sort("rank", maintain_order=True).iter_rows(named=True), 1):
+    for number, row in enumerate(table.frame.collect().sort("rank", maintain_order=True).iter_rows(named=True), 1):
         where = f"{source.name}, row {number}, query {row['query']!r}"
         rankings.setdefault(row["query"], []).append(item_of(_object(row[ITEM], where), where))
     return RetrievedRun(rankings)
@@ -54,9 +53,8 @@ def table_of_judgments(qrels: Qrels) -> pl.DataFrame:
     import polars as pl
 
     columns: dict[str, list[Any]] = {"query": [], "group": [], PIECE: [], "grade": []}
-    for at, query in enumerate(qrels.queries):
-        judgments: Any = qrels.judgments(at)
-        for number, group in enumerate(judgments if isinstance(judgments, list) else [judgments]):
+    for query, groups in qrels.groups().items():
+        for number, group in enumerate(groups):
             for judged, grade in group.items():
                 row = (query, number, _json(of_judged(judged, f"query {query!r}")), grade)
                 for column, value in zip(columns.values(), row, strict=True):
@@ -75,7 +73,7 @@ def judgments_of_table(table: FileTable, source: Reader) -> dict[Any, Any] | Non
     if PIECE not in table.names:
         return None
     groups: dict[Any, dict[Any, dict[Any, float]]] = {}
-    for number, row in enumerate(collected(table, source).iter_rows(named=True), start=1):
+    for number, row in enumerate(table.frame.collect().iter_rows(named=True), start=1):
         where = f"{source.name}, row {number}, query {row['query']!r}"
         judged = judged_of(_object(row[PIECE], where), where)
         group = groups.setdefault(row["query"], {}).setdefault(row.get("group"), {})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.checks import require
 from retrieval_metrics.files.encodings import at_line, refuse_other_encoding
+from retrieval_metrics.files.formats import FORMATS
 from retrieval_metrics.files.quoting import refuse_carriage_returns, refuse_quotes
 
 if TYPE_CHECKING:
@@ -16,22 +17,20 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from retrieval_metrics.files.formats import Format
     from retrieval_metrics.files.opening import Reader
-
-SEPARATORS = {"csv": ",", "tsv": "\t"}
-QUOTES = {"csv": '"', "tsv": None}
 
 
 class FileTable(NamedTuple):
     """A table from a file.
 
     Attributes:
-        frame: Its rows; every column of a text file is text.
+        frame: Its rows, as a lazy frame or as columns by name; every column of CSV and TSV is text.
         names: The names of its columns as in the file; polars would number repeated ones.
         line: Returns the name of a row's line for errors, counted from 0 without the header; None for Parquet.
     """
 
-    frame: pl.LazyFrame
+    frame: Any
     names: list[str]
     line: Callable[[int], str] | None
 
@@ -48,32 +47,25 @@ def read_table(source: Reader, kind: str) -> FileTable:
     if kind == "parquet":
         # From bytes rather than the path, in which polars would read [1] as a pattern.
         content = BytesIO(source.content())
-        try:
-            names = list(pl.read_parquet_schema(content))
-            content.seek(0)
-            return FileTable(pl.scan_parquet(content), names, None)
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-            raise ValueError(f"{source.name} cannot be read as parquet: {_first_line(error)}") from error
-    lines = _Lines(b"".join(source.pieces()), source, kind)
+        names = list(pl.read_parquet_schema(content))
+        content.seek(0)
+        return FileTable(pl.scan_parquet(content), names, None)
+    lines = _Lines(b"".join(source.pieces()), source, FORMATS[kind])
     return FileTable(lines.frame().lazy(), lines.header, lines.named)
-
-
-def _first_line(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 class _Lines:
     """The text of a file with a header."""
 
-    def __init__(self, text: bytes, source: Reader, kind: str) -> None:
+    def __init__(self, text: bytes, source: Reader, form: Format) -> None:
         refuse_other_encoding(text, source.name)
         if not text.strip():
             raise ValueError(f"{source.name} is empty")
-        if QUOTES[kind]:
-            refuse_quotes(text, SEPARATORS[kind], source.name)
+        if form.quote is not None:
+            refuse_quotes(text, form.separator, source.name)
         # polars drops a carriage return before a separator, which ends the line for the csv module.
-        refuse_carriage_returns(text, source.name, quoted=QUOTES[kind] is not None)
-        self._text, self._source, self._kind = text, source, kind
+        refuse_carriage_returns(text, source.name, quoted=form.quote is not None)
+        self._text, self._source, self._form = text, source, form
         self.header = next(self._lines())[1]
 
     def frame(self) -> pl.DataFrame:
@@ -86,11 +78,11 @@ class _Lines:
 
         try:
             frame = pl.read_csv(
-                self._text, separator=SEPARATORS[self._kind], quote_char=QUOTES[self._kind], infer_schema=False
+                self._text, separator=self._form.separator, quote_char=self._form.quote, infer_schema=False
             )
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        except pl.exceptions.PolarsError:
             self._refuse_uneven_line()
-            raise ValueError(f"{self._source.name} cannot be read as {self._kind}: {_first_line(error)}") from error
+            raise
         if frame.to_series(-1).null_count():  # the last columns of a line are missing, or just its last value
             self._refuse_uneven_line()
         empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
@@ -107,14 +99,14 @@ class _Lines:
         return f"{self._source.name}, row {row + 1}" if found is None else self._where(*found)
 
     def _where(self, number: int, line: list[str]) -> str:
-        return at_line(self._source.name, number, SEPARATORS[self._kind].join(line))
+        return at_line(self._source.name, number, self._form.separator.join(line))
 
     def _lines(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the values of every line that is not empty, including the header, with the number of its first line."""
         lines = csv.reader(
             StringIO(self._text.decode(), newline=""),
-            delimiter=SEPARATORS[self._kind],
-            quoting=csv.QUOTE_MINIMAL if QUOTES[self._kind] else csv.QUOTE_NONE,
+            delimiter=self._form.separator,
+            quoting=csv.QUOTE_MINIMAL if self._form.quote else csv.QUOTE_NONE,
         )
         usual = csv.field_size_limit(max(csv.field_size_limit(), len(self._text)))
         number = 1
@@ -135,17 +127,3 @@ class _Lines:
                     f"{self._where(number, line)}: {len(line)} columns where the header has {len(self.header)}: "
                     f"{' '.join(self.header)}"
                 )
-
-
-def collected(table: FileTable, source: Reader) -> Any:
-    """Return all rows of a table.
-
-    Raises:
-        ValueError: If the data of a file is damaged.
-    """
-    import polars as pl
-
-    try:
-        return table.frame.collect()
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise ValueError(f"{source.name} is damaged: {_first_line(error)}") from error

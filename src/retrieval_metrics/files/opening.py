@@ -6,15 +6,13 @@ import io
 import os
 import stat
 import sys
-import zipfile
-import zlib
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from retrieval_metrics.argument_names import argument
-from retrieval_metrics.checks import require
-from retrieval_metrics.files.archives import ZIP, member_of, open_member
+from retrieval_metrics.files.compressed import COMPRESSIONS, member_of
 from retrieval_metrics.files.encodings import BYTE_ORDER_MARK, refuse_marks, refuse_other_encoding
 from retrieval_metrics.files.limits import Limits
 from retrieval_metrics.files.quoting import refuse_carriage_returns
@@ -27,9 +25,7 @@ if TYPE_CHECKING:
     Source = str | PathLike[str] | IO[bytes] | IO[str]
 
 STANDARD_INPUT = "-"
-GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-BZIP2, XZ = b"BZh", b"\xfd7zXZ\x00"
-ZSTD_PACKAGE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+LONGEST = max(len(one.magic) for one in COMPRESSIONS.values())
 PIECE = 4 << 20
 """Bytes of text read at once: small enough for the processor's cache, large enough to make other costs negligible."""
 BEGINNING = 1 << 16
@@ -98,12 +94,9 @@ class Reader:
     @property
     def file_name(self) -> str:
         """The name whose extension shows the format: in a zip archive, that of its file."""
-        return self.name if not self._zipped() else member_of(self._file, self.name).filename
-
-    def _zipped(self) -> bool:
+        magic = COMPRESSIONS[".zip"].magic
         self._file.seek(0)
-        start: bytes = self._file.read(len(ZIP))
-        return start == ZIP
+        return member_of(self._file, self.name).filename if self._file.read(len(magic)) == magic else self.name
 
     def fingerprint(self) -> tuple[int, ...]:
         """Return values that change when a regular file is rewritten or replaced."""
@@ -124,10 +117,7 @@ class Reader:
     def content(self) -> bytes:
         """Return the whole content, decompressed."""
         with self._text() as text:
-            parts = []
-            while part := text.read(PIECE):
-                parts.append(part)
-            return b"".join(parts)
+            return b"".join(iter(partial(text.read, PIECE), b""))
 
     def whole_text(self) -> bytes:
         """Return the whole content as UTF-8 text without a byte order mark, its lines of any length.
@@ -135,17 +125,11 @@ class Reader:
         Raises:
             ValueError: If it is empty, or not UTF-8.
         """
-        parts: list[bytes] = []
-        with self._text() as text:
-            while part := text.read(PIECE):
-                if not parts:
-                    refuse_marks(part[:BEGINNING], self.name)
-                    if b"\x00" in part[:BEGINNING]:
-                        raise ValueError(
-                            f"{self.name} is a binary file; the only binary format that can be read is Parquet"
-                        )
-                parts.append(part)
-        content = b"".join(parts).removeprefix(BYTE_ORDER_MARK)
+        start = self.beginning()
+        refuse_marks(start, self.name)
+        if b"\x00" in start:
+            raise ValueError(f"{self.name} is a binary file; the only binary format that can be read is Parquet")
+        content = self.content().removeprefix(BYTE_ORDER_MARK)
         if not content.strip():
             raise ValueError(f"{self.name} is empty")
         refuse_other_encoding(content, self.name)
@@ -220,29 +204,12 @@ class Reader:
         """Yield the decompressed text from the start."""
         self._file.seek(0)
         raw = self._file if self.is_regular else io.BufferedReader(self._file)
-        start = raw.peek(6)
-        text: Any = raw
-        errors: tuple[type[Exception], ...] = ()
-        if start.startswith(GZIP):
-            import gzip
-
-            text, errors = gzip.GzipFile(fileobj=raw), (EOFError, zlib.error, gzip.BadGzipFile)
-        elif start.startswith(ZSTD):
-            zstd = require(ZSTD_PACKAGE, "reading a .zst file")
-            text, errors = zstd.ZstdFile(raw), (EOFError, zstd.ZstdError)
-        elif start.startswith(BZIP2):
-            import bz2
-
-            text, errors = bz2.BZ2File(raw), (EOFError, OSError)
-        elif start.startswith(XZ):
-            import lzma
-
-            text, errors = lzma.LZMAFile(raw), (EOFError, lzma.LZMAError)  # noqa: SIM115  (closed with the source)
-        elif start.startswith(ZIP):
-            text, errors = open_member(raw, self.name), (EOFError, zlib.error, zipfile.BadZipFile)
+        start = raw.peek(LONGEST)
+        found = next((one for one in COMPRESSIONS.values() if start.startswith(one.magic)), None)
+        damaged = () if found is None else found.damaged()
         try:
-            yield _Watched(text, self) if errors else text
-        except errors as error:
+            yield raw if found is None else _Watched(found.reading(raw, self.name), self)
+        except damaged as error:
             raise ValueError(
                 f"{self.name} is damaged or cut short: its compressed data cannot be read to the end ({error})"
             ) from error

@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.argument_names import argument
 from retrieval_metrics.checks import require
-from retrieval_metrics.files import formats, json_files, named_columns
+from retrieval_metrics.files import json_files
 from retrieval_metrics.files.errors import errors_of
+from retrieval_metrics.files.formats import FORMATS, format_of
 from retrieval_metrics.files.json_tables import items_of_table, judgments_of_table
+from retrieval_metrics.files.named_columns import read_table
 from retrieval_metrics.files.opening import opened
 from retrieval_metrics.files.rankings import of_mteb, run_of_json
 from retrieval_metrics.files.trec_files import trec_qrels, trec_run
 from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances
 from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.frame_columns import is_frame
-from retrieval_metrics.inputs.frames import qrels_batch, run_batch
+from retrieval_metrics.inputs.frames import LongTable
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import Run
 
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from retrieval_metrics.files.limits import Limits
+    from retrieval_metrics.files.named_columns import FileTable
     from retrieval_metrics.files.opening import Reader, Source
+    from retrieval_metrics.inputs.columns import Columns, Role
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 
 
@@ -31,7 +35,7 @@ def read_qrels(
     source: Source | Any,
     *,
     format: str | None = None,
-    columns: Mapping[str, str | None] | None = None,
+    columns: Columns | None = None,
     allow: str | Collection[str] = (),
     limits: Limits | None = None,
 ) -> Qrels:
@@ -74,26 +78,50 @@ def read_qrels(
     if is_frame(source):
         return Qrels.from_frame(source, columns=columns, allow=allow)
     with opened(source, limits) as file, errors_of(file.name):
-        return _qrels(file, formats.format_of(file, format), columns, allowances(allow))
+        return _qrels(file, _kind(file, format, columns), columns, allowances(allow))
 
 
-def _qrels(source: Reader, kind: str, columns: Mapping[str, str | None] | None, allow: frozenset[str]) -> Qrels:
-    _refuse_columns(kind, columns, source.name)
+def _qrels(source: Reader, kind: str, columns: Columns | None, allow: frozenset[str]) -> Qrels:
     if kind == "trec":
         return trec_qrels(source)
-    if kind == "json":
-        return _qrels_of_json(json_files.whole(source, allow), source.name, allow)
-    if kind == "jsonl":
-        judgments = json_files.per_query(source, allow, columns)
-        if judgments is not None:
-            return _qrels_of_json(judgments, source.name, allow)
-        found, line = json_files.rows(source, OF_JUDGMENTS, columns, allow)
-        return Qrels.of_table(qrels_batch(found, columns, source.name, line, allow=allow))
-    table = named_columns.read_table(source, kind)
-    if (pieces := judgments_of_table(table, source)) is not None:
+    content = _content(source, kind, OF_JUDGMENTS, columns, allow)
+    if isinstance(content, dict):
+        return _qrels_of_json(content, source.name, allow)
+    if (pieces := judgments_of_table(content, source)) is not None:
         return Qrels(pieces)
-    batch = qrels_batch(table.frame, columns, source.name, table.line, allow=allow, names=table.names)
-    return Qrels.of_table(batch)
+    return Qrels.of_table(_long_table(content, OF_JUDGMENTS, columns, source.name, allow).judgments())
+
+
+def _long_table(
+    content: FileTable, wanted: Mapping[str, Role], columns: Columns | None, name: str, allow: frozenset[str]
+) -> LongTable:
+    return LongTable(content.frame, wanted, columns, name, content.line, allow=allow, names=content.names)
+
+
+def _kind(source: Reader, given: str | None, columns: Columns | None) -> str:
+    """Return the format of a source.
+
+    Raises:
+        ValueError: If it cannot be recognised, or columns are named and it has none.
+    """
+    kind = format_of(source, given)
+    if columns and not FORMATS[kind].has_names:
+        raise ValueError(
+            f"{source.name} is read as {kind}, which has no column names; pass {argument('format')} if it has another"
+        )
+    return kind
+
+
+def _content(
+    source: Reader, kind: str, wanted: Mapping[str, Role], columns: Columns | None, allow: frozenset[str]
+) -> dict[str, Any] | FileTable:
+    """Return what a file holds that is not TREC: an entry per query, or a table with a row per document."""
+    if kind == "json":
+        return json_files.whole(source, allow)
+    if kind == "jsonl":
+        entries = json_files.per_query(source, allow, columns)
+        return json_files.rows(source, wanted, columns, allow) if entries is None else entries
+    return read_table(source, kind)
 
 
 def _qrels_of_json(content: dict[str, Any], name: str, allow: frozenset[str]) -> Qrels:
@@ -117,7 +145,7 @@ def read_run(
     source: Source | Any,
     *,
     format: str | None = None,
-    columns: Mapping[str, str | None] | None = None,
+    columns: Columns | None = None,
     memory: int | None = None,
     show_progress: bool = False,
     allow: str | Collection[str] = (),
@@ -175,34 +203,21 @@ def read_run(
     if is_frame(source):
         return Run.from_frame(source, columns=columns, allow=allow)
     with opened(source, limits) as file, errors_of(file.name):
-        kind = formats.format_of(file, format)
-        _refuse_columns(kind, columns, file.name)
-        if kind == "json":
-            rankings = of_mteb(json_files.whole(file, allowances(allow)), file.name, subset, split)
-            return _run_of_json(rankings, file.name, allowances(allow))
-        if (subset, split) != (None, None):
+        kind, allowed = _kind(file, format, columns), allowances(allow)
+        if kind != "json" and (subset, split) != (None, None):
             raise ValueError(
                 f"{argument('subset')} and {argument('split')} choose of the predictions of MTEB, which are JSON, "
                 f"not {kind}"
             )
         if kind == "trec":
             return trec_run(source, file, memory, show_progress=show_progress)
-        return _run(file, kind, columns, allowances(allow))
-
-
-def _run(
-    source: Reader, kind: str, columns: Mapping[str, str | None] | None, allow: frozenset[str]
-) -> Run | RetrievedRun:
-    if kind == "jsonl":
-        rankings = json_files.per_query(source, allow, columns)
-        if rankings is not None:
-            return _run_of_json(rankings, source.name, allow)
-        found, line = json_files.rows(source, OF_A_RUN, columns, allow)
-        return Run([run_batch(found, columns, source.name, line, allow=allow)])
-    table = named_columns.read_table(source, kind)
-    if (items := items_of_table(table, source)) is not None:
-        return items
-    return Run([run_batch(table.frame, columns, source.name, table.line, allow=allow, names=table.names)])
+        content = _content(file, kind, OF_A_RUN, columns, allowed)
+        if isinstance(content, dict):
+            rankings = of_mteb(content, file.name, subset, split) if kind == "json" else content
+            return _run_of_json(rankings, file.name, allowed)
+        if (items := items_of_table(content, file)) is not None:
+            return items
+        return Run([_long_table(content, OF_A_RUN, columns, file.name, allowed).rankings()])
 
 
 def _run_of_json(rankings: Mapping[str, Any], name: str, allow: frozenset[str]) -> Run | RetrievedRun:
@@ -210,10 +225,3 @@ def _run_of_json(rankings: Mapping[str, Any], name: str, allow: frozenset[str]) 
         for query in rankings:
             _refuse_blanks(query, "query", name)
     return run_of_json(rankings, name, allow)
-
-
-def _refuse_columns(kind: str, columns: Mapping[str, str | None] | None, name: str) -> None:
-    if columns and kind in {"trec", "json"}:
-        raise ValueError(
-            f"{name} is read as {kind}, which has no column names; pass {argument('format')} if it has another"
-        )

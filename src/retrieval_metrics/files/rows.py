@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.files.named_columns import SEPARATORS
+from retrieval_metrics.files.formats import FORMATS
 from retrieval_metrics.inputs.grouping import first_repeat
 
 if TYPE_CHECKING:
@@ -125,12 +125,13 @@ def require_text(frame: pl.DataFrame, kind: str, path: str | PathLike[str]) -> N
     """
     import polars as pl
 
-    if kind not in SEPARATORS:
+    form = FORMATS[kind]
+    if not (form.separator and form.has_names):
         return
     for column in frame.iter_columns():
         if column.dtype != pl.String:
             continue
         if (column == "").any():
             raise ValueError(f"an id in {path} must not be empty")
-        if kind == "tsv" and (wrong := column.str.contains(r"[\t\r\n]")).any():
+        if form.quote is None and (wrong := column.str.contains(r"[\t\r\n]")).any():
             raise ValueError(f"an id in {path} must not contain a tab or a line break, got {column.filter(wrong)[0]!r}")

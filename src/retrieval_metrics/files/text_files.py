@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.files.encodings import at_line
+from retrieval_metrics.files.errors import errors_of
 from retrieval_metrics.files.formats import format_by_name
 from retrieval_metrics.files.json_files import numbered_lines, objects, whole
-from retrieval_metrics.files.named_columns import collected, read_table
+from retrieval_metrics.files.named_columns import read_table
 from retrieval_metrics.files.opening import opened
 
 if TYPE_CHECKING:
@@ -44,19 +45,7 @@ def read_queries(path: Source, *, limits: Limits | None = None) -> dict[str, str
         >>> read_queries(path)
         {'q1': 'what is a closure?'}
     """
-    with opened(path, limits) as source:
-        return _texts(source)
-
-
-def _texts(source: Reader) -> dict[str, str]:
-    texts: dict[str, str] = {}
-    for where, query, text in _entries(source):
-        if query in texts:
-            raise ValueError(f"{where}: query {query!r} appears twice")
-        texts[query] = text
-    if not texts:
-        raise ValueError(f"{source.name} is empty")
-    return texts
+    return _texts(path, limits, "query")
 
 
 def read_corpus(path: Source, *, limits: Limits | None = None) -> dict[str, str]:
@@ -73,69 +62,57 @@ def read_corpus(path: Source, *, limits: Limits | None = None) -> dict[str, str]
     Raises:
         ValueError: As `read_queries`.
     """
-    with opened(path, limits) as source:
-        if _kind(source) != "jsonl":
-            return _texts(source)
-        texts: dict[str, str] = {}
-        for number, line, row in objects(source):
-            where = at_line(source.name, number, line)
-            document, text = _id_and_text(row, where)
-            if document in texts:
-                raise ValueError(f"{where}: document {document!r} appears twice")
-            texts[document] = f"{row['title']} {text}" if row.get("title") else text
-        return texts
+    return _texts(path, limits, "document")
 
 
-def _kind(source: Reader) -> str:
-    known = format_by_name(source.file_name)
-    if known in {"csv", "json", "jsonl", "parquet"}:
-        return known
-    if source.beginning().lstrip().startswith(b"{"):
-        return "jsonl"
-    return "tsv"
+def _texts(path: Source, limits: Limits | None, what: Literal["query", "document"]) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    with opened(path, limits) as source, errors_of(source.name):
+        for where, row in _rows(source):
+            key, text = _one_of(IDS, row, where), row[_one_of(TEXTS, row, where)]
+            if row[key] is None or row[key] == "":
+                raise ValueError(f"{where}: there is no id")
+            if not isinstance(text, str):
+                raise ValueError(f"{where}: the text must be a string, got {text!r}")  # noqa: TRY004  (the file is wrong)
+            if (id_ := str(row[key])) in texts:
+                raise ValueError(f"{where}: {what} {id_!r} appears twice")
+            texts[id_] = f"{row['title']} {text}" if what == "document" and row.get("title") else text
+        if not texts:
+            raise ValueError(f"{source.name} is empty")
+    return texts
 
 
-def _entries(source: Reader) -> Iterator[tuple[str, str, str]]:
-    kind = _kind(source)
+def _rows(source: Reader) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every row with an id and a text, and where it is."""
+    kind = format_by_name(source.file_name)
+    if kind not in {"csv", "json", "jsonl", "parquet"}:
+        kind = "jsonl" if source.beginning().lstrip().startswith(b"{") else "tsv"
     if kind == "jsonl":
-        for number, line, row in objects(source):
-            where = at_line(source.name, number, line)
-            yield where, *_id_and_text(row, where)
+        yield from ((at_line(source.name, number, line), row) for number, line, row in objects(source))
     elif kind == "json":
         for query, text in whole(source).items():
-            yield f"{source.name}, query {query!r}", query, _text(text, f"{source.name}, query {query!r}")
+            yield f"{source.name}, query {query!r}", {"id": query, "text": text}
     elif kind == "tsv":
         yield from _tab_separated(source)
     else:
-        for number, row in enumerate(collected(read_table(source, kind), source).iter_rows(named=True), start=1):
-            where = f"{source.name}, row {number}: {row}"
-            yield where, *_id_and_text(row, where)
+        for number, row in enumerate(read_table(source, kind).frame.collect().iter_rows(named=True), start=1):
+            yield f"{source.name}, row {number}: {row}", row
 
 
-def _tab_separated(source: Reader) -> Iterator[tuple[str, str, str]]:
+def _tab_separated(source: Reader) -> Iterator[tuple[str, dict[str, Any]]]:
     header: list[str] | None = None
     for count, (number, line) in enumerate(numbered_lines(source)):
         fields = line.split("\t")
         where = at_line(source.name, number, line)
         if count == 0 and any(name.strip().lower() in IDS for name in fields):
             header = [name.strip() for name in fields]
-        elif header is not None:
-            if len(fields) != len(header):
-                raise ValueError(f"{where}: {len(fields)} columns where the header has {len(header)}")
-            yield where, *_id_and_text(dict(zip(header, fields, strict=True)), where)
-        elif len(fields) != 2:  # noqa: PLR2004  (id and text)
-            raise ValueError(
-                f"{where}: {len(fields)} columns where there should be 2: the id and the text, separated by a tab"
-            )
-        else:
-            yield where, fields[0], _text(fields[1], where)
-
-
-def _id_and_text(row: dict[str, Any], where: str) -> tuple[str, str]:
-    key, text = _one_of(IDS, row, where), _one_of(TEXTS, row, where)
-    if row[key] is None or row[key] == "":
-        raise ValueError(f"{where}: there is no id")
-    return str(row[key]), _text(row[text], where)
+            continue
+        columns = header or ["id", "text"]
+        if len(fields) != len(columns):
+            should = "where the header has" if header else "where there should be"
+            what = "" if header else ": the id and the text, separated by a tab"
+            raise ValueError(f"{where}: {len(fields)} columns {should} {len(columns)}{what}")
+        yield where, dict(zip(columns, fields, strict=True))
 
 
 def _one_of(names: Sequence[str], row: dict[str, Any], where: str) -> str:
@@ -144,9 +121,3 @@ def _one_of(names: Sequence[str], row: dict[str, Any], where: str) -> str:
         said = f"both {present[0]!r} and {present[1]!r}" if present else f"none of {', '.join(names)}"
         raise ValueError(f"{where}: there is {said}")
     return present[0]
-
-
-def _text(text: Any, where: str) -> str:
-    if not isinstance(text, str):
-        raise ValueError(f"{where}: the text must be a string, got {text!r}")  # noqa: TRY004  (the file is wrong, not the call)
-    return text

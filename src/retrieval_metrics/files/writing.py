@@ -10,9 +10,8 @@ import numpy as np
 from retrieval_metrics.argument_names import argument
 from retrieval_metrics.checks import require
 from retrieval_metrics.files.compressed import saving_compressed
-from retrieval_metrics.files.formats import format_by_name, known_format
+from retrieval_metrics.files.formats import FORMATS, format_by_name, known_format
 from retrieval_metrics.files.json_tables import table_of_items, table_of_judgments
-from retrieval_metrics.files.named_columns import SEPARATORS
 from retrieval_metrics.files.rankings import items_of, run_of_mapping
 from retrieval_metrics.files.rows import ONLY_JSON, judgment_frame, require_text, require_words, table_frame, trec_frame
 from retrieval_metrics.inputs.entries import of_item, of_judgments
@@ -145,9 +144,7 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
     require("polars", "writing a file")
     kind, truth = _format_to_write(path, format), as_qrels(qrels)
     if kind in {"json", "jsonl"}:
-        judged = {
-            query: of_judgments(truth.judgments(at), f"query {query!r}") for at, query in enumerate(truth.queries)
-        }
+        judged = {query: of_judgments(judgments, f"query {query!r}") for query, judgments in truth.as_dict().items()}
         _write_json(path, kind, list(truth.queries), judged.items())
         return
     bare = np.flatnonzero(np.diff(np.array(truth.bounds)) == 0)
@@ -186,9 +183,9 @@ def _write_frames(path: str | PathLike[str], kind: str, frames: Iterator[pl.Data
     with saving_compressed(path) as file:
         for number, frame in enumerate(frames):
             text = frame.write_csv(
-                separator=SEPARATORS.get(kind, " "),
-                include_header=kind != "trec" and not number,
-                quote_style="necessary" if kind == "csv" else "never",
+                separator=FORMATS[kind].separator,
+                include_header=FORMATS[kind].has_names and not number,
+                quote_style="never" if FORMATS[kind].quote is None else "necessary",
             )
             file.write(text.encode())
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from retrieval_metrics.argument_names import judgments_first
 from retrieval_metrics.checks import id_kind
+from retrieval_metrics.inputs.columns import OF_JUDGMENTS
 from retrieval_metrics.inputs.frame_columns import reads_a_file, refuse_frame
 from retrieval_metrics.inputs.grades import LARGEST_GRADE, finite_grades, grade_column
 from retrieval_metrics.inputs.judgment_reader import JudgmentReader
@@ -155,13 +156,13 @@ class Qrels:
             >>> Qrels.from_frame({"query_id": ["q1", "q1"], "doc_id": ["d3", "d7"], "relevance": [2, 1]})
             <Qrels: 1 queries, 2 judgments, 2 groups>
         """
-        from retrieval_metrics.inputs.frames import qrels_batch  # noqa: PLC0415  (only those with a frame need it)
+        from retrieval_metrics.inputs.frames import LongTable  # noqa: PLC0415  (only those with a frame need it)
 
-        return cls.of_table(qrels_batch(frame, columns, allow=allow))
+        return cls.of_table(LongTable(frame, OF_JUDGMENTS, columns, allow=allow).judgments())
 
     @classmethod
     def of_table(cls, judgments: Batch | QrelsMapping) -> Qrels:
-        """Take what `qrels_batch` found in a table: flat judgments in columns, or groups by query."""
+        """Take what was found in a `LongTable`: flat judgments in columns, or groups by query."""
         return cls(judgments) if isinstance(judgments, Mapping) else cls.from_batch(judgments)
 
     def _set_groups_of_one(self) -> None:
@@ -226,17 +227,13 @@ class Qrels:
         """Return the judgments without the documents whose grade is negative; unchanged if there are none."""
         if not (self.member_grade < 0).any():
             return self
-        kept: dict[Any, Judgments] = {q: _drop_negative(self.judgments(at)) for at, q in enumerate(self.queries)}
-        return self._like(kept)
+        return self._like({query: _drop_negative(judgments) for query, judgments in self.as_dict().items()})
 
     def flattened(self) -> Qrels:
         """Return the judgments with every document of every group as a group of one; unchanged if they are flat."""
         if self.is_flat:
             return self
-        flat: dict[Any, dict[Relevant, float]] = {}
-        for query, start, end in zip(self.queries, self.bounds, self.bounds[1:], strict=False):
-            flat[query] = dict(zip(self.documents[start:end], self.document_grade[start:end].tolist(), strict=True))
-        return self._like(flat)
+        return self._like(self.graded())
 
     def _like(self, judgments: QrelsMapping) -> Qrels:
         """Return other judgments of the same questions."""
@@ -246,11 +243,17 @@ class Qrels:
 
     def judgments(self, index: int) -> Judgments:
         """Return the judgments of one query: graded documents, or graded groups."""
+        return self._graded(index) if self.is_flat else self._groups(index)
+
+    def _graded(self, index: int) -> dict[Relevant, float]:
         start, end = self.bounds[index], self.bounds[index + 1]
+        return dict(zip(self.documents[start:end], self.document_grade[start:end].tolist(), strict=True))
+
+    def _groups(self, index: int) -> list[dict[Relevant, float]]:
         if self.is_flat:
-            return dict(zip(self.documents[start:end], self.document_grade[start:end].tolist(), strict=True))
+            return [{document: grade} for document, grade in self._graded(index).items()]
         groups: dict[int, dict[Relevant, float]] = {}
-        first, last = np.searchsorted(self.member_document, [start, end])
+        first, last = np.searchsorted(self.member_document, [self.bounds[index], self.bounds[index + 1]])
         for member in range(first, last):
             group = groups.setdefault(int(self.member_group[member]), {})
             group[self.documents[int(self.member_document[member])]] = float(self.member_grade[member])
@@ -283,7 +286,7 @@ class Qrels:
                 f"{self.queries[int(self.document_query[at])]!r} has {self.document_grade[at]:g}"
             )
 
-    def as_dict(self) -> dict[Any, Judgments]:
+    def as_dict(self) -> dict[Any, Any]:
         """Return the judgments query by query, as graded documents or groups, in a form that `evaluate` takes.
 
         Example:
@@ -291,6 +294,29 @@ class Qrels:
             {'q1': {'d1': 1.0, 'd7': 1.0}, 'q2': {'d3': 2.0}}
         """
         return {query: self.judgments(at) for at, query in enumerate(self.queries)}
+
+    def graded(self) -> dict[Any, dict[Any, float]]:
+        """Return the grade of each judged document, query by query: its largest if it is in several groups.
+
+        Example:
+            >>> Qrels({"q1": [{"d1": 2, "d2": 1}, ["d1"]]}).graded()
+            {'q1': {'d1': 2.0, 'd2': 1.0}}
+        """
+        return {query: self._graded(at) for at, query in enumerate(self.queries)}
+
+    def groups(self) -> dict[Any, list[dict[Any, float]]]:
+        """Return the groups with their grades, query by query; a flat judgment is a group of one.
+
+        Example:
+            >>> Qrels({"q1": {"d1": 2, "d7": 1}}).groups()
+            {'q1': [{'d1': 2.0}, {'d7': 1.0}]}
+        """
+        return {query: self._groups(at) for at, query in enumerate(self.queries)}
+
+    @cached_property
+    def place(self) -> dict[Any, int]:
+        """The position of each query in `queries`."""
+        return {query: at for at, query in enumerate(self.queries)}
 
     def __len__(self) -> int:
         """Return the number of judged queries."""

@@ -42,13 +42,12 @@ def judge_by_column(qrels: Qrels, run: Run) -> JudgedRun:
     """
     judged = _judged_documents(qrels)
     any_query = judged["document"].unique().implode()
-    position = {query: at for at, query in enumerate(qrels.queries)}
     n_retrieved = np.zeros(len(qrels), dtype=np.int64)
     parts: list[tuple[IntArray, ...]] = []
     repeats: list[tuple[IntArray, ...]] = []
     for batch in run.batches():
         _check_kind(qrels, batch)
-        at = np.array([position.get(query, -1) for query in batch.queries], dtype=np.int64)
+        at = np.array([qrels.place.get(query, -1) for query in batch.queries], dtype=np.int64)
         n_retrieved[at[at >= 0]] = np.diff(batch.bounds)[at >= 0]
         found = _find(judged, any_query, batch, at)
         if batch.scores is None:

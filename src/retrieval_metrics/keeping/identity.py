@@ -36,7 +36,7 @@ def judgments_fingerprints(scores: Scores) -> dict[QueryId, str]:
     if scores.origin is None:
         return {}
     qrels = scores.origin.judged.qrels
-    return {query: judgments_fingerprint(qrels.judgments(at)) for at, query in enumerate(qrels.queries)}
+    return {query: judgments_fingerprint(judgments) for query, judgments in qrels.as_dict().items()}
 
 
 def rankings_fingerprint(scores: Scores) -> str | None:

@@ -63,8 +63,8 @@ def of_qrels(qrels: Qrels) -> Lines:
         ValueError: If JSON cannot hold something, such as the properties of a `Metadata`.
     """
     return Lines(
-        _entry(query, qrels.texts.get(query), qrels.judgments(at), qrels.provenance.get(query))
-        for at, query in enumerate(qrels.queries)
+        _entry(query, qrels.texts.get(query), judgments, qrels.provenance.get(query))
+        for query, judgments in qrels.as_dict().items()
     )
 
 

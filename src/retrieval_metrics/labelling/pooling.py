@@ -69,7 +69,8 @@ def pool(
         raise TypeError(f"questions must be an EvaluationSet or map query ids to texts, got {type(questions).__name__}")
     named = named_runs(runs, texts, "asked")
     k = positive_integer(depth, "depth")
-    known = _judged(questions) if isinstance(questions, Questions) and not judged else {}
+    # Of quotes and spans, no document is known to be judged.
+    known = as_qrels(questions).graded() if isinstance(questions, Questions) and not judged else {}
     ranks: dict[Any, dict[Any, dict[str, int]]] = {query: {} for query in texts}
     contents: dict[Any, str | None] = {}
     for name, run in named.items():
@@ -123,15 +124,6 @@ def _without_id(system: str, query: Any, rank: int, item: Any) -> str:
 
 def _none(metric: Any) -> float | None:
     return None if metric is None else 0.0
-
-
-def _judged(questions: Questions) -> dict[Any, set[Any]]:
-    """Return the judged documents by query; for quotes and spans, no document is known to be judged."""
-    truth = as_qrels(questions)
-    return {
-        query: set(truth.documents[start:end])
-        for query, start, end in zip(truth.queries, truth.bounds, truth.bounds[1:], strict=False)
-    }
 
 
 def _effects(runs: dict[str, Any], questions: Any, metric: Metric, match: Any) -> dict[tuple[Any, Any], float]:

@@ -42,7 +42,7 @@ class Truths(NamedTuple):
             ValueError: If people graded nothing for a sampled query, or the model nothing for any query.
         """
         graded, guessed = _judged(people), _judged(model)
-        by_people = {query: graded.judgments(at) for at, query in enumerate(graded.queries)}
+        by_people = graded.as_dict()
         if missing := [query for query in sample.queries if query not in by_people]:
             raise ValueError(
                 f"people graded nothing for {len(missing)} of the {len(sample)} sampled queries, for example "
@@ -51,7 +51,7 @@ class Truths(NamedTuple):
             )
         wanted = set(sample.of)
         by_model: dict[Any, Any] = {
-            query: guessed.judgments(at) for at, query in enumerate(guessed.queries) if query in wanted
+            query: judgments for query, judgments in guessed.as_dict().items() if query in wanted
         }
         if not by_model:
             raise ValueError(
@@ -79,11 +79,7 @@ class Truths(NamedTuple):
         if not self.of_documents:
             return None
         first, second = (
-            {
-                (query, document): grade
-                for at, query in enumerate(one.queries)
-                for document, grade in _graded(one.judgments(at)).items()
-            }
+            {(query, document): grade for query, grades in one.graded().items() for document, grade in grades.items()}
             for one in (self.people, self.model)
         )
         return Agreement.of(names, first, second, level, None, threshold)
@@ -133,17 +129,11 @@ def called(labels: Any, otherwise: str) -> str:
     return labels.name if isinstance(labels, Labels) else otherwise
 
 
-def _graded(judgments: Any) -> Mapping[Any, float]:
-    """Return judgments that are flat, with the type of such."""
-    graded: Mapping[Any, float] = judgments
-    return graded
-
-
 def _ungraded(runs: Mapping[str, Any], truth: Qrels, k: int, match: Any) -> tuple[int, int]:
-    known = {query: set(_graded(truth.judgments(at))) for at, query in enumerate(truth.queries)}
+    known = truth.graded()
     seen: dict[Any, set[Any]] = {query: set() for query in known}
     for run in runs.values():
         found = Rankings(run, match, STANDARD.ties)
         for query, ranking in found.of(known):
             seen[query].update(found.ids(ranking)[:k])
-    return sum(len(held - known[query]) for query, held in seen.items()), sum(map(len, seen.values()))
+    return sum(len(held - known[query].keys()) for query, held in seen.items()), sum(map(len, seen.values()))

@@ -76,7 +76,7 @@ class RelevanceEvaluator:
         columns = self._columns(scores)
         numbers = (np.nan_to_num(column).tolist() for column in columns.values())  # 0/0 is 0, which has a mean
         names, rows = list(columns), list(zip(*numbers, strict=True))
-        place = {query: at for at, query in enumerate(self._qrels.queries)}
+        place = self._qrels.place
         return {query: dict(zip(names, rows[place[query]], strict=True)) for query in scores if query in place}
 
     def _columns(self, scores: Mapping[str, Mapping[str, float]]) -> Mapping[str, Any]:

@@ -248,9 +248,7 @@ def _require_held(questions: Questions, what: str, *, lossy: bool) -> None:
     """
     _require_no_history(questions, what)
     truth = as_qrels(questions)
-    for at, query in enumerate(truth.queries):
-        judgments: Any = truth.judgments(at)
-        groups = [{one: grade} for one, grade in judgments.items()] if truth.is_flat else judgments
+    for query, groups in truth.groups().items():
         for group in groups:
             relevant = [one for one, grade in group.items() if grade > 0]
             held = [one for one in relevant if not isinstance(one, Piece) or isinstance(one, (Quote, Text))]
@@ -277,9 +275,8 @@ def _texts(judged: Iterable[Any]) -> list[str]:
 def _relevant(questions: Questions) -> Iterable[tuple[Any, str, list[Any]]]:
     truth, texts = as_qrels(questions), questions.queries
     known: Mapping[Any, str] = texts
-    grades = truth.document_grade
-    for query, start, end in zip(truth.queries, truth.bounds, truth.bounds[1:], strict=False):
-        yield query, known[query], [truth.documents[at] for at in range(start, end) if grades[at] > 0]
+    for query, graded in truth.graded().items():
+        yield query, known[query], [one for one, grade in graded.items() if grade > 0]
 
 
 def _require_ids(questions: Questions, what: str) -> None:

@@ -172,8 +172,7 @@ def relabel(
         return places
 
     judgments: dict[QueryId, Judgments] = {}
-    for index, query in enumerate(truth.queries):
-        given: Any = truth.judgments(index)
+    for query, given in truth.as_dict().items():
         judgments[query] = group(query, given) if isinstance(given, Mapping) else [group(query, one) for one in given]
     return Relabelling(judgments, labels)
 

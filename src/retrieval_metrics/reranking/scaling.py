@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from retrieval_metrics.aliases import FloatArray
+
+DocumentT = TypeVar("DocumentT")
 
 
 def scaled(scores: FloatArray) -> FloatArray:
@@ -34,3 +38,23 @@ def by_rank(n: int) -> FloatArray:
         [1.0, 0.5, 0.0]
     """
     return scaled(-np.arange(n, dtype=np.float64))
+
+
+def relevance_by(
+    kind: Literal["query", "score", "rank"], documents: Sequence[DocumentT], score_of: Callable[[DocumentT], float]
+) -> FloatArray | None:
+    """Return the relevance that `mmr` takes for the documents of a host, best first.
+
+    Args:
+        kind: `"score"` scales the scores of the documents to [0, 1], `"rank"` takes their order, and `"query"` leaves
+            relevance to the vector of the query: None.
+        documents: The documents.
+        score_of: Returns the score of a document, or raises if it has none.
+
+    Example:
+        >>> relevance_by("rank", ["d1", "d7"], float)
+        array([1., 0.])
+    """
+    if kind == "score":
+        return scaled(np.array([score_of(document) for document in documents], dtype=np.float64))
+    return by_rank(len(documents)) if kind == "rank" else None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from retrieval_metrics.argument_names import in_python
+from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.inputs.question_clusters import Clusters, clusters_of
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.judging.ranking_order import Rankings
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.inputs.question_clusters import Clusters
+    from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.shapes import QueryTexts
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.budget import Filled
@@ -261,9 +263,24 @@ class Scores:
 
     @cached_property
     def _judged_at(self) -> dict[QueryId, int]:
-        judged = self.needed_origin("looked into").judged.qrels.queries
-        position = {query: at for at, query in enumerate(judged)}
-        return {query: position[query] for query in self.queries}
+        place = self.needed_origin("looked into").judged.qrels.place
+        return {query: place[query] for query in self.queries}
+
+    def clustered(self, by: ClustersBy) -> Scores:
+        """Return the scores with the clusters of their queries.
+
+        Args:
+            by: What defines a cluster, as in `evaluate`; `"source"` takes what the judgments say, if they are known.
+
+        Raises:
+            TypeError: If `by` has another type.
+            ValueError: If a mapping has none of the queries, or all queries are in one cluster.
+        """
+        if by is not None and not isinstance(by, Clusters):
+            nothing: dict[Any, Any] = dict.fromkeys(self.queries, ())
+            truth = Qrels(nothing) if self.origin is None else self.origin.judged.qrels
+            by = clusters_of(truth, truth, by)
+        return self if by is None else replace(self, clusters=by.of(self.queries))
 
     def of(self, rows: IntArray, counts: Counts) -> Scores:
         """Return the scores of some of the queries."""

@@ -351,12 +351,57 @@ def test_a_judgment_is_a_quote_or_its_place() -> None:
     assert list(qrels_of(made).values()) == [[[rm.Quote(OPENED), rm.Span("vault", start, start + len(OPENED))]]]
     assert list(made.questions.queries.values()) == ["Who gets into the strong room after hours?"]
     ((query, provenance),) = made.questions.provenance.items()
-    assert len(str(query)) == 12
+    assert re.fullmatch("gets-strong-room-hours-[0-9a-f]{6}", str(query))
     assert (provenance.source, provenance.kind, provenance.model) == ("vault", "one_passage", "told")
     assert provenance.prompt == "one_passage 3"
     assert provenance.date is not None
     assert made.stopped is None
     assert repr(made) == "<GeneratedQuestions: 1 questions, 0 rejected>"
+
+
+def test_ids_can_be_read_are_those_of_the_text_and_fit_into_a_line_of_trec() -> None:
+    (first, again), other = (
+        (
+            list(rm.generate_questions(RULES, ScriptedModel(), 2, seed=seed).questions.queries.items())
+            for seed in (1, 1)
+        ),
+        rm.generate_questions(topics(), ScriptedModel(), 30).questions.queries,
+    )
+    assert first == again
+    assert len(set(other)) == 30
+    for query, text in other.items():
+        *words, digits = str(query).split("-")
+        assert re.fullmatch("[0-9a-f]{6}", digits)
+        assert 1 <= len(words) <= 4
+        assert all(word in str(text).lower() for word in words)
+        assert not re.search(r"\s", str(query))
+
+
+class AlwaysSays(ScriptedModel):
+    """Says yes, or no, whatever it is asked in a check."""
+
+    def __init__(self, verdict: bool) -> None:  # noqa: FBT001  (it is what is always said)
+        super().__init__()
+        self.verdict = verdict
+
+    def __call__(self, prompt: str) -> str:
+        said = json.loads(super().__call__(prompt))
+        return json.dumps({name: self.verdict if isinstance(value, bool) else value for name, value in said.items()})
+
+
+@pytest.mark.parametrize(("verdict", "words"), [(True, "said yes to all"), (False, "said no to all")])
+def test_a_model_that_says_the_same_to_everything_is_named(verdict: bool, words: str) -> None:  # noqa: FBT001
+    made = rm.generate_questions(topics(), AlwaysSays(verdict), 4, kinds="one_passage")
+    assert len(made) == 0
+    assert words in str(made)
+    assert made.stopped is not None
+
+
+def test_a_model_that_tells_texts_apart_is_not_suspected() -> None:
+    assert "the questions of the checks" not in str(rm.generate_questions(topics(), ScriptedModel(), 12))
+    never_refuted = rm.generate_questions(topics(), AlwaysSays(verdict=True), 12, checks=("answerable",))
+    assert len(never_refuted) == 12
+    assert "the questions of the checks" not in str(never_refuted), "it was never asked what should be denied"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from ir_measures.providers.base import NOT_PROVIDED, Choices
 from ir_measures.providers.base import Any as Anything
 
 import retrieval_metrics as rm
-from retrieval_metrics.adapting import as_rules
+from retrieval_metrics.adapting import Scorer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -38,7 +38,7 @@ METRIC_OF = {
 }
 """The metric that is the same as each measure."""
 LARGEST_GRADE_OF_GDEVAL = 4
-RULES = replace(as_rules("trec_eval"), missing="zero")
+RULES = replace(Scorer(semantics="trec_eval").rules, missing="zero")
 """Those of trec_eval -c, because ir_measures counts a query without results as 0."""
 NOT_RELATIVE = (False, NOT_PROVIDED)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.runnables import Runnable
 
 from langchain_retrieval_metrics.recording import searches_of
-from retrieval_metrics.adapting import first_way
+from retrieval_metrics.adapting.twins import first_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

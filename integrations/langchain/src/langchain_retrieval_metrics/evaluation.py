@@ -17,13 +17,8 @@ from retrieval_metrics import (
     aretrieve,
     retrieve,
 )
-from retrieval_metrics.adapting import (
-    WORKERS,
-    Asked,
-    arguments_of,
-    passed_on,
-    positive_integer,
-)
+from retrieval_metrics.adapting import Asked
+from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on, positive_integer
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig

@@ -14,7 +14,8 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_retrieval_metrics.asking import Refused, how_to_ask, invoked, is_graph
 from langchain_retrieval_metrics.documents import items_of
 from langchain_retrieval_metrics.recording import searches_of
-from retrieval_metrics.adapting import Host, first_way
+from retrieval_metrics.adapting import Host
+from retrieval_metrics.adapting.twins import first_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

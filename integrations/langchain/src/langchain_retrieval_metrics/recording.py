@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.runnables.config import merge_configs
 
 from langchain_retrieval_metrics.documents import as_retrieved
-from retrieval_metrics.adapting import Recording, seen_in
+from retrieval_metrics.adapting import Recording
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -77,8 +77,8 @@ async def searches_of(
     recorded = LangChainRecording(tools=tools)
     whole = merge_configs(config, {"callbacks": [recorded.handler("the question")]})
     await agent.ainvoke({"messages": [("user", text)]}, config=whole)
-    (trajectory,) = recorded.trajectories.values()
-    return list(seen_in(trajectory, "interleaved").ranking)  # type: ignore[arg-type]  # documents become items
+    (ranking,) = recorded.trajectories.interleaved().values()
+    return list(ranking)
 
 
 class SearchHandler(BaseCallbackHandler):

@@ -1,4 +1,4 @@
-"""The relevance of documents from the scores in their metadata."""
+"""The scores of documents in their metadata."""
 
 from __future__ import annotations
 
@@ -6,32 +6,13 @@ import math
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from retrieval_metrics.adapting import scaled
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from langchain_core.documents import Document
 
-    from retrieval_metrics.types import FloatArray
-
 SCORE_KEYS = ("relevance_score", "score")
 """The metadata in which rerankers of LangChain write scores."""
-
-
-def by_score(documents: Sequence[Document], key: str | None) -> FloatArray:
-    """Return the scores in the metadata, scaled so that the lowest is 0 and the highest 1; equal scores are all 1.
-
-    Args:
-        documents: At least one document.
-        key: The key of the score; None takes `relevance_score`, or else `score`.
-
-    Raises:
-        ValueError: If a document has no score, or one that is not a finite number; the message names it.
-    """
-    return scaled(np.array([_score(document, key) for document in documents], dtype=np.float64))
 
 
 def score_in(metadata: Mapping[str, Any], key: str | None = None) -> tuple[Sequence[str], Any]:
@@ -45,7 +26,16 @@ def is_number(score: Any) -> bool:
     return isinstance(score, Real) and not isinstance(score, bool) and math.isfinite(score)
 
 
-def _score(document: Document, key: str | None) -> float:
+def score_of(document: Document, key: str | None) -> float:
+    """Return the score in the metadata of a document.
+
+    Args:
+        document: The document.
+        key: The key of the score; None takes `relevance_score`, or else `score`.
+
+    Raises:
+        ValueError: If it has no score, or one that is not a finite number.
+    """
     keys, found = score_in(document.metadata, key)
     if found is None:
         has = ", ".join(map(repr, document.metadata)) or "none"

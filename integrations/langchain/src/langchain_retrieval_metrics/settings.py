@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -12,11 +13,11 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from langchain_retrieval_metrics.relevance import by_score
+from langchain_retrieval_metrics.relevance import score_of
 from langchain_retrieval_metrics.vector_cache import shared_cache
 from langchain_retrieval_metrics.vectors import WantedVectors, as_vector, state_vector
 from retrieval_metrics import mmr
-from retrieval_metrics.adapting import by_rank
+from retrieval_metrics.adapting import relevance_by
 
 if TYPE_CHECKING:
     from langchain_retrieval_metrics.vector_cache import Vector
@@ -139,9 +140,7 @@ class MMRSettings(BaseModel):
         return [self._marked(documents[at], score, rank) for rank, (at, score) in enumerate(scored, start=1)]
 
     def _relevance(self, documents: Sequence[Document]) -> FloatArray | None:
-        if self.relevance == "score":
-            return by_score(documents, self.score_key)
-        return by_rank(len(documents)) if self.relevance == "rank" else None
+        return relevance_by(self.relevance, documents, partial(score_of, key=self.score_key))
 
     def _marked(self, document: Document, score: float, rank: int) -> Document:
         marks = {self.mmr_score_key: score, self.mmr_rank_key: rank}

@@ -10,7 +10,8 @@ from langchain_retrieval_metrics.documents import items_of
 from langchain_retrieval_metrics.evaluation import workers_of
 from langchain_retrieval_metrics.retriever import MMRRetriever
 from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, retrieve, tune
-from retrieval_metrics.adapting import WORKERS, Asked, arguments_of, first_way, passed_on, positive_integer
+from retrieval_metrics.adapting import Asked
+from retrieval_metrics.adapting.twins import WORKERS, arguments_of, first_way, passed_on, positive_integer
 from retrieval_metrics.types import Tuning
 
 if TYPE_CHECKING:

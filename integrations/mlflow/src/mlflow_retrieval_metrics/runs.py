@@ -16,7 +16,6 @@ from mlflow import MlflowClient
 from mlflow.entities import Metric as LoggedMetric
 
 from retrieval_metrics import Comparison, Evaluation, RetrievalWarning, __version__
-from retrieval_metrics.adapting import plain_name
 from retrieval_metrics.types import Scores
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ def log_comparison(
     numbers: dict[str, float] = {}
     for each in comparison.differences:
         metric = next(metric for metric in comparison.metrics if str(metric) == each.metric)
-        of = f"{plain_name(metric)}/{plain[each.system]} - {plain[each.baseline]}"
+        of = f"{metric.plain_name}/{plain[each.system]} - {plain[each.baseline]}"
         numbers |= {f"{of}/difference": each.mean, f"{of}/low": each.interval.low, f"{of}/high": each.interval.high}
         numbers |= {f"{of}/p": each.p_corrected, f"{of}/n": float(each.n)}
     texts = {"queries": queries, "corpus": corpus}
@@ -204,7 +203,7 @@ def _numbers(evaluation: Evaluation) -> dict[str, float]:
     numbers: dict[str, float] = {}
     intervals = evaluation.intervals(LEVEL)
     for metric in evaluation.metrics:
-        of, interval = plain_name(metric), intervals[metric]
+        of, interval = metric.plain_name, intervals[metric]
         numbers |= {f"{of}/mean": evaluation.means[metric], f"{of}/n": float(evaluation.n[metric])}
         numbers |= {f"{of}/low_95": interval.low, f"{of}/high_95": interval.high}
     counts: Any = evaluation.counts

@@ -14,7 +14,7 @@ from pydantic import PrivateAttr
 
 from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
 from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
-from retrieval_metrics.adapting import RowScorer, check_calls, check_path, plain_name, scored_name
+from retrieval_metrics.adapting import RowScorer, check_calls, check_path, scored_name
 from retrieval_metrics.types import CallsView  # noqa: TC001  (pydantic reads it)
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ def retrieval_scorers(
     }
     return [
         RetrievalScorer(
-            name=scored_name(plain_name(metric), said | {"semantics": scorer.rules.name}, USUAL, prefix=prefix),
+            name=scored_name(metric.plain_name, said | {"semantics": scorer.rules.name}, USUAL, prefix=prefix),
             description=metric.in_words,
             metric=str(metric),
             **said,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from retrieval_metrics import EvaluationSet, Qrels, Run, aretrieve, retrieve
-from retrieval_metrics.adapting import as_qrels, positive_integer
+from retrieval_metrics.adapting import as_qrels
+from retrieval_metrics.adapting.twins import positive_integer
 
 
 @dataclass(frozen=True, slots=True)

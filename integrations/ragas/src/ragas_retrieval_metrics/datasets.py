@@ -11,7 +11,8 @@ import retrieval_metrics as rm
 from ragas_retrieval_metrics.host import SingleTurnSample
 from ragas_retrieval_metrics.retrieved import RetrievedDataset
 from retrieval_metrics import Qrels
-from retrieval_metrics.adapting import WORKERS, arguments_of, as_matching, host_of, passed_on
+from retrieval_metrics.adapting import host_of
+from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
 
 if TYPE_CHECKING:
     from ragas.dataset_schema import MultiTurnSample
@@ -155,7 +156,7 @@ def _questions(queries: Any, qrels: QrelsMapping | None, match: str | Key) -> rm
             "a dataset of ragas holds one id for each item, so match must be 'id', 'source', 'metadata:<name>' or a "
             "callable, not a Matching; for its options, retrieve with rm.retrieve and call rm.evaluate"
         )
-    as_matching(match)
+    rm.Matching(by=match)
     return questions
 
 
@@ -176,7 +177,7 @@ def _dataset(questions: rm.EvaluationSet, run: rm.RetrievedRun, match: str | Key
         )
     truth = Qrels(questions.qrels)
     by_id = truth.document_kind is not None or not truth.has_pieces
-    key, stand_in = as_matching(match).key, _stand_in(truth, match)
+    key, stand_in = rm.Matching(by=match).key, _stand_in(truth, match)
     rankings: dict[Any, list[rm.Retrieved]] = {}
     texts: Mapping[Any, str] = questions.queries
     for query in texts:

@@ -12,7 +12,6 @@ from ragas_retrieval_metrics.metric import RetrievalMetric
 from ragas_retrieval_metrics.reading import read_rows, row_of
 from ragas_retrieval_metrics.references import References
 from ragas_retrieval_metrics.retrieved import RetrievedDataset
-from retrieval_metrics.adapting import as_rules
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +97,7 @@ def evaluate_dataset(
 
 def rules_of(on_unjudged: OnUnjudged) -> rm.Rules:
     """Return the rules for rows without a relevant context."""
-    rules = as_rules("standard")
+    rules = rm.Rules(name="standard")
     return rules if on_unjudged == "nan" else replace(rules, no_relevant="zero")
 
 

@@ -13,8 +13,9 @@ from ragas_retrieval_metrics.host import BaseMetric, MetricResult, MetricType, S
 from ragas_retrieval_metrics.names import By, Named, OnUnjudged, one_of
 from ragas_retrieval_metrics.references import Judged, References
 from ragas_retrieval_metrics.row import FIELDS, Row
-from retrieval_metrics.adapting import RowScorer, arguments_of
+from retrieval_metrics.adapting import RowScorer
 from retrieval_metrics.adapting.distributed import divides_by_largest_grade
+from retrieval_metrics.adapting.twins import arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

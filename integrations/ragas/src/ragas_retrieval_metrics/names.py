@@ -10,7 +10,7 @@ import re
 from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 
 from retrieval_metrics import Budget, Metric
-from retrieval_metrics.adapting import DEFINITIONS, plain_name, scored_name
+from retrieval_metrics.adapting import DEFINITIONS, scored_name
 
 By: TypeAlias = Literal["ids", "texts", "auto"]
 OnUnjudged: TypeAlias = Literal["nan", "zero"]
@@ -33,7 +33,7 @@ class Named(NamedTuple):
 
     def __str__(self) -> str:
         chosen = {"by": self.by, "unjudged": self.on_unjudged, "qrels": self.qrels}
-        return scored_name(plain_name(self.metric), chosen, {"by": "ids", "unjudged": "nan", "qrels": None})
+        return scored_name(self.metric.plain_name, chosen, {"by": "ids", "unjudged": "nan", "qrels": None})
 
     @classmethod
     def parse(cls, text: str) -> Named:

@@ -13,7 +13,9 @@ from pydantic import BaseModel
 from ragas_retrieval_metrics.host import EvaluationResult, MetricResult
 from ragas_retrieval_metrics.names import Named
 from ragas_retrieval_metrics.row import Row
-from retrieval_metrics.adapting import QUERY_KEYS
+
+QUERIES = ("user_input", "query", "question", "text")
+"""The columns that may hold the text of a query; the first is that of ragas."""
 
 
 class ScoredRow(NamedTuple):
@@ -164,7 +166,7 @@ def _value(cell: Any, column: str, row: Mapping[str, Any]) -> float | None:
 
 def query_of(row: Mapping[str, Any]) -> str | None:
     """Return the text of the query of a row; None if it has none."""
-    for key in ("user_input", *QUERY_KEYS):
+    for key in QUERIES:
         if isinstance(row.get(key), str):
             return str(row[key])
     return None

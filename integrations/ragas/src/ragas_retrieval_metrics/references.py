@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.retrieved import RetrievedDataset
-from retrieval_metrics.adapting import as_qrels
 
 if TYPE_CHECKING:
     from ragas_retrieval_metrics.names import By
@@ -43,7 +42,6 @@ class References:
         self.match: str | rm.Matching = "id"
         self._names: Mapping[str, Any] = {}
         self.truth = truth
-        self._place = {query: place for place, query in enumerate(truth.queries)}
         if isinstance(given, RetrievedDataset):
             questions, run = _of_conversion(given)
             texts: Mapping[Any, str] = questions.queries
@@ -93,7 +91,7 @@ class References:
         """
         if row.user_input is None:
             raise ValueError("qrels= is keyed by user_input, which this row does not have; pass user_input=...")
-        place = self._place.get(row.user_input)
+        place = self.truth.place.get(row.user_input)
         return None if place is None else self.truth.judgments(place)
 
     def items_of(self, row: Row) -> Sequence[rm.Retrieved] | None:
@@ -111,7 +109,7 @@ class References:
 
     def warn_of_unjudged(self, queries: Sequence[str | None], stacklevel: int = 2) -> None:
         """Warn of queries without judgments."""
-        known = ", ".join(map(repr, islice(self._place, 3)))
+        known = ", ".join(map(repr, islice(self.truth.place, 3)))
         others = f", and {len(queries) - 1} more" if len(queries) > 1 else ""
         warnings.warn(
             f"qrels= has no user_input {queries[0]!r}{others}; they are keyed by the text of the query and "
@@ -128,8 +126,8 @@ def as_references(qrels: Judged) -> rm.Qrels:
         ValueError: If two queries of an `EvaluationSet` have the same text and different judgments.
     """
     if isinstance(qrels, (RetrievedDataset, rm.EvaluationSet)):
-        return as_qrels(_by_text(_questions(qrels)))
-    return as_qrels(qrels)
+        return rm.Qrels(_by_text(_questions(qrels)))
+    return qrels if isinstance(qrels, rm.Qrels) else rm.Qrels(qrels)
 
 
 def _questions(given: RetrievedDataset | rm.EvaluationSet) -> rm.EvaluationSet:

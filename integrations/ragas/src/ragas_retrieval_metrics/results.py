@@ -21,7 +21,6 @@ from ragas_retrieval_metrics.recomputed import recomputed
 from ragas_retrieval_metrics.references import References
 from ragas_retrieval_metrics.retrieved import RetrievedDataset
 from ragas_retrieval_metrics.row import FIELDS, Row
-from retrieval_metrics.adapting import as_qrels, clusters_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,10 +111,7 @@ def to_evaluation(
         complete = told_apart(complete, columns, references)
     known = recomputed(complete, columns, references) or _values_alone(complete, columns, references)
     _warn_of_failures(complete, known)
-    nothing: dict[Any, Any] = {query: [] for query in known.queries}
-    truth = as_qrels(nothing) if known.origin is None else known.origin.judged.qrels
-    found = clusters_of(truth, truth, clusters)
-    evaluation = rm.Evaluation(known if found is None else replace(known, clusters=found.of(known.queries)))
+    evaluation = rm.Evaluation(known.clustered(clusters))
     others = _others_of(complete, known.queries)
     return evaluation.with_scores(others, bounds=bounds) if others else evaluation
 

@@ -18,15 +18,16 @@ from ray_retrieval_metrics.shuffled_rows import (
     to_rows,
     without_unjudged,
 )
-from retrieval_metrics.adapting import as_rules, positive_integer
 from retrieval_metrics.adapting.distributed import (
     ROWS_FOR_DOUBT,
     allowances,
     as_metrics,
+    as_rules,
     divides_by_largest_grade,
     same_kind,
     warn_of_doubt,
 )
+from retrieval_metrics.adapting.twins import positive_integer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

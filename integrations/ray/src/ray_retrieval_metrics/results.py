@@ -6,7 +6,7 @@ import pickle
 import re
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,7 @@ import retrieval_metrics as rm
 from ray_retrieval_metrics.query_rows import LARGEST_GRADE, check_columns, scores_in
 from ray_retrieval_metrics.repeats import HELD, PART, REPEATED, TWICE, in_parts, repeats_in
 from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
-from retrieval_metrics.adapting import as_qrels, as_rules, clusters_of
-from retrieval_metrics.adapting.distributed import NOTHING_FOUND, OTHER_IDS, defined_metrics
+from retrieval_metrics.adapting.distributed import NOTHING_FOUND, OTHER_IDS, as_rules, defined_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -103,10 +102,7 @@ def to_evaluation(
 def _clustered(scores: Scores, clusters: ClustersBy) -> rm.Evaluation:
     """Return the evaluation of scores whose queries are in clusters, in the order of their ids."""
     order = np.array(sorted(range(len(scores.queries)), key=scores.queries.__getitem__))
-    ordered = scores.of(order, scores.counts)
-    nothing: dict[Any, Any] = {query: [] for query in ordered.queries}
-    truth = as_qrels(nothing)
-    return rm.Evaluation(replace(ordered, clusters=clusters_of(truth, truth, clusters)))
+    return rm.Evaluation(scores.of(order, scores.counts).clustered(clusters))
 
 
 def _packed_definitions() -> dict[str, bytes]:

@@ -1,19 +1,39 @@
-"""A candidate question with its evidence."""
+"""A wanted question, and a candidate for it with its evidence."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.inputs.conversations import with_what_was_said
 from retrieval_metrics.inputs.fingerprints import question_fingerprint
 from retrieval_metrics.inputs.pieces import Quote
+from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.questions.words.languages import FUNCTION_WORDS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from retrieval_metrics.inputs.pieces import Piece, Span
 
-DIGITS = 12
-"""Hexadecimal digits of an id, enough to merge sets that were generated separately."""
+MOST_WORDS, DIGITS = 4, 6
+"""Words and hexadecimal digits of an id: to read it, and to merge sets that were generated separately."""
+
+
+class WantedQuestion(NamedTuple):
+    """A question to write.
+
+    Attributes:
+        kind: Its kind.
+        places: The passages to make it from, by their places in the corpus.
+        persona: The name of the person who asks it; None if there are no personas.
+        difficulty: The wanted difficulty; None if any will do.
+    """
+
+    kind: str
+    places: tuple[int, ...]
+    persona: str | None = None
+    difficulty: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,31 +60,29 @@ class Candidate:
     """A candidate question.
 
     Attributes:
-        kind: Its kind.
-        places: The passages that it was made from, by their places in the corpus.
+        task: What was wanted.
         question: The question.
         groups: The evidence: one of each group is needed; the first of each is from the passages it was made from.
         overlap: The share of its content words that are in these passages.
         history: What was said before it, if it continues a conversation.
         answer: A reference answer, if the model gave one.
-        persona: The name of the person who asks it, if there are several.
         rank: The rank at which BM25 has found something of every group; None if it finds nothing of one.
+        id: Its first content words and a fingerprint of all, so that the same question always has the same id.
     """
 
-    kind: str
-    places: tuple[int, ...]
+    task: WantedQuestion
     question: str
     groups: list[list[Evidence]]
     overlap: float
     history: tuple[dict[str, str], ...] = ()
     answer: str | None = None
-    persona: str | None = None
     rank: int | None = None
+    id: str = field(init=False)
 
-    @property
-    def id(self) -> str:
-        """An id derived from its text, so that the same question always has the same id."""
-        return question_fingerprint(self.in_context)[:DIGITS]
+    def __post_init__(self) -> None:
+        asked = words(self.question)
+        telling = [word for word in asked if word not in FUNCTION_WORDS] or asked
+        self.id = "-".join([*telling[:MOST_WORDS], question_fingerprint(self.in_context)[:DIGITS]])
 
     @property
     def in_context(self) -> str:
@@ -72,9 +90,19 @@ class Candidate:
         return with_what_was_said(self.history, self.question)
 
     @property
+    def quoted(self) -> str:
+        """The words of the passages it was made from that answer it."""
+        return joined(group[0] for group in self.groups)
+
+    @property
     def judgments(self) -> list[list[Piece]]:
         """The judgments: for each group its quotes and their places, of which one suffices."""
         return [list(dict.fromkeys(_alternatives(group))) for group in self.groups]
+
+
+def joined(evidence: Iterable[Evidence]) -> str:
+    """Return the words of several parts of passages as one text."""
+    return "\n\n".join(one.text for one in evidence)
 
 
 def _alternatives(group: list[Evidence]) -> list[Piece]:

@@ -61,7 +61,7 @@ class Elsewhere:
         found: dict[str, list[int]] = {}
         for candidate in candidates:
             scores = self._scores(candidate)
-            order = np.argsort(-scores, kind="stable")[: self._depth + len(candidate.places)]
+            order = np.argsort(-scores, kind="stable")[: self._depth + len(candidate.task.places)]
             found[candidate.id] = [int(at) for at in order if scores[at] > 0]
         if self._retriever is None or not candidates:
             return found, 0
@@ -87,7 +87,7 @@ class Elsewhere:
 
     def not_its_own(self, found: Sequence[int], candidate: Candidate, group: Sequence[Evidence]) -> list[int]:
         """Return the passages not known to answer that do not overlap with those that the question was made from."""
-        own = {*candidate.places, *(at for one in group for at in self._holding(one))}
+        own = {*candidate.task.places, *(at for one in group for at in self._holding(one))}
         passages = self._corpus.passages
         return [
             at for at in dict.fromkeys(found) if at not in own and not any(passages.overlap(at, one) for one in own)

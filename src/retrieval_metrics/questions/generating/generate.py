@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.checks import positive_integer, proportion
 from retrieval_metrics.models.prompter import Prompter
-from retrieval_metrics.questions.generating.checking import Checking
 from retrieval_metrics.questions.generating.contents import Contents
 from retrieval_metrics.questions.generating.corpus import Corpus
 from retrieval_metrics.questions.generating.elsewhere import Elsewhere
 from retrieval_metrics.questions.generating.generation import ANSWERABLE, CHECKS, Generation, Wanted
+from retrieval_metrics.questions.generating.interview import Interview
 from retrieval_metrics.questions.generating.kinds import (
     COMPARISON,
     DEFAULT_SHARES,
@@ -107,24 +107,14 @@ async def agenerate_questions(
                 f"most {MOST_PER_PASSAGE} of a kind are made from one; add texts, or use a smaller passage_length than "
                 f"{passage_length}"
             )
-    told = prompts or QuestionPrompts()
     reading = Reading(read, evidence, most_overlap)
-    elsewhere = Elsewhere(read, retriever, depth=depth, show_progress=show_progress)
-    checking = Checking(read, reading, prompter, told, elsewhere, show_progress=show_progress)
-    contents = Contents(read.passages.tokens, seed)
-    wanted = Wanted(shares, difficulties, checks, described)
-    generation = Generation(
-        corpus=read,
-        contents=contents,
-        wanted=wanted,
-        reading=reading,
-        checking=checking,
-        elsewhere=elsewhere,
-        prompter=prompter,
-        prompts=told,
-        show_progress=show_progress,
-    )
-    return await generation.run()
+    return await Generation(
+        read,
+        Contents(read.passages.tokens, seed),
+        Wanted(shares, difficulties, checks, described),
+        Interview(prompter, prompts or QuestionPrompts(), reading, described, show_progress=show_progress),
+        Elsewhere(read, retriever, depth=depth, show_progress=show_progress),
+    ).run()
 
 
 @arguments_of(agenerate_questions)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.models.calls import Calls
     from retrieval_metrics.questions.evaluation_set import EvaluationSet
+    from retrieval_metrics.questions.generating.checking import Findings
 
 PAGE = 10
 """The lowest rank that is counted apart: the first page of what is found."""
@@ -85,8 +86,7 @@ class GeneratedQuestions(Printed):
         stopped: str | None,
         documents: tuple[int, int],
         clusters: tuple[int, int],
-        others: tuple[int, int, int],
-        unsupported: int,
+        findings: Findings,
     ) -> None:
         self.questions = questions
         self.rejected = list(rejected)
@@ -95,8 +95,7 @@ class GeneratedQuestions(Printed):
         self._wanted = dict(wanted)
         self._documents = documents
         self._clusters = clusters
-        self._others = others
-        self._unsupported = unsupported
+        self._findings = findings
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -156,18 +155,20 @@ class GeneratedQuestions(Printed):
         return tables
 
     def _notes(self) -> list[str]:
-        (used, documents), (covered, clusters), (found, refused, unseen) = self._documents, self._clusters, self._others
+        (used, documents), (covered, clusters), findings = self._documents, self._clusters, self._findings
         notes = [
             *(f"{name}: {meaning}" for name, meaning in DIFFICULTIES.items()),
             f"made of {used:,} of {documents:,} documents, and of {covered:,} of {clusters:,} clusters of content",
         ]
-        if found or refused:
+        if findings.others or findings.refused:
             notes.append(
-                f"{found:,} other passages answer a question too and are judged; {refused:,} more were named, but do "
-                "not answer alone"
+                f"{findings.others:,} other passages answer a question too and are judged; {findings.refused:,} more "
+                "were named, but do not answer alone"
             )
-        if unseen:
-            notes.append(f"{unseen:,} times it is unknown which other passages answer, because no reply could be used")
+        if findings.unseen:
+            notes.append(
+                f"{findings.unseen:,} times it is unknown which other passages answer, because no reply could be used"
+            )
         ranks: list[Any] = [
             made.get("bm25_rank") or math.inf
             for query, made in self.questions.provenance.items()
@@ -179,13 +180,15 @@ class GeneratedQuestions(Printed):
                 f"BM25 ranks what answers them first for {first:,}, 2 to {PAGE} for {page:,}, and lower or not at all "
                 f"for {len(ranks) - first - page:,}"
             )
-        if self.questions.answers or self._unsupported:
-            left_out = f"; {self._unsupported:,} were left out, because it could not be confirmed that they do"
+        if self.questions.answers or findings.unsupported:
+            left_out = f"; {findings.unsupported:,} were left out, because it could not be confirmed that they do"
             notes.append(
                 f"{len(self.questions.answers):,} have a reference answer that says what their quotes say"
-                f"{left_out if self._unsupported else ''}"
+                f"{left_out if findings.unsupported else ''}"
             )
         notes.append(str(self.calls))
+        if findings.of_the_model is not None:
+            notes.append(findings.of_the_model)
         if self.stopped is not None:
             notes.append(f"there are fewer than wanted: {self.stopped}")
         if len(self.questions):

@@ -6,13 +6,15 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import cycle
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.documents import Sources
 from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.models.prompter import Failure
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
-from retrieval_metrics.questions.generating.checking import UNCHECKED
+from retrieval_metrics.questions.generating.candidate import Candidate, WantedQuestion
+from retrieval_metrics.questions.generating.checking import UNCHECKED, Checking
 from retrieval_metrics.questions.generating.generated import GeneratedQuestions, RejectedQuestion
 from retrieval_metrics.questions.generating.kinds import difficulty_of
 from retrieval_metrics.questions.generating.passage_queue import MOST_PER_PASSAGE, PassageQueue
@@ -22,14 +24,10 @@ from retrieval_metrics.questions.linting.subject import Subject
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from retrieval_metrics.models.prompter import Prompter
-    from retrieval_metrics.questions.generating.candidate import Candidate
-    from retrieval_metrics.questions.generating.checking import Checking
     from retrieval_metrics.questions.generating.contents import Contents
     from retrieval_metrics.questions.generating.corpus import Corpus
     from retrieval_metrics.questions.generating.elsewhere import Elsewhere
-    from retrieval_metrics.questions.generating.prompts import QuestionPrompts
-    from retrieval_metrics.questions.generating.replies import Reading
+    from retrieval_metrics.questions.generating.interview import Interview
 
 MOST_ATTEMPTS = 5
 """The largest number of replies requested for each wanted question."""
@@ -37,22 +35,6 @@ MOST_CHECKS = 3
 """How often a question is checked whose check got no usable reply, before it is given up."""
 ANSWERABLE, NEEDED, OTHERS, ANSWERS, DUPLICATES = "answerable", "needed", "others", "answers", "duplicates"
 CHECKS = (ANSWERABLE, NEEDED, OTHERS, ANSWERS, DUPLICATES)
-
-
-class WantedQuestion(NamedTuple):
-    """A question to write.
-
-    Attributes:
-        kind: Its kind.
-        places: The passages to make it from.
-        persona: The name of the person who asks it; None if there are no personas.
-        difficulty: The wanted difficulty; None if any will do.
-    """
-
-    kind: str
-    places: tuple[int, ...]
-    persona: str | None = None
-    difficulty: str | None = None
 
 
 @dataclass(frozen=True)
@@ -77,27 +59,19 @@ class Generation:
 
     def __init__(
         self,
-        *,
         corpus: Corpus,
         contents: Contents,
         wanted: Wanted,
-        reading: Reading,
-        checking: Checking,
+        interview: Interview,
         elsewhere: Elsewhere,
-        prompter: Prompter,
-        prompts: QuestionPrompts,
-        show_progress: bool,
     ) -> None:
         """Set the parts, without asking anything yet."""
         self._corpus = corpus
         self._contents = contents
         self._wanted = wanted
-        self._reading = reading
-        self._checking = checking
+        self._interview = interview
         self._elsewhere = elsewhere
-        self._prompter = prompter
-        self._prompts = prompts
-        self._show_progress = show_progress
+        self._checking = Checking(corpus, interview, elsewhere)
         self._queue = PassageQueue(corpus, contents)
         self._asked: dict[tuple[str, tuple[int, ...]], list[str]] = {}
         self._personas = cycle(wanted.personas or [None])
@@ -118,7 +92,7 @@ class Generation:
             written += len(tasks)
             stopped = await self._round(tasks)
         for candidate in self._unchecked:
-            self._reject_candidate(candidate, UNCHECKED, "its check got no usable reply, or was not made")
+            self._reject(Failure(UNCHECKED, "its check got no usable reply, or was not made"), candidate)
         self._unchecked = []
         if stopped is None and any(self._missing().values()):
             stopped = (
@@ -129,7 +103,7 @@ class Generation:
         return self._result(stopped)
 
     def _missing(self) -> dict[str, int]:
-        made = Counter(candidate.kind for candidate in [*self._accepted, *self._unchecked])
+        made = Counter(candidate.task.kind for candidate in [*self._accepted, *self._unchecked])
         return {kind: count - made[kind] for kind, count in self._wanted.kinds.items()}
 
     def _tasks(self, most: int) -> list[WantedQuestion]:
@@ -153,39 +127,15 @@ class Generation:
 
     async def _round(self, tasks: list[WantedQuestion]) -> str | None:
         """Request questions and check them; return why there can be no further round, or None if there can."""
-        written: dict[int, Candidate] = {}
-        for fields in dict.fromkeys(tuple(self._reading.fields(task.kind).items()) for task in tasks):
-            keys = {at: task for at, task in enumerate(tasks) if dict(fields) == self._reading.fields(task.kind)}
-            replies = await self._prompter.ask(
-                {key: self._prompt(task) for key, task in keys.items()},
-                lambda key, reply: self._reading.question(tasks[key].kind, tasks[key].places, reply),
-                fields=dict(fields),
-                label="writing questions",
-                show_progress=self._show_progress,
-            )
-            written |= replies.parsed
-            for key, failure in replies.failures.items():
-                self._reject(failure.reason, failure.message, tasks[key], reply=failure.reply)
-        for key, task in enumerate(tasks):
-            asked = self._asked.setdefault((task.kind, task.places), [])
-            if (candidate := written.get(key)) is not None:
-                candidate.persona = task.persona
-                asked.append(candidate.question)
+        replies = await self._interview.questions(tasks, self._asked)
+        for at, failure in replies.failures.items():
+            self._reject(failure, tasks[at])
+        written = [replies.parsed[at] for at in sorted(replies.parsed)]
+        for candidate in written:
+            self._asked.setdefault((candidate.task.kind, candidate.task.places), []).append(candidate.question)
         again, self._unchecked = self._unchecked, []
-        await self._check([*again, *(written[key] for key in sorted(written))])
-        return self._prompter.stopped
-
-    def _prompt(self, task: WantedQuestion) -> str:
-        prompt = self._prompts.to_write(
-            task.kind,
-            self._reading.shown(task.places),
-            by_number=self._reading.by_number,
-            persona=None if task.persona is None else self._wanted.personas[task.persona],
-            difficulty=task.difficulty,
-        )
-        if asked := self._asked.get((task.kind, task.places)):
-            prompt += "\n\nAsk for something else than:\n" + "\n".join(f"- {question}" for question in asked)
-        return prompt
+        await self._check([*again, *written])
+        return self._interview.prompter.stopped
 
     async def _check(self, candidates: list[Candidate]) -> None:
         left = self._of_wanted_difficulty(self._distinct(candidates))
@@ -194,7 +144,7 @@ class Generation:
                 wrong = await check(left)
                 for candidate in left:
                     if candidate.id in wrong:
-                        self._failed_check(candidate, *wrong[candidate.id])
+                        self._failed_check(candidate, wrong[candidate.id])
                 left = [candidate for candidate in left if candidate.id not in wrong]
         if OTHERS in self._wanted.checks and left:
             await self._checking.others([candidate for candidate in left if candidate.groups])
@@ -209,13 +159,13 @@ class Generation:
         everything = [*self._accepted, *left]
         self._accepted = self._without_repeats(everything, {candidate.id for candidate in everything})
 
-    def _failed_check(self, candidate: Candidate, reason: str, message: str) -> None:
+    def _failed_check(self, candidate: Candidate, failure: Failure) -> None:
         """Reject a question, or check it again if the model was not reached."""
         self._checks[candidate.id] += 1
-        if reason == UNCHECKED and self._checks[candidate.id] < MOST_CHECKS:
+        if failure.reason == UNCHECKED and self._checks[candidate.id] < MOST_CHECKS:
             self._unchecked.append(candidate)
         else:
-            self._reject_candidate(candidate, reason, message)
+            self._reject(failure, candidate)
 
     def _distinct(self, candidates: list[Candidate]) -> list[Candidate]:
         """Drop the questions that repeat an earlier one exactly and, if that is checked, nearly."""
@@ -223,7 +173,7 @@ class Generation:
         distinct: list[Candidate] = []
         for candidate in candidates:
             if candidate.id in known:
-                self._reject_candidate(candidate, "duplicate question", "the same question is already in the set")
+                self._reject(Failure("duplicate question", "the same question is already in the set"), candidate)
             else:
                 known.add(candidate.id)
                 distinct.append(candidate)
@@ -241,7 +191,7 @@ class Generation:
                     found.setdefault(finding.query, finding)
         for candidate in everything:
             if (repeat := found.get(candidate.id)) is not None:
-                self._reject_candidate(candidate, repeat.name.replace("_", " "), repeat.message)
+                self._reject(Failure(repeat.name.replace("_", " "), repeat.message), candidate)
         return [candidate for candidate in everything if candidate.id in among and candidate.id not in found]
 
     def _of_wanted_difficulty(self, candidates: list[Candidate]) -> list[Candidate]:
@@ -254,17 +204,16 @@ class Generation:
                 room[difficulty] -= 1
                 kept.append(candidate)
             else:
-                self._reject_candidate(candidate, "unwanted difficulty", f"it is {difficulty}; there are enough")
+                self._reject(Failure("unwanted difficulty", f"it is {difficulty}; there are enough"), candidate)
         return kept
 
-    def _reject_candidate(self, candidate: Candidate, reason: str, message: str) -> None:
-        self._reject(reason, message, WantedQuestion(candidate.kind, candidate.places), question=candidate.question)
-
-    def _reject(
-        self, reason: str, message: str, task: WantedQuestion, *, question: str | None = None, reply: str | None = None
-    ) -> None:
-        sources = self._sources(task.places)
-        self._rejected.append(RejectedQuestion(reason, message, task.kind, sources, question, reply))
+    def _reject(self, failure: Failure, what: Candidate | WantedQuestion) -> None:
+        task, question = (what.task, what.question) if isinstance(what, Candidate) else (what, None)
+        self._rejected.append(
+            RejectedQuestion(
+                failure.reason, failure.message, task.kind, self._sources(task.places), question, failure.reply
+            )
+        )
 
     def _sources(self, places: Iterable[int]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self._corpus.pieces[at].document for at in places))
@@ -277,10 +226,10 @@ class Generation:
             {candidate.id: candidate.judgments for candidate in made},
             {
                 candidate.id: Provenance(
-                    source=self._corpus.pieces[candidate.places[0]].document,
-                    kind=candidate.kind,
-                    model=self._prompter.model_name,
-                    prompt=f"{candidate.kind} {self._prompts.version}",
+                    source=self._corpus.pieces[candidate.task.places[0]].document,
+                    kind=candidate.task.kind,
+                    model=self._interview.prompter.model_name,
+                    prompt=f"{candidate.task.kind} {self._interview.prompts.version}",
                     date=date,
                     labels=_labels(candidate),
                 )
@@ -294,13 +243,18 @@ class Generation:
         return GeneratedQuestions(
             questions,
             self._rejected,
-            self._prompter.calls,
+            self._interview.prompter.calls,
             wanted=dict(self._wanted.kinds),
             stopped=stopped,
-            documents=(len({one for each in made for one in self._sources(each.places)}), len(self._corpus.documents)),
-            clusters=(len({int(clusters[at]) for each in made for at in each.places}), len(set(clusters.tolist()))),
-            others=(self._checking.found, self._checking.refused, self._checking.unseen),
-            unsupported=self._checking.unsupported,
+            documents=(
+                len({one for each in made for one in self._sources(each.task.places)}),
+                len(self._corpus.documents),
+            ),
+            clusters=(
+                len({int(clusters[at]) for each in made for at in each.task.places}),
+                len(set(clusters.tolist())),
+            ),
+            findings=self._checking.findings,
         )
 
 
@@ -309,4 +263,4 @@ def _labels(candidate: Candidate) -> dict[str, str | int | float | bool]:
     if candidate.rank is not None:
         labels["bm25_rank"] = candidate.rank
     labels["overlap"] = round(candidate.overlap, 3)
-    return labels if candidate.persona is None else labels | {"persona": candidate.persona}
+    return labels if candidate.task.persona is None else labels | {"persona": candidate.task.persona}

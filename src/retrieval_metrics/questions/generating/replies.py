@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Literal
 
+    from retrieval_metrics.questions.generating.candidate import WantedQuestion
     from retrieval_metrics.questions.generating.corpus import Corpus
 
 SHORTEST_QUOTE = 20
@@ -70,12 +71,13 @@ class Reading:
             for at, text in zip(places, texts, strict=True)
         )
 
-    def question(self, kind: str, places: Sequence[int], reply: str) -> Candidate:
+    def question(self, task: WantedQuestion, reply: str) -> Candidate:
         """Return the question of a reply, with its evidence in the passages.
 
         Raises:
             BadReplyError: If the reply cannot be used; the message tells the model why.
         """
+        kind, places = task.kind, task.places
         fields = self.fields(kind)
         optional = {"answer": fields.pop("answer")} if "answer" in fields else {}
         parsed = json_reply(reply, fields, optional)
@@ -90,7 +92,7 @@ class Reading:
         for error in self._wrong_with(kind, asked, evidence, overlap):
             raise error
         groups = [[one] for one in evidence]
-        return Candidate(kind, tuple(places), question, groups, overlap, history, answer)
+        return Candidate(task, question, groups, overlap, history, answer)
 
     def _answering(self, kind: str, parsed: dict[str, Any], places: Sequence[int]) -> list[Evidence]:
         """Return what answers the question of a reply."""

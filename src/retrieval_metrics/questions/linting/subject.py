@@ -60,11 +60,7 @@ class Subject:
     @cached_property
     def graded(self) -> dict[Any, dict[Any, float]]:
         """The grade of each judged document and piece, by query id."""
-        qrels = self.qrels
-        return {
-            query: dict(zip(qrels.documents[start:end], qrels.document_grade[start:end].tolist(), strict=True))
-            for query, start, end in zip(qrels.queries, qrels.bounds, qrels.bounds[1:], strict=False)
-        }
+        return self.qrels.graded()
 
     @cached_property
     def relevant(self) -> dict[Any, set[Any]]:
@@ -75,12 +71,11 @@ class Subject:
 
     def groups(self, query: QueryId) -> list[dict[Any, float]]:
         """Return the groups of a question: alternatives with their grades; a flat judgment is a group of one."""
-        judgments: Any = self.qrels.judgments(self._index[query])
-        return [{judged: grade} for judged, grade in judgments.items()] if self.qrels.is_flat else judgments
+        return self._groups[query]
 
     @cached_property
-    def _index(self) -> dict[Any, int]:
-        return {query: at for at, query in enumerate(self.qrels.queries)}
+    def _groups(self) -> dict[Any, list[dict[Any, float]]]:
+        return self.qrels.groups()
 
     def text_of(self, judged: Any) -> str | None:
         """Return the text of what is judged, if it is known."""

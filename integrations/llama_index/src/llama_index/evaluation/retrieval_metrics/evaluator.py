@@ -14,7 +14,7 @@ from llama_index.evaluation.retrieval_metrics.metrics import metrics_of_any_kind
 from llama_index.evaluation.retrieval_metrics.questions import single_question
 from llama_index.evaluation.retrieval_metrics.stages import stage_names
 from retrieval_metrics import aretrieve, retrieve
-from retrieval_metrics.adapting import WORKERS, arguments_of, passed_on
+from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -22,7 +22,8 @@ from llama_index.core.workflow import Workflow
 
 from llama_index.evaluation.retrieval_metrics.nodes import items_of
 from llama_index.evaluation.retrieval_metrics.recording import nodes_found
-from retrieval_metrics.adapting import Host, first_way
+from retrieval_metrics.adapting import Host
+from retrieval_metrics.adapting.twins import first_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,9 +6,8 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny, field_validator
 from llama_index.core.callbacks import CBEventType, EventPayload
@@ -20,10 +19,7 @@ from llama_index.core.settings import Settings
 
 from llama_index.evaluation.retrieval_metrics.stored_vectors import VectorLookup, lookup_of
 from retrieval_metrics import mmr
-from retrieval_metrics.adapting import scaled
-
-if TYPE_CHECKING:
-    from retrieval_metrics.types import FloatArray
+from retrieval_metrics.adapting import relevance_by
 
 Vector: TypeAlias = Sequence[float]
 
@@ -202,11 +198,10 @@ class MMRPostprocessor(BaseNodePostprocessor):
             EventPayload.TOP_K: self.top_n,
         }
         with self.callback_manager.event(CBEventType.RERANKING, payload=payload) as event:
-            if self.relevance == "score":
-                chosen = mmr(None, vectors, k=self.top_n, lambda_mult=self.lambda_mult, relevance=_scores(nodes))
-            else:
-                known = query_bundle.embedding if query is None and query_bundle else query
-                chosen = mmr(known, vectors, k=self.top_n, lambda_mult=self.lambda_mult)
+            if query is None and query_bundle is not None and self.relevance == "query":
+                query = query_bundle.embedding
+            relevance = relevance_by(self.relevance, nodes, _score)
+            chosen = mmr(query, vectors, k=self.top_n, lambda_mult=self.lambda_mult, relevance=relevance)
             reranked = [nodes[at] for at in chosen]
             event.on_end(payload={EventPayload.NODES: reranked})
         dispatcher.event(ReRankEndEvent(nodes=reranked))
@@ -269,13 +264,9 @@ def _of_one_length(nodes: Sequence[NodeWithScore], vectors: Sequence[Any]) -> li
     return list(vectors)
 
 
-def _scores(nodes: Sequence[NodeWithScore]) -> FloatArray:
-    """Return the scores of the nodes, scaled so that the lowest is 0 and the highest 1."""
-    scores = []
-    for scored in nodes:
-        if scored.score is None or not isfinite(scored.score):
-            raise ValueError(
-                f"relevance='score' needs a finite score, but node {scored.node.node_id!r} has {scored.score!r}"
-            )
-        scores.append(scored.score)
-    return scaled(np.array(scores, dtype=np.float64))
+def _score(scored: NodeWithScore) -> float:
+    if scored.score is None or not isfinite(scored.score):
+        raise ValueError(
+            f"relevance='score' needs a finite score, but node {scored.node.node_id!r} has {scored.score!r}"
+        )
+    return scored.score

@@ -22,8 +22,8 @@ from llama_index_instrumentation import get_dispatcher
 from pydantic import PrivateAttr
 
 from llama_index.evaluation.retrieval_metrics.nodes import items_of, nodes_of
-from retrieval_metrics import SearchCall, Trajectory
-from retrieval_metrics.adapting import Recording, seen_in
+from retrieval_metrics import SearchCall, Trajectories, Trajectory
+from retrieval_metrics.adapting import Recording
 
 if TYPE_CHECKING:
     import inspect
@@ -87,7 +87,7 @@ def nodes_found(answer: Any) -> list[NodeWithScore]:
     for _, found, failed in nodes:
         for node in [] if failed else found or []:
             by_id.setdefault(node.node.node_id, node)
-    ranking: Any = seen_in(Trajectory(searches), "interleaved").ranking
+    (ranking,) = Trajectories({"the question": Trajectory(searches)}).interleaved().values()
     return [by_id[item.id] for item in ranking]
 
 

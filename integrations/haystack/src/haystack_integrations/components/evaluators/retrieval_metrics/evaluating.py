@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from haystack_integrations.components.evaluators.retrieval_metrics.documents import items_of
 from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import PipelineRetriever
 from retrieval_metrics import DEFAULT_METRICS, aretrieve, retrieve
-from retrieval_metrics.adapting import WORKERS, Asked, arguments_of, first_way, passed_on
+from retrieval_metrics.adapting import Asked
+from retrieval_metrics.adapting.twins import WORKERS, arguments_of, first_way, passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -29,7 +29,7 @@ from retrieval_metrics import (
     Span,
     evaluate,
 )
-from retrieval_metrics.adapting import Scorer, as_rules
+from retrieval_metrics.adapting import Scorer
 from retrieval_metrics.types import DocumentId
 
 Judged: TypeAlias = DocumentId | Quote | Span
@@ -85,7 +85,8 @@ class RetrievalEvaluator:
         Raises:
             ValueError: If a name or a setting is unknown.
         """
-        self._metrics = Scorer(metric, semantics=semantics).metrics
+        scorer = Scorer(metric, semantics=semantics)
+        self._metrics, self._semantics = scorer.metrics, scorer.rules
         require_field(document_comparison_field, "document_comparison_field", FIELDS)
         if group_field is not None:
             require_field(group_field, "group_field")
@@ -194,7 +195,7 @@ class RetrievalEvaluator:
 
     def _rules(self, expected: list[list[Document]]) -> Rules:
         """Return the rules: Haystack's own evaluators but that of NDCG take every expected document for relevant."""
-        rules = as_rules(self.semantics)
+        rules = self._semantics
         lowest = min((document.score for row in expected for document in row if document.score is not None), default=1)
         if self.semantics != "haystack" or lowest > 0:
             return rules

@@ -10,7 +10,8 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.components.evaluators.retrieval_metrics.documents import items_of
 from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import PipelineRetriever, run_async
 from haystack_integrations.components.evaluators.retrieval_metrics.sockets import outputs_of, sockets_of
-from retrieval_metrics.adapting import Host, first_way
+from retrieval_metrics.adapting import Host
+from retrieval_metrics.adapting.twins import first_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,7 +12,8 @@ from haystack.core.serialization import component_to_dict
 
 from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import run_async
 from retrieval_metrics import mmr
-from retrieval_metrics.adapting import arguments_of, by_rank, passed_on, positive_integer, scaled
+from retrieval_metrics.adapting import relevance_by
+from retrieval_metrics.adapting.twins import arguments_of, passed_on, positive_integer
 
 Relevance = Literal["query", "score", "rank"]
 Ranked: TypeAlias = Callable[[Sequence[Mapping[str, Any]]], dict[str, list[Document]]]
@@ -178,14 +179,9 @@ class MMRRanker:
             _stacked(documents, vectors),
             k=self.top_k if top_k is None else top_k,
             lambda_mult=self.lambda_mult if lambda_mult is None else lambda_mult,
-            relevance=self._relevance(documents),
+            relevance=relevance_by(self.relevance, documents, _score),
         )
         return [documents[at] for at in selection]
-
-    def _relevance(self, documents: list[Document]) -> Any:
-        if self.relevance == "score":
-            return scaled(np.array([_score(document) for document in documents], dtype=np.float64))
-        return by_rank(len(documents)) if self.relevance == "rank" else None
 
 
 def _unique(documents: Sequence[Document]) -> list[Document]:

@@ -1,4 +1,4 @@
-"""Names of metrics for hosts: of letters, digits and a little punctuation, and with everything that was chosen."""
+"""Names of scores for hosts: of letters, digits and a little punctuation, and with everything that was chosen."""
 
 from __future__ import annotations
 
@@ -8,21 +8,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from retrieval_metrics.definition.metric import Metric
-
-
-def plain_name(metric: Metric) -> str:
-    """Return the name of a metric without `@`, parentheses, `=` and `;`, including all of its parameters.
-
-    Example:
-        >>> from retrieval_metrics.definition.metric import Metric
-        >>> [plain_name(Metric.parse(name)) for name in ("ndcg@10", "map", "precision(rel=2)@5")]
-        ['ndcg_at_10', 'map', 'precision_at_5-rel-2']
-    """
-    cutoff = "" if metric.k is None else f"_at_{metric.k}"
-    said = "".join(f"-{key}-{str(value).replace(';', '_')}" for key, value in metric.parameters)
-    return f"{metric.name}{cutoff}{said}"
 
 
 def scored_name(

@@ -1,0 +1,132 @@
+"""What the model is asked while questions are generated, and what it replies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.models.json_reply import json_reply
+from retrieval_metrics.models.prompter import Replies
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from retrieval_metrics.models.prompter import KeyT, Parsed, Prompter
+    from retrieval_metrics.questions.generating.candidate import Candidate, Evidence, WantedQuestion
+    from retrieval_metrics.questions.generating.prompts import QuestionPrompts
+    from retrieval_metrics.questions.generating.replies import Reading
+
+ANSWERABLE, SUPPORTED, CLEAR = "answerable", "supported", "clear"
+"""The fields of replies that say yes or no."""
+
+
+class Interview:
+    """Asks the model, and reads its replies."""
+
+    def __init__(
+        self,
+        prompter: Prompter,
+        prompts: QuestionPrompts,
+        reading: Reading,
+        personas: Mapping[str, str],
+        *,
+        show_progress: bool,
+    ) -> None:
+        """Set what asking needs.
+
+        Args:
+            prompter: The model.
+            prompts: The prompts.
+            reading: Shows passages, and parses replies about them.
+            personas: Descriptions of the persons who ask, by name.
+            show_progress: Whether progress bars are shown.
+        """
+        self.prompter = prompter
+        self.prompts = prompts
+        self._reading = reading
+        self._personas = personas
+        self._show_progress = show_progress
+
+    async def questions(
+        self, tasks: Sequence[WantedQuestion], earlier: Mapping[tuple[str, tuple[int, ...]], Sequence[str]]
+    ) -> Replies[int, Candidate]:
+        """Let the model write questions.
+
+        Args:
+            tasks: The wanted questions.
+            earlier: The questions that were written before, by kind and passages.
+
+        Returns:
+            The candidates, by the place of their task.
+        """
+        replies: Replies[int, Candidate] = Replies()
+        fields = [self._reading.fields(task.kind) for task in tasks]
+        for form in dict.fromkeys(tuple(each.items()) for each in fields):
+            prompts = {
+                at: self._to_write(task, earlier.get((task.kind, task.places), ()))
+                for at, task in enumerate(tasks)
+                if tuple(fields[at].items()) == form
+            }
+            some = await self._ask(
+                prompts, lambda at, reply: self._reading.question(tasks[at], reply), dict(form), "writing questions"
+            )
+            replies.parsed.update(some.parsed)
+            replies.failures.update(some.failures)
+        return replies
+
+    def _to_write(self, task: WantedQuestion, earlier: Sequence[str]) -> str:
+        prompt = self.prompts.to_write(
+            task.kind,
+            self._reading.shown(task.places),
+            by_number=self._reading.by_number,
+            persona=None if task.persona is None else self._personas[task.persona],
+            difficulty=task.difficulty,
+        )
+        if earlier:
+            prompt += "\n\nAsk for something else than:\n" + "\n".join(f"- {question}" for question in earlier)
+        return prompt
+
+    async def others(self, asked: Mapping[KeyT, tuple[str, Evidence, Sequence[int]]]) -> Replies[KeyT, list[Evidence]]:
+        """Ask which passages answer questions as some evidence does."""
+        prompts = {
+            key: self.prompts.to_find_others(
+                question, evidence.text, self._reading.shown(places), by_number=self._reading.by_number
+            )
+            for key, (question, evidence, places) in asked.items()
+        }
+        return await self._ask(
+            prompts,
+            lambda key, reply: self._reading.others(asked[key][2], reply),
+            self._reading.fields_of_others,
+            "looking for other answers",
+        )
+
+    async def answered(self, asked: Mapping[KeyT, tuple[str, str]], what: str) -> Replies[KeyT, bool]:
+        """Ask whether questions can be answered from texts; `what` is checked."""
+        prompts = {key: self.prompts.to_answer(question, text) for key, (question, text) in asked.items()}
+        return await self._whether(prompts, ANSWERABLE, what)
+
+    async def supported(self, asked: Mapping[KeyT, tuple[str, str, str]]) -> Replies[KeyT, bool]:
+        """Ask whether the answers to questions are borne out by texts."""
+        prompts = {key: self.prompts.to_support(*each) for key, each in asked.items()}
+        return await self._whether(prompts, SUPPORTED, "reference answers")
+
+    async def understood(self, asked: Mapping[KeyT, str]) -> Replies[KeyT, bool]:
+        """Ask whether questions can be understood by themselves."""
+        prompts = {key: self.prompts.to_understand(question) for key, question in asked.items()}
+        return await self._whether(prompts, CLEAR, "follow-ups")
+
+    async def _whether(self, prompts: Mapping[KeyT, str], field: str, what: str) -> Replies[KeyT, bool]:
+        def yes_or_no(_: KeyT, reply: str) -> bool:
+            yes: bool = json_reply(reply, {field: bool})[field]
+            return yes
+
+        return await self._ask(prompts, yes_or_no, {field: bool}, f"checking {what}")
+
+    async def _ask(
+        self,
+        prompts: Mapping[KeyT, str],
+        parse: Callable[[KeyT, str], Parsed],
+        fields: Mapping[str, Any],
+        label: str,
+    ) -> Replies[KeyT, Parsed]:
+        return await self.prompter.ask(prompts, parse, fields=fields, label=label, show_progress=self._show_progress)
