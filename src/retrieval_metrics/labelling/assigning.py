@@ -7,7 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import integer
-from retrieval_metrics.grouping import grouped
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.presentation import numbers
 
 if TYPE_CHECKING:

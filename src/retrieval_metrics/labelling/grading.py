@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import integer, positive_integer
-from retrieval_metrics.grouping import grouped
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.labelling.label import GRADES, RUBRIC, Label, Scale
 from retrieval_metrics.labelling.labels import Labels

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import require
-from retrieval_metrics.grouping import grouped
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.pieces import Piece, Quote
 from retrieval_metrics.inputs.qrels import GradedByRubric, as_qrels
 from retrieval_metrics.keeping.document import Document, Lines, write_document

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.checks import require
-from retrieval_metrics.grouping import grouped
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.charts import ChartRow, Rows
 from retrieval_metrics.presentation.printed import Printed

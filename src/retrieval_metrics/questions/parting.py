@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import id_kind, integer
-from retrieval_metrics.grouping import grouped
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.documents import Sources
 from retrieval_metrics.inputs.pieces import Metadata, Span
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query

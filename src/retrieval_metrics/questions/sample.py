@@ -9,7 +9,7 @@ from os import fspath
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import id_kind, integer, positive_integer, proportion
-from retrieval_metrics.grouping import grouped
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.entries import of_id
 from retrieval_metrics.keeping.document import Document, write_document
 from retrieval_metrics.presentation.printed import Printed

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic
 
 from retrieval_metrics.checks import require
-from retrieval_metrics.grouping import grouped
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.inputs.questions import QuestionsT
 from retrieval_metrics.presentation import numbers

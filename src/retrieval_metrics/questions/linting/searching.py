@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.grouping import grouped
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.pieces import Piece, Quote, Span
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.questions.linting.findings import LintFinding
