@@ -10,7 +10,6 @@ from retrieval_metrics.definition.scored_name import scored_name
 from retrieval_metrics.definition.table import DEFINITIONS
 from retrieval_metrics.evaluation.asked_questions import Asked
 from retrieval_metrics.evaluation.scorer import RowScorer, Scorer, row_error
-from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.host_rows import check_path, items_in, part_of
 from retrieval_metrics.inputs.hosts import Host, host_of
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -33,7 +32,6 @@ __all__ = [
     "check_path",
     "host_of",
     "items_in",
-    "judgments_of",
     "part_of",
     "questions_fingerprint",
     "relevance_by",

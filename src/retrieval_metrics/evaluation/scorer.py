@@ -15,6 +15,7 @@ from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun, Seen
 from retrieval_metrics.judging.matching.matching import as_matching
+from retrieval_metrics.judging.with_documents import judged_sources, with_documents
 from retrieval_metrics.results.query_scores import query_scores
 from retrieval_metrics.scoring.rules import as_rules
 
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, Ranking, RunMapping
-    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.judging.matching.matching import Key, MatchBy, Matching
     from retrieval_metrics.results.query_scores import QueryScore
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules
 
-_QUERY = "the row"
+ROW = "the row"
+"""The query of a single row."""
 
 
 class Scorer:
@@ -52,6 +54,7 @@ class Scorer:
         *,
         semantics: str | Rules = "standard",
         match: str | Key | Matching = "id",
+        documents: Any = None,
     ) -> None:
         """Read the arguments, as in `evaluate`.
 
@@ -63,6 +66,7 @@ class Scorer:
         self.rules = as_rules(semantics)
         as_matching(match)
         self.match = match
+        self._documents = documents
 
     def run(self, qrels: QrelsMapping | Qrels, run: RunMapping) -> Scores:
         """Return the scores of a run without a warning.
@@ -71,7 +75,26 @@ class Scorer:
             TypeError: As in `evaluate`.
             ValueError: As in `evaluate`, except that the run may be empty.
         """
-        return scored_run(as_qrels(qrels), run, self.metrics, self.rules, self.match)
+        truth = as_qrels(qrels)
+        return scored_run(truth, run, self.metrics, self.rules, self._matching(truth))
+
+    def _matching(self, truth: Qrels) -> MatchBy:
+        """Return how items are matched: by the texts of the documents where spans are judged."""
+        return with_documents(self.match, self._documents if judged_sources(truth) else None, truth)
+
+    @staticmethod
+    def truth(relevant: Any, name: str) -> Qrels:
+        """Return the judgments of one row, also as JSON holds quotes, texts and spans; its query is `ROW`.
+
+        Args:
+            relevant: The judgments.
+            name: Where they are, for messages.
+
+        Raises:
+            TypeError: If they have a wrong shape.
+            ValueError: If they cannot be used.
+        """
+        return as_qrels({ROW: judgments_of(relevant, name)})
 
     def queries(self, qrels: QrelsMapping | Qrels, run: RunMapping) -> dict[Metric, dict[QueryId, QueryScore]]:
         """Return the values of `evaluate` with the ranks behind them.
@@ -148,20 +171,20 @@ class RowScorer(Scorer):
             RetrievalWarning: If some of what was retrieved cannot be placed.
         """
         try:
-            truth = as_qrels({_QUERY: judgments_of(relevant, name)})
+            truth = self.truth(relevant, name)
         except (TypeError, ValueError) as error:
-            raise row_error(error, _QUERY, name) from error
+            raise row_error(error, ROW, name) from error
         try:
             scores = self._of_row(truth, retrieved())
         except (TypeError, ValueError) as error:
             if failure is None:
-                raise row_error(error, _QUERY, name) from error
+                raise row_error(error, ROW, name) from error
             scores = self._of_row(truth, [])
-        return {metric: values[_QUERY]._replace(failure=failure) for metric, values in scores.items()}
+        return {metric: values[ROW]._replace(failure=failure) for metric, values in scores.items()}
 
     def _of_row(self, truth: Qrels, ranking: Any) -> dict[Metric, dict[QueryId, QueryScore]]:
         seen = ranking if isinstance(ranking, Seen) else Seen(ranking)
-        run = RetrievedRun({_QUERY: seen.ranking}, calls={_QUERY: seen.calls} if seen.calls else None)
+        run = RetrievedRun({ROW: seen.ranking}, calls={ROW: seen.calls} if seen.calls else None)
         if hidden := hidden_calls(self.metrics, run):
             warnings.warn(hidden, RetrievalWarning, stacklevel=4)
         scores = scored_run(truth, run, self.metrics, self.rules, self.match, scale=self.max_grade)

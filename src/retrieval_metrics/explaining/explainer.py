@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.definition.metric import Metric, as_metric
+from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.explaining.needed import Needed
 from retrieval_metrics.explaining.outcomes import Investigation, Question
 from retrieval_metrics.explaining.results import CameBack
@@ -20,6 +20,7 @@ from retrieval_metrics.inputs.retrieved import Retrieved, identity
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.presentation.numbers import listed
+from retrieval_metrics.results.by_metric import ByMetric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -98,7 +99,7 @@ class Explainer:
         self.scores = scores
         self.rankings = scores.rankings("explained")
         self.question = _question(scores, metric)
-        self.names = list(scores.per_query) if metric is None else [name_of(scores, metric)]
+        self.names = [*map(str, scores.metrics)] if metric is None else [name_of(scores, metric)]
         self._corpus: Mapping[Any, str] = {} if corpus is None else corpus
         self._judged = origin.judged
         self._investigation = Investigation(origin.judged, self.rankings, self.question)
@@ -203,8 +204,7 @@ def texts_of(scores: Scores) -> Mapping[Any, str]:
 
 def name_of(scores: Scores, metric: str | Metric) -> str:
     """Return the canonical name of the metric; KeyError if it was not computed."""
-    scores.per_query[metric]  # raises for a metric that was not computed
-    return str(as_metric(metric))
+    return str(ByMetric({str(each): each for each in scores.metrics})[metric])
 
 
 def _question(scores: Scores, metric: str | Metric | None) -> Question:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.inputs.retrieved import Retrieved
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from retrieval_metrics.aliases import DocumentId
@@ -26,6 +27,8 @@ _MARKED = re.compile(
 )
 _NUMBERED = re.compile(r"(?P<document>.*\d.*?)[-_:/|.@ ]+\d+(?:[-_:.]\d+)?")
 """`d7_3`: a number after a number. A number after a word, as in MED-10, is more likely part of the document id."""
+_USUAL = re.compile(r"\n([^-_:/|.@#~ \n]+)#[^\n]+")
+"""`d7#3`, the usual spelling, on a line of its own."""
 _SEPARATORS = "-_:/|.@#~ "
 _AMBIGUOUS = "-_ "
 """Separators that also occur inside ids: `closure-2` may be a part of `closure`, but `closure-scope` hardly is."""
@@ -42,9 +45,6 @@ def document_of(part: DocumentId) -> str | None:
     """
     if not isinstance(part, str):
         return None
-    document, _, rest = part.partition("#")
-    if document and rest and part.isprintable() and not _SEPARATOR.search(document):
-        return document  # what the first pattern finds, but the usual spelling need not wait for it
     found = _MARKED.fullmatch(part) or _NUMBERED.fullmatch(part)
     return found["document"] if found else None
 
@@ -88,12 +88,13 @@ class Names:
         self._rankings = rankings
         self._ranking = ranking
         self._ids: list[DocumentId] | None = None
-        held = ranking if isinstance(ranking, Mapping) else self.ids
+        is_scored = isinstance(ranking, Mapping)
+        held = ranking if is_scored else self.ids
         try:
             self._joined = "\n".join(("", *held, ""))
         except TypeError:  # numbers, or items without an id
             self._joined = "\n".join(("", *map(str, held), ""))
-        items = not isinstance(ranking, Mapping) and isinstance(next(iter(ranking), None), Retrieved)
+        items = not is_scored and isinstance(next(iter(ranking), None), Retrieved)
         self._items: dict[DocumentId, Retrieved] = rankings.items(ranking) if items else {}  # the first with each id
         self._separated = _SEPARATOR.search(self._joined) is not None
         self.are_plain = not self._separated and not self._items
@@ -109,7 +110,7 @@ class Names:
         """Return the ids that look like parts of a document, or like the document that it is a part of."""
         name = str(document)
         parts = self._separated and (f"\n{name}" in self._joined or f"{name}\n" in self._joined)
-        if not parts and not any(f"\n{whole}\n" in self._joined for whole in _wholes(name)):
+        if not parts and not any(map(self._joined.__contains__, _wholes(name))):
             return []
         # `in` is a search in C, and rules out nearly every id before the slower check.
         return [
@@ -123,20 +124,30 @@ class Names:
 
         An item with a `source` is a part of that source; of one without, the document is read from its id.
         """
-        documents = Counter(self._documents(above))
+        documents = Counter(document for document in self._documents(self.ids[:above]) if document is not None)
         return Counter({document: count - 1 for document, count in documents.items() if count > 1})
 
-    def surplus(self, above: int) -> int:
-        """Return how many these are over all documents."""
-        documents = self._documents(above)
-        return len(documents) - len(set(documents))
+    def has_further_parts(self, above: int, least: int) -> bool:
+        """Return whether these are so many or more."""
+        if self._most_further_parts() < least:
+            return False
+        documents = [document for document in self._documents(self.ids[:above]) if document is not None]
+        return len(documents) - len(set(documents)) >= least
 
-    def _documents(self, above: int) -> list[str]:
-        names, items = dict.fromkeys(self.ids[:above]), self._items
-        found = [items[name].source or document_of(name) for name in names] if items else map(document_of, names)
-        return [document for document in found if document is not None]
+    def _most_further_parts(self) -> int:
+        """Return how many these are at most, whatever the order: one search finds the documents of usual spellings."""
+        documents, lines = _USUAL.findall(self._joined), self._joined.count("\n") - 1
+        if self._items or len(documents) < lines:
+            return lines
+        return lines - len(set(documents))
+
+    def _documents(self, ids: Iterable[DocumentId]) -> list[str | None]:
+        """Return the document of each of some ids; None for an id that is no part."""
+        names, items = dict.fromkeys(ids), self._items
+        return [items[name].source or document_of(name) for name in names] if items else [*map(document_of, names)]
 
 
 def _wholes(name: str) -> list[str]:
-    """Return the ids of which `name` may be a part: what stands before or after a separator."""
-    return [part for at in _SEPARATOR.finditer(name) for part in (name[: at.start()], name[at.end() :])]
+    """Return the lines with the ids of which `name` may be a part: what stands before or after a separator."""
+    places = [(at.start(), at.end()) for at in _SEPARATOR.finditer(name)]
+    return [f"\n{part}\n" for start, end in places for part in (name[:start], name[end:])]

@@ -312,6 +312,9 @@ class Investigation:
         at = outcomes.positions[outcomes.query[rows[begins]]].tolist()
         asked = dict(zip([qrels.queries[one] for one in at], places, strict=True))
         listed, is_late, documents = rows.tolist(), late[rows].tolist(), outcomes.document[rows].tolist()
+        # How many ranks are too many, if repeated documents took none: as many parts above must be further ones.
+        excess = (outcomes.rank - outcomes.repeats - outcomes.cutoffs.k[outcomes.query])[rows].tolist()
+        above = (outcomes.rank[rows] - 1).tolist()
         related: dict[DocumentId, list[int]] = {}
         for query, ranking in self.rankings.of(asked):
             names = Names(self.rankings, ranking)
@@ -320,19 +323,12 @@ class Investigation:
                     document = qrels.documents[documents[place]]
                     if not isinstance(document, Piece) and names.relatives(document):
                         related.setdefault(document, []).append(listed[place])
-                elif not names.are_plain and self._is_behind_parts(outcomes, listed[place], names):
+                elif not names.are_plain and names.has_further_parts(above[place], excess[place]):
                     kind[listed[place]] = CODE["behind chunks of one document"]
         occurring = self.rankings.occurring(related)
         for document, of_it in related.items():
             if document not in occurring:
                 kind[of_it] = CODE["another granularity"]
-
-    @staticmethod
-    def _is_behind_parts(outcomes: Outcomes, row: int, names: Names) -> bool:
-        """Return whether a document would be within the cut-off if each document above it took one rank."""
-        rank, k = int(outcomes.rank[row]), int(outcomes.cutoffs.k[outcomes.query[row]])
-        surplus = names.surplus(rank - 1)
-        return surplus > 0 and rank - int(outcomes.repeats[row]) - surplus <= k
 
 
 def _no_room(outcomes: Outcomes, found: BoolArray) -> BoolArray:

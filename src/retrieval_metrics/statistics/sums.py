@@ -49,7 +49,7 @@ class Sums:
         if not numbers:
             return cls(0, 0.0, 0.0, math.nan, math.nan)
         squares = (values * values).tolist()
-        return cls(len(numbers), math.fsum(numbers), math.fsum(squares), min(numbers), max(numbers))
+        return cls(len(numbers), math.fsum(numbers), math.fsum(squares), float(values.min()), float(values.max()))
 
     @classmethod
     def of_defined(cls, values: FloatArray) -> Sums:

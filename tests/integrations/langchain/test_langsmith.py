@@ -161,7 +161,7 @@ def test_two_evaluators_stay_apart() -> None:
     [
         ({"docs": []}, {"relevant": []}, "the output of the target has no 'documents'; it has 'docs'"),
         ({"documents": []}, {"answer": "x"}, "the reference output of the example has no 'relevant'; it has 'answer'"),
-        ({"documents": [Document("x")]}, {"relevant": ["d1"]}, "have no id"),
+        ({"documents": [Document("x")]}, {"relevant": ["d1"]}, "has no id"),
         ({"documents": ["d1"]}, None, "it has nothing"),
     ],
 )

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from langchain_retrieval_metrics.asking import Refused, how_to_ask
 from langchain_retrieval_metrics.documents import part
-from langchain_retrieval_metrics.langsmith_reading import QUERY, ExampleReading, UnreadableOutput
-from retrieval_metrics import Qrels, RetrievedRun, evaluate
+from langchain_retrieval_metrics.langsmith_reading import ExampleReading
+from retrieval_metrics import RetrievedRun, evaluate
 from retrieval_metrics.adapting.printing import numbers
 from retrieval_metrics.adapting.twins import arguments_of, passed_on, run_until_complete
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable
 
     from langchain_core.runnables import Runnable
 
@@ -82,17 +82,15 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:  # noqa
         inputs: Outputs | None = None,  # noqa: ARG001  (evaluators of openevals are called with it)
     ) -> Outputs:
         try:
-            qrels = Qrels({QUERY: reading.truth(reference_outputs)})
+            truth = reading.truth(reference_outputs)
         except (TypeError, ValueError) as error:
             if run is None:
                 raise
             # An exception would become a column of its own, without the names of the metrics.
-            comment = f"the example is not judged: {error}"
-            return _unscored(reading.keys.values(), comment)
-        found, failure = reading.found(outputs, qrels, run)
-        if isinstance(failure, UnreadableOutput):
-            return _unscored(reading.keys.values(), failure)
-        scores = reading.scores(qrels, found)
+            return _unscored(reading, f"the example is not judged: {error}")
+        _, scores, failure = reading.read(outputs, truth, run)
+        if scores is None:
+            return _unscored(reading, failure)
         return {"results": [_result(reading.keys[metric], score, failure) for metric, score in scores.items()]}
 
     return [retrieval_metrics]
@@ -127,34 +125,29 @@ def langsmith_summary_evaluators(*args: Any, **options: Any) -> list[SummaryEval
     def retrieval_metrics(runs: Sequence[Any], examples: Sequence[Any]) -> Outputs:
         truths, unjudged = reading.truths(examples)
         if not truths:
-            comment = f"no example is judged: {unjudged[0]}" if unjudged else "there is no example"
-            return _unscored(reading.keys.values(), comment)
-        qrels = Qrels(truths)
-        found = {at: reading.found(runs[at].outputs, qrels, runs[at]) for at in truths}
-        unreadable = {at: str(failure) for at, (_, failure) in found.items() if isinstance(failure, UnreadableOutput)}
-        found = {at: one for at, one in found.items() if at not in unreadable}
+            return _unscored(reading, f"no example is judged: {unjudged[0]}" if unjudged else "there is no example")
+        found = {at: reading.read(runs[at].outputs, truth, runs[at]) for at, truth in truths.items()}
+        unreadable = [one.failure for one in found.values() if one.scores is None]
+        found = {at: one for at, one in found.items() if one.scores is not None}
         if not found:
-            comment = f"no output can be judged: {next(iter(unreadable.values()))}"
-            return _unscored(reading.keys.values(), comment)
-        truths = {at: truths[at] for at in found}
-        qrels = Qrels(truths) if unreadable else qrels
-        errors: dict[Any, Exception] = {at: RuntimeError(failure) for at, (_, failure) in found.items() if failure}
-        retrieved = RetrievedRun({at: items for at, (items, _) in found.items()}, errors)
-        names = {at: str(examples[at].id) for at in truths}
-        distinct = len(set(names.values()))
-        clusters = _clusters({at: examples[at] for at in truths}, names)
+            return _unscored(reading, f"no output can be judged: {unreadable[0]}")
+        errors: dict[Any, Exception] = {at: RuntimeError(one.failure) for at, one in found.items() if one.failure}
         if len(errors) == len(found):
-            comment = f"every example failed, so nothing is scored: {next(iter(errors.values()))}"
-            return _unscored(reading.keys.values(), comment)
+            return _unscored(reading, f"every example failed, so nothing is scored: {next(iter(errors.values()))}")
+        qrels: dict[Any, Any] = {at: truths[at].judgments(0) for at in found}
+        retrieved = RetrievedRun({at: one.items for at, one in found.items()}, errors)
+        names = {at: str(examples[at].id) for at in found}
+        distinct = len(set(names.values()))
+        clusters = _clusters({at: examples[at] for at in found}, names)
         evaluation = evaluate(
-            qrels, retrieved, reading.scorer.metrics, match=reading.matching(qrels), clusters=clusters
+            qrels, retrieved, reading.metrics, match=reading.match, clusters=clusters, documents=reading.documents
         )
         said = ["" if distinct == len(names) else f" runs of {numbers.count(distinct, 'example')}"]
         if errors:
             said.append(f"{len(errors)} failed and count as 0")
         if unreadable:
-            why = next(iter(unreadable.values()))
-            said.append(f"{numbers.count(len(unreadable), 'output')} left out, which cannot be judged: {why}")
+            left_out = numbers.count(len(unreadable), "output")
+            said.append(f"{left_out} left out, which cannot be judged: {unreadable[0]}")
         if unjudged:
             said.append(f"{numbers.count(len(unjudged), 'example')} left out, without judgments: {unjudged[0]}")
         return {
@@ -214,9 +207,9 @@ async def _awaited(answer: Awaitable[Any]) -> Any:
     return await answer
 
 
-def _unscored(keys: Iterable[str], comment: str) -> dict[str, Any]:
+def _unscored(reading: ExampleReading, comment: str | None) -> dict[str, Any]:
     """Return a comment instead of a score under each key."""
-    return {"results": [{"key": key, "score": None, "comment": comment} for key in keys]}
+    return {"results": [{"key": key, "score": None, "comment": comment} for key in reading.keys.values()]}
 
 
 def _result(key: str, score: QueryScore, failure: str | None) -> dict[str, Any]:

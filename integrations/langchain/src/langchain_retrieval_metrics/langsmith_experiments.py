@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from langchain_retrieval_metrics.langsmith_reading import QUERY, ExampleReading
-from retrieval_metrics import EvaluationSet, Qrels
+from langchain_retrieval_metrics.langsmith_reading import ExampleReading
+from retrieval_metrics import EvaluationSet
 from retrieval_metrics.adapting.twins import arguments_of, passed_on
 
 if TYPE_CHECKING:
@@ -79,18 +79,12 @@ def _comparative(metric: Metric, reading: ExampleReading) -> ComparativeEvaluato
 
     def retrieval_metric(runs: Sequence[Any], example: Any) -> dict[str, Any]:
         try:
-            qrels = Qrels({QUERY: reading.truth(example.outputs)})
+            truth = reading.truth(example.outputs)
         except (TypeError, ValueError) as error:
             return {"key": key, "scores": {}, "comment": f"the example is not judged: {error}"}
-        scores: dict[Any, float | None] = {}
-        comments: dict[Any, str] = {}
-        for run in runs:
-            found, failure = reading.found(run.outputs, qrels, run)
-            if failure is not None:
-                comments[run.id] = failure
-            if failure is None or run.error:
-                score = reading.scores(qrels, found)[metric]
-                scores[run.id] = score.value if score.is_defined else None
+        found = {run.id: reading.read(run.outputs, truth, run) for run in runs}
+        scores = {run: one.scores[metric].known for run, one in found.items() if one.scores is not None}
+        comments = {run: one.failure for run, one in found.items() if one.failure is not None}
         return {"key": key, "scores": scores, "comment": comments or None}
 
     return retrieval_metric

@@ -5,35 +5,42 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_core.documents import Document
 
 from langchain_retrieval_metrics.documents import items_of, part
-from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, Span
-from retrieval_metrics.adapting import Scorer, judgments_of, scored_name, with_documents
-from retrieval_metrics.types import Judgeable
+from retrieval_metrics import DEFAULT_METRICS, RetrievalWarning
+from retrieval_metrics.adapting import Scorer, scored_name
 
 if TYPE_CHECKING:
-    from retrieval_metrics import Metric, Retrieved
+    from retrieval_metrics import Metric, Qrels, Retrieved
     from retrieval_metrics.types import MatchBy, QueryScore
 
     Outputs = dict[str, Any]
 
-QUERY = "query"
 
+class Read(NamedTuple):
+    """What the output of one example holds.
 
-class UnreadableOutput(str):
-    """Why an output cannot be judged, which says nothing about the retriever; a failed target retrieved nothing."""
+    Attributes:
+        items: What was retrieved; nothing if the target failed.
+        scores: The score of each metric; None if the output cannot be judged, which says nothing about the retriever.
+        failure: Why the target failed, or the output cannot be judged; None without a failure.
+    """
 
-    __slots__ = ()
+    items: list[Retrieved]
+    scores: Mapping[Metric, QueryScore] | None
+    failure: str | None
 
 
 class ExampleReading:
     """Reads documents and judgments from outputs and reference outputs, as the evaluators are told.
 
     Attributes:
-        scorer: Scores by the metrics.
+        metrics: The metrics.
+        match: What identifies a document.
+        documents: The documents that chunks were cut from.
         keys: The key of each metric: with all that is not the default, or with what the user puts before it.
     """
 
@@ -47,59 +54,55 @@ class ExampleReading:
         documents: Any = None,
         prefix: str | None = None,
     ) -> None:
-        self.scorer = Scorer(metrics, match=match)
-        self._documents = documents
+        self._scorer = Scorer(metrics, match=match, documents=documents)
+        self.metrics, self.match, self.documents = self._scorer.metrics, match, documents
         self._documents_key = documents_key
         self._relevant_key = relevant_key
         chosen = {"match": match, "documents_key": documents_key, "relevant_key": relevant_key}
         usual = {name: signature(ExampleReading).parameters[name].default for name in chosen}
-        self.keys = {metric: scored_name(str(metric), chosen, usual, prefix=prefix) for metric in self.scorer.metrics}
+        self.keys = {metric: scored_name(str(metric), chosen, usual, prefix=prefix) for metric in self.metrics}
 
-    def matching(self, qrels: Qrels) -> Any:
-        """Return how documents are matched: by the texts of the sources where spans are judged."""
-        spans = qrels.has_pieces and any(isinstance(piece, Span) for piece in qrels.documents)
-        return with_documents(self.scorer.match, self._documents if spans else None, qrels)
-
-    def scores(self, qrels: Qrels, found: list[Retrieved]) -> dict[Metric, QueryScore]:
-        """Return the score of each metric for one example."""
-        matched = self.matching(qrels)
-        scorer = self.scorer if matched is self.scorer.match else Scorer(self.scorer.metrics, match=matched)
-        return {metric: values[QUERY] for metric, values in scorer.queries(qrels, {QUERY: found}).items()}
-
-    def truth(self, reference_outputs: Mapping[str, Any] | None) -> Any:
-        """Return the judgments."""
+    def truth(self, reference_outputs: Mapping[str, Any] | None) -> Qrels:
+        """Return the judgments of an example."""
         where = "the reference output of the example"
-        return judgments_of(part(reference_outputs, self._relevant_key, where), where)
+        return self._scorer.truth(part(reference_outputs, self._relevant_key, where), where)
 
-    def truths(self, examples: Sequence[Any]) -> tuple[dict[int, Any], list[str]]:
+    def truths(self, examples: Sequence[Any]) -> tuple[dict[int, Qrels], list[str]]:
         """Return the judgments by the place of the example, and what is wrong with those that have none."""
         truths, unjudged = {}, []
         for at, example in enumerate(examples):
             try:
-                truth = self.truth(example.outputs)
-                Qrels({at: truth})
+                truths[at] = self.truth(example.outputs)
             except (TypeError, ValueError) as error:
                 unjudged.append(str(error))
-            else:
-                truths[at] = truth
         return truths, unjudged
 
-    def found(self, outputs: Outputs | None, qrels: Qrels, run: Any) -> tuple[list[Retrieved], str | None]:
-        """Return what was retrieved, and the reason if the target failed or its output cannot be judged."""
-        if run is not None and run.error:
-            return [], f"the target failed: {run.error}"
+    def read(self, outputs: Outputs | None, truth: Qrels, run: Any) -> Read:
+        """Return what was retrieved for an example, with its scores.
+
+        Args:
+            outputs: The output of the target.
+            truth: The judgments of the example.
+            run: The run of LangSmith; None if the evaluator is called without one, and raises what is wrong.
+        """
+        items: list[Retrieved] = []
+        failure = None if run is None or not run.error else f"the target failed: {run.error}"
         try:
-            documents = part(outputs, self._documents_key, "the output of the target")
-            items = items_of(_as_documents(documents, self._documents_key))
-            Judgeable(qrels, self.matching(qrels)).check(items, QUERY if run is None else run.id)
+            if failure is None:
+                items = items_of(
+                    _as_documents(part(outputs, self._documents_key, "the output of the target"), self._documents_key)
+                )
+            (query,) = truth.queries
+            retrieved: Any = {query: items}
+            scores = self._scorer.queries(truth, retrieved)
         except (TypeError, ValueError) as error:
             if run is None:
                 raise
             # An exception would only be logged, and the reason would not stand beside the question.
-            failure = UnreadableOutput(f"the output cannot be judged: {type(error).__name__}: {error}")
+            failure = f"the output cannot be judged: {type(error).__name__}: {error}"
             warnings.warn(failure, RetrievalWarning, stacklevel=3)
-            return [], failure
-        return items, None
+            return Read([], None, failure)
+        return Read(items, {metric: values[query] for metric, values in scores.items()}, failure)
 
 
 def _as_documents(found: Any, key: str) -> list[Document]:
