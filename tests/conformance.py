@@ -125,11 +125,13 @@ class Conformance:
 
     Attributes:
         metrics: The metrics that are compared; narrow it to what the adapter offers.
+        alone: Those that are also asked for one by one, if not all.
         refuses: Cases the host cannot express, with a pattern of the error it must raise: a number that is not the
             core's must not come out.
     """
 
     metrics: ClassVar[tuple[str, ...]] = METRICS
+    alone: ClassVar[tuple[str, ...] | None] = None
     refuses: ClassVar[Mapping[str, str]] = {}
 
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
@@ -142,32 +144,38 @@ class Conformance:
         """
         raise NotImplementedError
 
-    @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-    def test_every_score_is_the_cores_to_the_last_bit(self, case: Case) -> None:
-        if case.name in self.refuses:
-            with pytest.raises(Exception, match=self.refuses[case.name]):
-                self.scores(case.qrels, case.run, self.metrics)
-            return
-        expected = rm.evaluate(case.qrels, case.run, self.metrics).per_query
-        scores = self.scores(case.qrels, case.run, self.metrics)
-        assert set(scores) == set(self.metrics)
-        assert bits(scores) == bits({metric: expected[metric] for metric in scores})
+    def results(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> tuple[Scores, rm.Evaluation | None]:
+        """Score the rankings through the host once, and return the evaluation too where there is one."""
+        return self.scores(qrels, run, metrics), None
 
     @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-    def test_the_judgments_and_rankings_are_left_as_they_were(self, case: Case) -> None:
+    def test_the_numbers_are_the_cores_and_what_was_given_stays(self, case: Case) -> None:
         qrels, run = copy.deepcopy((case.qrels, case.run))
         if case.name in self.refuses:
             with pytest.raises(Exception, match=self.refuses[case.name]):
-                self.scores(qrels, run, self.metrics)
+                self.results(qrels, run, self.metrics)
         else:
-            self.scores(qrels, run, self.metrics)
-        assert (qrels, run) == (case.qrels, case.run)
+            scores, evaluation = self.results(qrels, run, self.metrics)
+            expected = rm.evaluate(case.qrels, case.run, self.metrics)
+            assert bits(scores) == bits({metric: expected.per_query[metric] for metric in self.metrics})
+            if evaluation is not None:
+                assert_same_evaluation(evaluation, expected)
+        assert (qrels, run) == (case.qrels, case.run), "what was handed over has changed"
 
     def test_one_metric_alone_scores_as_it_does_among_others(self) -> None:
         case = next(case for case in CASES if case.name == "flat")
         together = self.scores(case.qrels, case.run, self.metrics)
-        for metric in self.metrics:
+        for metric in self.metrics if self.alone is None else self.alone:
             assert bits(self.scores(case.qrels, case.run, [metric])) == bits({metric: together[metric]})
+
+
+def assert_same_evaluation(evaluation: rm.Evaluation, expected: rm.Evaluation) -> None:
+    """Compare means and counts."""
+    assert dict(evaluation.n) == dict(expected.n)
+    assert bits({"means": evaluation.means}) == bits({"means": expected.means})
+    failed = evaluation.counts["failed"]  # the run of the core knows no retriever that could fail
+    assert {**evaluation.counts, "failed": 0} == expected.counts
+    assert failed <= evaluation.counts["missing"]
 
 
 class EvaluationConformance(Conformance):
@@ -177,21 +185,12 @@ class EvaluationConformance(Conformance):
         """Evaluate the rankings through the host; the arguments are those of `scores`."""
         raise NotImplementedError
 
-    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
-        per_query = self.evaluation(qrels, run, metrics).per_query
-        return {metric: per_query[metric] for metric in metrics}
+    def results(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> tuple[Scores, rm.Evaluation | None]:
+        evaluation = self.evaluation(qrels, run, metrics)
+        return {metric: evaluation.per_query[metric] for metric in metrics}, evaluation
 
-    @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-    def test_means_and_counts_are_the_cores(self, case: Case) -> None:
-        if case.name in self.refuses:
-            return  # that it raises is tested above
-        expected = rm.evaluate(case.qrels, case.run, self.metrics)
-        result = self.evaluation(case.qrels, case.run, self.metrics)
-        assert dict(result.n) == dict(expected.n)
-        assert bits({"means": result.means}) == bits({"means": expected.means})
-        failed = result.counts["failed"]  # the run of the core knows no retriever that could fail
-        assert {**result.counts, "failed": 0} == expected.counts
-        assert failed <= result.counts["missing"]
+    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
+        return self.results(qrels, run, metrics)[0]
 
 
 Items: TypeAlias = Mapping[str, Sequence[rm.Retrieved]]

@@ -13,6 +13,7 @@ from retrieval_metrics.definition.define import defined_metrics, forget_metric
 
 # Hosts that report home are told not to before anything imports them.
 os.environ.update(
+    OPENBLAS_NUM_THREADS="1",  # numpy multiplies in the worker's own processor: threads that wait cost as much again
     HAYSTACK_TELEMETRY_ENABLED="False",
     RAGAS_DO_NOT_TRACK="true",
     RAY_USAGE_STATS_ENABLED="0",

@@ -8,7 +8,9 @@ import scipy.optimize
 import scipy.stats  # noqa: F401  (see below)
 
 import retrieval_metrics as rm
+import retrieval_metrics.retrieving.asking
 from pytest_retrieval_metrics import checking, histories, reports  # noqa: F401  (see below)
+from retrieval_metrics import explaining  # noqa: F401  (see below)
 
 # pytester forgets after each run what the run imported, and numpy cannot be imported twice in a process: so everything
 # that a run imports late is imported above.
@@ -27,10 +29,6 @@ SUITE = """
         retrieval_check(QRELS, found, at_least={"ndcg@10": 0.35, "mrr": None}, baseline=True)
 """
 WORDS = Path("retrieval_baselines", "test_search", "test_words.json")
-
-
-OTHERS = ("randomly", "repeat", "rerunfailures")
-"""Plug-ins of the environment that some tests want, and all others not."""
 
 
 class Builds:
@@ -56,16 +54,19 @@ class Builds:
 
     def run(self, *options: str, lost: int = 0) -> pytest.RunResult:
         """Build once, with a retriever that loses what is best for the first `lost` queries."""
-        self.monkeypatch.setenv("LOST", str(lost))
-        without = [f"-pno:{name}" for name in OTHERS]
-        return self.pytester.runpytest_inprocess(*without, *options)
+        self._begin("pytest_asyncio.plugin", lost)
+        return self.pytester.runpytest_inprocess(*options)
 
     def run_alone(self, plugins: str, *options: str, lost: int = 0) -> pytest.RunResult:
-        """Build once in a process of its own, which loads no other plug-ins than these, some of which take seconds."""
+        """Build once in a process of its own, beside other plug-ins."""
+        self._begin(plugins, lost)
+        return self.pytester.runpytest_subprocess(*options)
+
+    def _begin(self, plugins: str, lost: int) -> None:
+        """Let the next build load no plug-ins but these and ours: to look for all takes as long as the build."""
         self.monkeypatch.setenv("LOST", str(lost))
         self.monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         self.monkeypatch.setenv("PYTEST_PLUGINS", f"{plugins},pytest_retrieval_metrics.plugin")
-        return self.pytester.runpytest_subprocess(*options)
 
     def baseline(self) -> None:
         self.run("--retrieval-update").assert_outcomes(passed=1)

@@ -53,10 +53,18 @@ class RoundsTheLastBit(Altered):
 
 
 class SortsTheCallersList(Altered):
-    def alter(self, qrels: dict[str, Any], run: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
+        right = super().scores(qrels, run, metrics)
         for ranking in run.values():
-            ranking.sort()
-        return qrels, run
+            ranking.sort()  # type: ignore[attr-defined]  # a list, which must stay as it is
+        return right
+
+
+class CountsOneMore(EvaluationConformance):
+    """An adapter whose counts, but no values, are wrong."""
+
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        return rm.evaluate(qrels, {**run, "of nobody": ["x"]}, metrics)
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
@@ -74,7 +82,7 @@ def test_an_adapter_that_loses_something_fails_just_there(adapter: type[Altered]
     failed = set()
     for case in CASES:
         try:
-            adapter().test_every_score_is_the_cores_to_the_last_bit(case)
+            adapter().test_the_numbers_are_the_cores_and_what_was_given_stays(case)
         except AssertionError:
             failed.add(case.name)
     assert failed == caught
@@ -82,8 +90,14 @@ def test_an_adapter_that_loses_something_fails_just_there(adapter: type[Altered]
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 def test_an_adapter_that_changes_what_it_was_given_fails() -> None:
+    with pytest.raises(AssertionError, match="what was handed over has changed"):
+        SortsTheCallersList().test_the_numbers_are_the_cores_and_what_was_given_stays(CASES[0])
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+def test_an_adapter_that_counts_otherwise_fails() -> None:
     with pytest.raises(AssertionError):
-        SortsTheCallersList().test_the_judgments_and_rankings_are_left_as_they_were(CASES[0])
+        CountsOneMore().test_the_numbers_are_the_cores_and_what_was_given_stays(CASES[0])
 
 
 class RefusesGrades(Altered):
@@ -101,6 +115,6 @@ class OnlySaysItRefuses(Altered):
 
 def test_what_a_host_cannot_express_must_be_refused() -> None:
     graded = next(case for case in CASES if case.name == "graded")
-    RefusesGrades().test_every_score_is_the_cores_to_the_last_bit(graded)
+    RefusesGrades().test_the_numbers_are_the_cores_and_what_was_given_stays(graded)
     with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
-        OnlySaysItRefuses().test_every_score_is_the_cores_to_the_last_bit(graded)
+        OnlySaysItRefuses().test_the_numbers_are_the_cores_and_what_was_given_stays(graded)

@@ -145,7 +145,7 @@ def test_the_page_holds_no_system_and_no_rank(tmp_path: Path) -> None:
     path = tmp_path / "label.html"
     rm.pool(QUERIES, RUNS, CORPUS).labelling_page(path)
     data = json.loads(path.read_text().split('id="data">')[1].split("</script>")[0])
-    known = {"format", "version", "person", "rubric", "rubric_key", "scale", "prompt", "questions"}
+    known = {"file", "digest", "label", "person", "rubric", "rubric_key", "scale", "questions"}
     assert set(data) == known
     for question in data["questions"]:
         assert set(question) == {"query", "text", "passages"}

@@ -7,11 +7,11 @@ from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.files import trec
 from retrieval_metrics.files.formats import format_by_name
-from retrieval_metrics.inputs.columns import OF_JUDGMENTS, allowances, find_columns
+from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances, find_columns
 from retrieval_metrics.inputs.doubt import ROWS as ROWS_FOR_DOUBT
 from retrieval_metrics.inputs.doubt import warn_of_doubt
 from retrieval_metrics.inputs.frame_columns import is_frame
-from retrieval_metrics.inputs.frames import qrels_batch, run_batch
+from retrieval_metrics.inputs.frames import LongTable
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, enters_means
 from retrieval_metrics.results.scores import COLUMNS, Column
 from retrieval_metrics.scoring.rules import as_rules
@@ -20,11 +20,13 @@ from retrieval_metrics.statistics import ExactSums
 __all__ = [
     "COLUMNS",
     "NOTHING_FOUND",
+    "OF_A_RUN",
     "OF_JUDGMENTS",
     "OTHER_IDS",
     "ROWS_FOR_DOUBT",
     "Column",
     "ExactSums",
+    "LongTable",
     "allowances",
     "as_metrics",
     "as_rules",
@@ -34,8 +36,6 @@ __all__ = [
     "find_columns",
     "format_by_name",
     "is_frame",
-    "qrels_batch",
-    "run_batch",
     "same_kind",
     "scored_run",
     "trec",

@@ -78,7 +78,7 @@ def _batch(rankings: Mapping[Any, Any], source: str, allow: Collection[str], *, 
     columns: dict[str, Any] = {"document": documents or pl.Series([], dtype=pl.String)}
     if scores:
         columns["score"] = [score for ranking in rankings.values() for score in ranking.values()]
-    table = LongTable(columns, source, {role: role for role in columns}, None, allow)
+    table = LongTable(columns, dict.fromkeys(columns, True), None, source, allow=allow)
     bounds = np.cumsum([0, *map(len, rankings.values())])
     return Batch(list(rankings), bounds, table.ids("document"), table.numbers("score") if scores else None)
 

@@ -17,7 +17,7 @@ from retrieval_metrics.files.trec_files import trec_qrels, trec_run
 from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances
 from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.frame_columns import is_frame
-from retrieval_metrics.inputs.frames import qrels_batch, run_batch
+from retrieval_metrics.inputs.frames import LongTable
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import Run
 
@@ -89,9 +89,13 @@ def _qrels(source: Reader, kind: str, columns: Columns | None, allow: frozenset[
         return _qrels_of_json(content, source.name, allow)
     if (pieces := judgments_of_table(content, source)) is not None:
         return Qrels(pieces)
-    return Qrels.of_table(
-        qrels_batch(content.frame, columns, source.name, content.line, allow=allow, names=content.names)
-    )
+    return Qrels.of_table(_long_table(content, OF_JUDGMENTS, columns, source.name, allow).judgments())
+
+
+def _long_table(
+    content: FileTable, wanted: Mapping[str, Role], columns: Columns | None, name: str, allow: frozenset[str]
+) -> LongTable:
+    return LongTable(content.frame, wanted, columns, name, content.line, allow=allow, names=content.names)
 
 
 def _kind(source: Reader, given: str | None, columns: Columns | None) -> str:
@@ -213,7 +217,7 @@ def read_run(
             return _run_of_json(rankings, file.name, allowed)
         if (items := items_of_table(content, file)) is not None:
             return items
-        return Run([run_batch(content.frame, columns, file.name, content.line, allow=allowed, names=content.names)])
+        return Run([_long_table(content, OF_A_RUN, columns, file.name, allowed).rankings()])
 
 
 def _run_of_json(rankings: Mapping[str, Any], name: str, allow: frozenset[str]) -> Run | RetrievedRun:

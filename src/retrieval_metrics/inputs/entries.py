@@ -74,19 +74,11 @@ def item_of(entry: Mapping[str, Any], where: str) -> Retrieved:
 
 def of_judged(judged: Any, where: str) -> dict[str, Any]:
     """Return something judged, an id or a piece, as an object."""
-    if isinstance(judged, Quote):
-        return {"type": "quote", "text": judged.text}
-    if isinstance(judged, Text):
-        return {"type": "text", "text": judged.text}
+    if isinstance(judged, (Quote, Text)):
+        return {"type": "quote" if isinstance(judged, Quote) else "text", "text": judged.text}
     if isinstance(judged, Span):
-        uncertain = {"uncertain": True} if judged.uncertain else {}
-        return {
-            "type": "span",
-            "source": judged.source,
-            "start": int(judged.start),
-            "end": int(judged.end),
-            **uncertain,
-        }
+        place = {"type": "span", "source": judged.source, "start": int(judged.start), "end": int(judged.end)}
+        return place | ({"uncertain": True} if judged.uncertain else {})
     if isinstance(judged, Metadata):
         values = {name: _lists(value) for name, value in judged.values}
         return {"type": "metadata", "values": plain(values, f"Metadata judged for {where}")}

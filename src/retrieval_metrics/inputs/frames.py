@@ -9,7 +9,7 @@ import numpy as np
 
 from retrieval_metrics.argument_names import argument
 from retrieval_metrics.checks import require
-from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances, find_columns
+from retrieval_metrics.inputs.columns import allowances, find_columns
 from retrieval_metrics.inputs.doubt import ROWS, warn_of_doubt
 from retrieval_metrics.inputs.frame_columns import column_names, select_columns
 from retrieval_metrics.inputs.grades import LARGEST_GRADE
@@ -28,125 +28,80 @@ if TYPE_CHECKING:
     """Returns the name of a row's line for errors, for tables read from a text file."""
 
 
-def run_batch(
-    frame: Any,
-    columns: Columns | None,
-    source: str = "the table",
-    line: Line | None = None,
-    *,
-    allow: str | Collection[str] = (),
-    names: Iterable[str] | None = None,
-) -> Batch:
-    """Return the rankings in a table with one row per retrieved document.
+class LongTable:
+    """A table with one row per document: the columns in use, checked as they are read.
 
     Args:
         frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
-        columns: The columns of the roles `query`, `document`, `score` or `rank`, if their names do not show it; None
-            for a role without a column.
+        wanted: The roles of its columns, such as `OF_A_RUN`.
+        columns: The columns of these roles, if their names do not show it; None for a role without a column.
         source: The name of the table, for messages.
         line: Names the line of a row in errors; None names the number of the row.
         allow: `"blanks"`, `"repeated"`, or both, as in `Run.from_frame`.
         names: The names of the columns, if they differ from those in the table.
 
     Raises:
-        TypeError: If it is not a table, or a column holds anything but ids or numbers.
-        ValueError: As `Run.from_frame`.
+        TypeError: If it is not a table.
+        ValueError: If a column is missing or ambiguous.
         ImportError: If polars is not installed.
-    """
-    table = _table(frame, OF_A_RUN, columns, source, line, allow, names)
-    queries, documents = table.ids("query"), table.ids("document")
-    if table.has("score"):
-        scores = table.numbers("score")
-        if table.has("rank"):
-            table.warn_of_doubt(queries, scores)
-        batch = grouped(queries, documents, scores)
-        table.refuse_repeats(batch)
-        return batch
-    if table.has("rank"):
-        ranks = table.numbers("rank")
-        table.refuse_equal_ranks(queries, ranks)
-        order = np.argsort(ranks, kind="stable")
-        queries, documents = queries.gather(order), documents.gather(order)
-    return grouped(queries, documents, None)
-
-
-def qrels_batch(
-    frame: Any,
-    columns: Columns | None,
-    source: str = "the table",
-    line: Line | None = None,
-    *,
-    allow: str | Collection[str] = (),
-    names: Iterable[str] | None = None,
-) -> Batch | dict[Any, list[dict[Any, float]]]:
-    """Return the judgments in a table with one row per judged document: flat ones as a batch, groups by query.
-
-    Args:
-        frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
-        columns: The columns of the roles `query`, `document`, `grade` or `group`, if their names do not show it; None
-            for a role without a column.
-        source: The name of the table, for messages.
-        line: Names the line of a row in errors; None names the number of the row.
-        allow: `"blanks"`, `"repeated"`, or both, as in `Qrels.from_frame`.
-        names: The names of the columns, if they differ from those in the table.
-
-    Raises:
-        TypeError: If it is not a table, or a column holds anything but ids or numbers.
-        ValueError: As `Qrels.from_frame`.
-        ImportError: If polars is not installed.
-    """
-    table = _table(frame, OF_JUDGMENTS, columns, source, line, allow, names)
-    queries, documents = table.ids("query"), table.ids("document")
-    grades = table.numbers("grade") if table.has("grade") else None
-    if table.has("group"):
-        return table.groups(queries, documents, grades)
-    batch = grouped(queries, documents, grades)
-    table.refuse_repeats(batch)
-    return batch
-
-
-def _table(  # noqa: PLR0917  (what both of the above were given)
-    frame: Any,
-    wanted: Mapping[str, Role],
-    columns: Columns | None,
-    source: str,
-    line: Line | None,
-    allow: str | Collection[str],
-    names: Iterable[str] | None,
-) -> LongTable:
-    require("polars", "reading a DataFrame")
-    allowed = allowances(allow)
-    roles = find_columns(column_names(frame) if names is None else names, wanted, columns, source, allowed)
-    table = LongTable(frame, source, roles, line, allowed)
-    if not len(table.frame):
-        raise ValueError(f"{source} is empty: it has no rows")
-    return table
-
-
-class LongTable:
-    """The columns in use, checked as they are read.
-
-    Args:
-        frame: A pandas or polars DataFrame, an Arrow table, or a mapping of column names to columns.
-        source: The name of the table, for messages.
-        roles: The column of each role, such as `query`.
-        line: Names the line of a row in errors; None names the number of the row.
-        allow: With `"blanks"`, ids may begin or end with blanks.
     """
 
     def __init__(
         self,
         frame: Any,
-        source: str,
-        roles: Mapping[str, str],
+        wanted: Mapping[str, Role],
+        columns: Columns | None,
+        source: str = "the table",
         line: Line | None = None,
-        allow: Collection[str] = ("blanks",),
+        *,
+        allow: str | Collection[str] = (),
+        names: Iterable[str] | None = None,
     ) -> None:
+        require("polars", "reading a DataFrame")
         self.source = source
-        self.allow = allow
         self.line = line
-        self.roles = roles
-        self.frame = select_columns(frame, list(dict.fromkeys(roles.values())), source)
+        self.allow = allowances(allow)
+        self.roles = find_columns(column_names(frame) if names is None else names, wanted, columns, source, self.allow)
+        self.frame = select_columns(frame, list(dict.fromkeys(self.roles.values())), source)
+
+    def rankings(self) -> Batch:
+        """Return the rankings in a table with one row per retrieved document.
+
+        Raises:
+            TypeError: If a column holds anything but ids or numbers.
+            ValueError: As `Run.from_frame`.
+        """
+        self._refuse_empty()
+        queries, documents = self.ids("query"), self.ids("document")
+        if self.has("score"):
+            scores = self.numbers("score")
+            if self.has("rank"):
+                self._warn_of_doubt(queries, scores)
+            batch = grouped(queries, documents, scores)
+            self._refuse_repeats(batch)
+            return batch
+        if self.has("rank"):
+            ranks = self.numbers("rank")
+            self._refuse_equal_ranks(queries, ranks)
+            order = np.argsort(ranks, kind="stable")
+            queries, documents = queries.gather(order), documents.gather(order)
+        return grouped(queries, documents, None)
+
+    def judgments(self) -> Batch | dict[Any, list[dict[Any, float]]]:
+        """Return the judgments in a table with one row per judged document: flat ones as a batch, groups by query.
+
+        Raises:
+            TypeError: If a column holds anything but ids or numbers.
+            ValueError: As `Qrels.from_frame`.
+        """
+        self._refuse_empty()
+        queries, documents = self.ids("query"), self.ids("document")
+        grades = self.numbers("grade") if self.has("grade") else None
+        if self.has("group"):
+            return self._groups(queries, documents, grades)
+        batch = grouped(queries, documents, grades)
+        self._refuse_repeats(batch)
+        return batch
 
     def has(self, role: str) -> bool:
         """Return whether there is a column with this role."""
@@ -209,7 +164,7 @@ class LongTable:
             self._refuse(wrong, f"has {column.filter(wrong)[0]!r} as grade, which is beyond 2**53")
         return numbers.rechunk().to_numpy()
 
-    def warn_of_doubt(self, queries: pl.Series, scores: FloatArray) -> None:
+    def _warn_of_doubt(self, queries: pl.Series, scores: FloatArray) -> None:
         """Warn if the ranks at the beginning speak against the scores, by which the run is ordered."""
         import polars as pl
 
@@ -217,7 +172,7 @@ class LongTable:
         rows = zip(queries.head(ROWS), ranks, scores[:ROWS].tolist(), strict=True)
         warn_of_doubt((row for row in rows if row[1] is not None), self.source)
 
-    def refuse_equal_ranks(self, queries: pl.Series, ranks: FloatArray) -> None:
+    def _refuse_equal_ranks(self, queries: pl.Series, ranks: FloatArray) -> None:
         """Raise if two rows of a query have the same rank, so that only their order could tell which is better.
 
         Raises:
@@ -239,7 +194,7 @@ class LongTable:
             "rows of a query are in rank order"
         )
 
-    def groups(
+    def _groups(
         self, queries: pl.Series, documents: pl.Series, grades: FloatArray | None
     ) -> dict[Any, list[dict[Any, float]]]:
         """Return the groups of each query, in the order in which they first appear.
@@ -259,7 +214,7 @@ class LongTable:
             group[document] = grade
         return {query: list(groups.values()) for query, groups in found.items()}
 
-    def refuse_repeats(self, batch: Batch) -> None:
+    def _refuse_repeats(self, batch: Batch) -> None:
         """Raise if a query has a document twice, naming both rows.
 
         Raises:
@@ -276,6 +231,10 @@ class LongTable:
         raise ValueError(
             f"rows {rows[0] + 1} and {rows[1] + 1} of {self.source} both hold document {document!r} for query {query!r}"
         )
+
+    def _refuse_empty(self) -> None:
+        if not len(self.frame):
+            raise ValueError(f"{self.source} is empty: it has no rows")
 
     def _refuse(self, wrong: pl.Series, what: str) -> None:
         at = int(wrong.arg_max() or 0)

@@ -13,6 +13,7 @@ import numpy as np
 
 from retrieval_metrics.argument_names import judgments_first
 from retrieval_metrics.checks import id_kind
+from retrieval_metrics.inputs.columns import OF_JUDGMENTS
 from retrieval_metrics.inputs.frame_columns import reads_a_file, refuse_frame
 from retrieval_metrics.inputs.grades import LARGEST_GRADE, finite_grades, grade_column
 from retrieval_metrics.inputs.judgment_reader import JudgmentReader
@@ -155,13 +156,13 @@ class Qrels:
             >>> Qrels.from_frame({"query_id": ["q1", "q1"], "doc_id": ["d3", "d7"], "relevance": [2, 1]})
             <Qrels: 1 queries, 2 judgments, 2 groups>
         """
-        from retrieval_metrics.inputs.frames import qrels_batch  # noqa: PLC0415  (only those with a frame need it)
+        from retrieval_metrics.inputs.frames import LongTable  # noqa: PLC0415  (only those with a frame need it)
 
-        return cls.of_table(qrels_batch(frame, columns, allow=allow))
+        return cls.of_table(LongTable(frame, OF_JUDGMENTS, columns, allow=allow).judgments())
 
     @classmethod
     def of_table(cls, judgments: Batch | QrelsMapping) -> Qrels:
-        """Take what `qrels_batch` found in a table: flat judgments in columns, or groups by query."""
+        """Take what was found in a `LongTable`: flat judgments in columns, or groups by query."""
         return cls(judgments) if isinstance(judgments, Mapping) else cls.from_batch(judgments)
 
     def _set_groups_of_one(self) -> None:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.argument_names import in_python
+from retrieval_metrics.inputs.columns import OF_A_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -61,9 +62,9 @@ class Run(Mapping[Any, Any]):
             >>> run["q1"]
             {'d3': 2.0, 'd7': 1.5}
         """
-        from retrieval_metrics.inputs.frames import run_batch  # noqa: PLC0415  (only those with a frame need it)
+        from retrieval_metrics.inputs.frames import LongTable  # noqa: PLC0415  (only those with a frame need it)
 
-        return cls([run_batch(frame, columns, allow=allow)])
+        return cls([LongTable(frame, OF_A_RUN, columns, allow=allow).rankings()])
 
     @property
     def queries(self) -> list[QueryId]:

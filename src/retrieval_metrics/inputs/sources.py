@@ -23,11 +23,14 @@ FEWEST_CHARACTERS = 20
 MOST_PLACES = 20
 """In how many places the longest stretch is looked for; boilerplate has more."""
 
-# Words; of scripts without spaces, letters.
-_PIECE = re.compile(
-    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|"
-    "[^\\s\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+"
+UNSPACED = (
+    "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
 )
+"""The characters of scripts without spaces between words, for a class of a regular expression."""
+
+# Words; of scripts without spaces, letters.
+_PIECE = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 
 _SPACE_LIMIT = 0x3001
 """From this code point on, no character is white space."""
@@ -79,6 +82,16 @@ class SourceText:
             return False
         there = self.text[start:end]
         return text is None or there == text or "".join(there.split()) == "".join(text.split())
+
+    def confirmed(self, text: str | None, start: int, end: int) -> tuple[int, int] | None:
+        """Return where a text is that is said to be at a place: there, or there if ends of lines count otherwise.
+
+        None if it is at neither. Without a text, the place itself must exist.
+        """
+        if self.holds(text, start, end):
+            return start, end
+        across = self.across_newlines(start), self.across_newlines(end)
+        return across if text is not None and self.holds(text, *across) else None
 
     def across_newlines(self, offset: int) -> int:
         r"""Return where in the text an offset is that counts "\r\n" as one character.
@@ -287,12 +300,9 @@ def locate(chunks: Iterable[Retrieved], sources: Mapping[str, str]) -> LocatedCh
 def _checked(chunk: Retrieved, source: SourceText, previous: tuple[int, int]) -> Location | None:
     """Return where a chunk is: where it says, or where its text or the part of it that is of the source is found."""
     if chunk.start is not None and chunk.end is not None:
-        for start, end in (
-            (chunk.start, chunk.end),
-            (source.across_newlines(chunk.start), source.across_newlines(chunk.end)),
-        ):
-            if source.holds(chunk.text, start, end):
-                return Location(start, end, ambiguous=False)
+        place = source.confirmed(chunk.text, chunk.start, chunk.end)
+        if place is not None:
+            return Location(*place, ambiguous=False)
     text = chunk.text or ""
     found = source.find(text, previous) or source.find(text)
     if found is None and len(parts := source.parts(text)) == 1:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from retrieval_metrics.judging.judged_rows import (
 from retrieval_metrics.judging.matching.budget import no_lengths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from retrieval_metrics.aliases import BoolArray, Cut, FloatArray, IntArray
     from retrieval_metrics.inputs.pieces import Span
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_rows import Additions, JudgedRanks, Unplaced
     from retrieval_metrics.judging.matching.budget import Budget, Filled, Lengths
     from retrieval_metrics.judging.matching.covered import CoveredCharacters
-
-    FoundT = TypeVar("FoundT")
 
 
 @dataclass(slots=True, eq=False)
@@ -69,18 +66,17 @@ class JudgedRun:
     doubtful: Sequence[Span] = ()
     misplaced: int = 0
     ambiguous: int = 0
-    _known: dict[Any, Any] = field(init=False, default_factory=dict)
+    _hits: dict[float | None, Hits] = field(init=False, default_factory=dict)
+    _needed: dict[float | None, FloatArray] = field(init=False, default_factory=dict)
+    _lacking: dict[float | None, BoolArray | None] = field(init=False, default_factory=dict)
+    _ideal: dict[bool, tuple[IntArray, FloatArray, IntArray]] = field(init=False, default_factory=dict)
+    _credits: Credits | None = field(init=False, default=None)
+    _counted: JudgedRun | None = field(init=False, default=None)
+    _condensed: JudgedRun | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         if self.ranks is None:
             self.ranks = self.items
-
-    def _once(self, key: Any, find: Callable[[], FoundT]) -> FoundT:
-        """Return what a function finds, which is called once for each key."""
-        if key not in self._known:
-            self._known[key] = find()
-        found: FoundT = self._known[key]
-        return found
 
     @property
     def n_queries(self) -> int:
@@ -142,9 +138,11 @@ class JudgedRun:
         # Pieces have no repeats to count: an item can satisfy a piece again without repeating an id.
         if rule != "count" or not self.is_by_id or not len(self.repeats.query):
             return self
-        return self._once("counted", self._counted)
+        if self._counted is None:
+            self._counted = self._with_repeats_counted()
+        return self._counted
 
-    def _counted(self) -> JudgedRun:
+    def _with_repeats_counted(self) -> JudgedRun:
         """Return the judged run in which every repeat of a judged document counts as a further hit.
 
         A group of alternatives is credited again when the document that satisfied it is retrieved again.
@@ -165,9 +163,11 @@ class JudgedRun:
         """
         if not self.is_by_id or self.qrels.has_pieces:
             raise ValueError("unjudged documents can be removed from rankings only if documents are judged by id")
-        return self._once("condensed", self._condensed)
+        if self._condensed is None:
+            self._condensed = self._without_unjudged()
+        return self._condensed
 
-    def _condensed(self) -> JudgedRun:
+    def _without_unjudged(self) -> JudgedRun:
         items, repeats = self.items, self.repeats
         again = np.flatnonzero(repeats.document >= 0) if not self.counts_repeats else np.zeros(0, dtype=np.int64)
         kept = Repeats(repeats.query[again], repeats.rank[again], repeats.document[again])
@@ -206,18 +206,16 @@ class JudgedRun:
 
     def n_relevant(self, rel: float | None = None) -> FloatArray:
         """Return how many groups each query needs: those with a document relevant at threshold `rel`."""
-        return self._once(("needed", rel), partial(self._n_relevant, rel))
-
-    def _n_relevant(self, rel: float | None) -> FloatArray:
-        return self.per_query(self.qrels.group_query[is_relevant(self.qrels.group_grade, rel)])
+        if rel not in self._needed:
+            self._needed[rel] = self.per_query(self.qrels.group_query[is_relevant(self.qrels.group_grade, rel)])
+        return self._needed[rel]
 
     def lacking(self, rel: float | None = None) -> BoolArray | None:
         """Return which queries have no relevant document, shape (queries,); None if all have one."""
-        return self._once(("lacking", rel), partial(self._lacking, rel))
-
-    def _lacking(self, rel: float | None) -> BoolArray | None:
-        lacking = self.n_relevant(rel) == 0
-        return lacking if lacking.any() else None
+        if rel not in self._lacking:
+            lacking = self.n_relevant(rel) == 0
+            self._lacking[rel] = lacking if lacking.any() else None
+        return self._lacking[rel]
 
     def relevant_items(self, k: Cut, rel: float | None = None) -> IntArray:
         """Return the query of each distinct relevant item among the first `k` retrieved."""
@@ -228,7 +226,9 @@ class JudgedRun:
 
     def credits(self) -> Credits:
         """Return which groups the retrieved items satisfy, including groups already satisfied."""
-        return self._once("credits", self._find_credits)
+        if self._credits is None:
+            self._credits = self._find_credits()
+        return self._credits
 
     def _find_credits(self) -> Credits:
         qrels, items = self.qrels, self.items
@@ -242,7 +242,9 @@ class JudgedRun:
 
     def hits(self, rel: float | None = None) -> Hits:
         """Return the hit rows of the expanded ranking at relevance threshold `rel` (None: grades above 0)."""
-        return self._once(("hits", rel), partial(self._find_hits, rel))
+        if rel not in self._hits:
+            self._hits[rel] = self._find_hits(rel)
+        return self._hits[rel]
 
     def _find_hits(self, rel: float | None) -> Hits:
         items, found = self.items, self.credits()
@@ -307,15 +309,14 @@ class JudgedRun:
         Args:
             of_documents: Rank every member of every group separately, as if all of them were needed.
         """
-        return self._once(("ideal", of_documents), partial(self._ideal, of_documents=of_documents))
-
-    def _ideal(self, *, of_documents: bool) -> tuple[IntArray, FloatArray, IntArray]:
-        qrels = self.qrels
-        query, grade = qrels.group_query, qrels.group_grade
-        if of_documents:
-            query, grade = qrels.document_query[qrels.member_document], qrels.member_grade
-        relevant = grade > 0
-        query, grade = query[relevant], grade[relevant]
-        best_first = np.lexsort((-grade, query))
-        query, grade = query[best_first], grade[best_first]
-        return query, grade, ordinals(query)
+        if of_documents not in self._ideal:
+            qrels = self.qrels
+            query, grade = qrels.group_query, qrels.group_grade
+            if of_documents:
+                query, grade = qrels.document_query[qrels.member_document], qrels.member_grade
+            relevant = grade > 0
+            query, grade = query[relevant], grade[relevant]
+            best_first = np.lexsort((-grade, query))
+            query, grade = query[best_first], grade[best_first]
+            self._ideal[of_documents] = query, grade, ordinals(query)
+        return self._ideal[of_documents]

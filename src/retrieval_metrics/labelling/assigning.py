@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import integer
+from retrieval_metrics.labelling.pooled import by_query
 from retrieval_metrics.presentation import numbers
 
 if TYPE_CHECKING:
@@ -41,9 +42,7 @@ def shared_out(items: Sequence[Pooled], people: Iterable[str], overlap: float, s
         raise ValueError(f"people must be different names, got {names}")
     if isinstance(overlap, bool) or not 0 <= overlap <= 1:
         raise ValueError(f"overlap must be a part of the questions from 0 to 1, got {overlap!r}")
-    of_query: dict[Any, list[Pooled]] = {}
-    for item in items:
-        of_query.setdefault(item.query, []).append(item)
+    of_query = by_query(items)
     order = list(of_query)
     random.Random(integer(seed, "seed")).shuffle(order)  # noqa: S311  (not a secret)
     common = ceil(round(overlap * len(order), 9)) if len(names) > 1 else 0

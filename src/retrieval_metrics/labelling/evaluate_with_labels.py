@@ -19,7 +19,8 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.labelling.estimate import Estimate
 from retrieval_metrics.labelling.estimated import EstimatedDifference, EstimatedMean
-from retrieval_metrics.labelling.labels import Labels, common_scale
+from retrieval_metrics.labelling.label import Scale
+from retrieval_metrics.labelling.labels import Labels
 from retrieval_metrics.labelling.truths import Truths, called, drawn_sample
 from retrieval_metrics.scoring import ideal
 from retrieval_metrics.statistics import corrected_mean, spending_levels
@@ -115,10 +116,8 @@ def evaluate_with_labels(
         A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan, T. Zrnic (2023). Prediction-powered inference.
     """
     proportion(level, "level")
-    drawn, scale = (
-        drawn_sample(sample, model),
-        common_scale(each for each in (people, model) if isinstance(each, Labels)),
-    )
+    drawn = drawn_sample(sample, model)
+    scale = Scale.common(each.scale for each in (people, model) if isinstance(each, Labels))
     threshold = None if scale is None else scale.relevant_from
     spent = _spent(looks, len(drawn), len(drawn.of), level)
     chosen = relevant_from(as_metrics(metrics), threshold)

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import integer, positive_integer
 from retrieval_metrics.inputs.fingerprints import fingerprint
-from retrieval_metrics.labelling.label import GRADES, RELEVANT_FROM, RUBRIC, Label, Scale
+from retrieval_metrics.labelling.label import GRADES, RUBRIC, Label, Scale
 from retrieval_metrics.labelling.labels import Labels
+from retrieval_metrics.labelling.pooled import by_query
 from retrieval_metrics.models.enclosed import enclosed
 from retrieval_metrics.models.json_reply import BadReplyError, json_reply
-from retrieval_metrics.models.prompter import Prompter
 from retrieval_metrics.presentation import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from os import PathLike
+    from collections.abc import Collection, Mapping, Sequence
 
     from retrieval_metrics.labelling.pooled import Pooled
+    from retrieval_metrics.models.prompter import Prompter
 
 UNNAMED = "the model"
 ASKED = """You grade how well a passage answers a question.
@@ -43,56 +43,18 @@ SEVERAL = (
 )
 
 
-class Grading(TypedDict, total=False):
-    """Options for grading with a model; everything is optional.
-
-    Attributes:
-        model_name: The name of the model, for the cache and the labels; by default the model's own name.
-        cache: The file to which every reply is written as it arrives, and from which it is read next time: a second run
-            makes no calls, and an interrupted one continues where it stopped.
-        workers: How many prompts may be under way at once; 8.
-        timeout: Seconds that one attempt may take; no limit.
-        retries: How often a failed call is repeated; 2.
-        budget: The largest number of calls, retries included.
-        token_budget: The largest number of tokens in prompts and replies together.
-        count_tokens: Returns the number of tokens of a text; by default one for every four characters.
-        batch: How many passages of a question are graded in one prompt; 1. Larger batches cost less, but the grade of
-            a passage then depends on the others in its batch.
-        rubric: The meanings of the grades 0, 1, 2 and 3, four texts; by default those shown to people.
-        relevant_from: The lowest of these grades with which a document is relevant; 2.
-        seed: Seed of the order of passages, and of their position in a batch; 0.
-        show_progress: Show a progress bar on stderr; needs rich.
-    """
-
-    model_name: str | None
-    cache: str | PathLike[str] | None
-    workers: int
-    timeout: float | None
-    retries: int
-    budget: int | None
-    token_budget: int | None
-    count_tokens: Callable[[str], int] | None
-    batch: int
-    rubric: Collection[str] | None
-    relevant_from: int
-    seed: int
-    show_progress: bool
-
-
 async def grades_of(
     items: Sequence[Pooled],
     queries: Mapping[Any, str],
-    model: Any,
+    prompter: Prompter,
     *,
-    batch: int = 1,
-    rubric: Collection[str] | None = None,
-    relevant_from: int = RELEVANT_FROM,
-    seed: int = 0,
-    show_progress: bool = False,
-    **asking: Any,
+    batch: int,
+    rubric: Collection[str] | None,
+    relevant_from: int,
+    seed: int,
+    show_progress: bool,
 ) -> Labels:
     """Return a model's grades of passages; see `Pool.grade`."""
-    prompter = Prompter(model, **asking)
     meaning, scale = checked_rubric(rubric), Scale.of(relevant_from)
     groups = _groups(items, positive_integer(batch, "batch"), integer(seed, "seed"))
     prompts = {number: _prompt(group, queries, meaning) for number, group in enumerate(groups)}
@@ -150,11 +112,8 @@ def version_of(rubric: Sequence[str], batch: int = 1) -> str:
 def _groups(items: Sequence[Pooled], size: int, seed: int) -> list[list[Pooled]]:
     """Return the passages in random order, in groups of one question."""
     chance = random.Random(seed)  # noqa: S311  (not a secret)
-    of_query: dict[Any, list[Pooled]] = {}
-    for item in items:
-        of_query.setdefault(item.query, []).append(item)
     groups = []
-    for held in of_query.values():
+    for held in by_query(items).values():
         chance.shuffle(held)
         groups += [held[start : start + size] for start in range(0, len(held), size)]
     chance.shuffle(groups)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import date
 from math import isfinite
@@ -55,6 +56,22 @@ class Scale(NamedTuple):
             above = ", ".join(f"{grade:g}" for grade in known[1:])
             raise ValueError(f"relevant_from must be one of the grades {above}, got {relevant_from!r}")
         return cls(known, relevant_from)
+
+    @classmethod
+    def common(cls, scales: Iterable[Scale | None]) -> Scale | None:
+        """Return the scale of several labels; those that have none have the scale of the others.
+
+        Raises:
+            ValueError: If two differ.
+        """
+        known = list(dict.fromkeys(scale for scale in scales if scale is not None))
+        if len(known) > 1:
+            one, other = known[:2]
+            raise ValueError(
+                f"these labels were given by different rubrics: a document is relevant from grade "
+                f"{one.relevant_from:g} of {len(one.grades)} and from {other.relevant_from:g} of {len(other.grades)}"
+            )
+        return known[0] if known else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,3 +139,17 @@ class Label:
 
 
 FIELDS = tuple(each.name for each in fields(Label))
+
+
+def label_of(entry: Any) -> Label:
+    """Return the label that `Label.as_dict` was written from.
+
+    Raises:
+        TypeError: If it is no object, or a value has another type.
+        ValueError: If it holds something else.
+    """
+    if not isinstance(entry, Mapping):
+        raise TypeError(f"a label must be an object, got {entry!r}")
+    if unknown := [name for name in entry if name not in FIELDS]:
+        raise ValueError(f"a label can have {', '.join(FIELDS)}, got {unknown[0]!r}")
+    return Label(**{**entry, "quotes": tuple(entry.get("quotes", ()))})

@@ -1,4 +1,4 @@
-"""The page on which a person grades a pool."""
+"""The pages on which people grade a pool."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.checks import integer
 from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.journal import FORMAT, VERSION
+from retrieval_metrics.keeping.document import DIGEST
+from retrieval_metrics.labelling.assigning import shared_out
 from retrieval_metrics.labelling.grading import checked_rubric
 from retrieval_metrics.labelling.label import Scale
+from retrieval_metrics.labelling.pooled import by_query
 from retrieval_metrics.presentation import page
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from os import PathLike
 
     from retrieval_metrics.labelling.pooled import Pooled
@@ -25,8 +28,30 @@ NO_WORD = re.compile(r"[\W_]+")
 PLACE = '<div id="labelling"><p>This page needs a browser that runs its script.</p></div>'
 
 
-def write_page(
+def write_pages(
     path: str | PathLike[str],
+    items: Sequence[Pooled],
+    queries: Mapping[Any, str],
+    *,
+    people: Iterable[str] | None,
+    overlap: float,
+    seed: int,
+    **page: Any,
+) -> tuple[Path, ...]:
+    """Write a page for anybody, or one for each person; see `Pool.labelling_page`."""
+    pages: dict[Path, tuple[str | None, Sequence[Pooled]]] = {Path(path): (None, items)}
+    if people is not None:
+        shares = shared_out(items, people, overlap, seed)
+        pages = {_path_of(path, person): (person, held) for person, held in shares.items()}
+        if len(pages) < len(shares):
+            raise ValueError(f"the names {', '.join(shares)} make equal names of files")
+    for at, (file, (person, held)) in enumerate(pages.items()):
+        _write_page(file, held, queries, seed=seed + at, person=person, **page)
+    return tuple(pages)
+
+
+def _write_page(
+    path: Path,
     items: Sequence[Pooled],
     queries: Mapping[Any, str],
     *,
@@ -34,14 +59,11 @@ def write_page(
     rubric: Collection[str] | None,
     relevant_from: int,
     seed: int,
-    person: str | None = None,
+    person: str | None,
 ) -> None:
-    """Write the page, for anybody or for one person; see `Pool.labelling_page`."""
     meaning = checked_rubric(rubric)
     chance = random.Random(integer(seed, "seed"))  # noqa: S311  (not a secret)
-    of_query: dict[Any, list[Pooled]] = {}
-    for item in items:
-        of_query.setdefault(item.query, []).append(item)
+    of_query = by_query(items)
     order = list(of_query)
     chance.shuffle(order)
     questions = []
@@ -60,19 +82,19 @@ def write_page(
         questions.append({"query": json.dumps(query), "text": queries[query], "passages": passages})
     scale = Scale.of(relevant_from)
     data = {
-        "format": FORMAT,
-        "version": VERSION,
+        "file": {"format": FORMAT, "version": VERSION, "kind": "labels"},
+        "digest": DIGEST.decode(),
+        "label": {"kind": "person", "prompt": f"rubric {fingerprint(list(meaning))[:8]}"},
         "person": person,
         "rubric": list(meaning),
         "scale": scale._asdict(),
         "rubric_key": fingerprint([list(meaning), list(scale)]),  # under another rubric, everything is graded anew
-        "prompt": f"rubric {fingerprint(list(meaning))[:8]}",
         "questions": questions,
     }
     page.write(path, title, [PLACE], data, scripts=("labelling_store.js", "labelling.js"), style="labelling.css")
 
 
-def path_of(path: str | PathLike[str], person: str) -> Path:
+def _path_of(path: str | PathLike[str], person: str) -> Path:
     """Return the path of the page of one person: `label.html` becomes `label-Ada.html`."""
     whole = Path(path)
     return whole.with_name(f"{whole.stem}-{NO_WORD.sub('-', person)}{whole.suffix}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
@@ -13,14 +12,15 @@ from retrieval_metrics.checks import require
 from retrieval_metrics.inputs.pieces import Piece, Quote
 from retrieval_metrics.inputs.qrels import GradedByRubric, as_qrels
 from retrieval_metrics.keeping.document import Document, Lines, write_document
-from retrieval_metrics.labelling.label import FIELDS, Grader, Label, Scale
+from retrieval_metrics.labelling.label import FIELDS, Grader, Label, Scale, label_of
 from retrieval_metrics.labelling.people_and_model import Agreement
+from retrieval_metrics.labelling.resolving import RULES, one_of
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from os import PathLike
 
     import pandas as pd
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     Key = tuple[QueryId, DocumentId]
 
-RULES = ("lowest", "highest", "majority")
 SHOWN = 3
 
 
@@ -130,11 +129,18 @@ class Labels(Printed):
     @cached_property
     def conflicts(self) -> dict[Key, dict[str, float]]:
         """The documents to which several graders gave different grades, with the grade of each."""
-        given: dict[Key, dict[str, float]] = {}
-        for label in self.labels:
-            if label.grade is not None:
-                given.setdefault((label.query, label.document), {})[label.by] = float(label.grade)
+        given = {
+            key: {label.by: float(label.grade) for label in held if label.grade is not None}
+            for key, held in self._given.items()
+        }
         return {key: grades for key, grades in given.items() if len(set(grades.values())) > 1}
+
+    @cached_property
+    def _given(self) -> dict[Key, list[Label]]:
+        given: dict[Key, list[Label]] = {}
+        for label in self.labels:
+            given.setdefault((label.query, label.document), []).append(label)
+        return given
 
     @cached_property
     def qrels(self) -> dict[Any, dict[Any, float]]:
@@ -186,11 +192,8 @@ class Labels(Printed):
                 f"resolve conflicts by 'lowest', 'highest', 'majority' or one of {', '.join(self.graders)}, got "
                 f"{rule!r}"
             )
-        given: dict[Key, list[Label]] = {}
-        for label in self.labels:
-            given.setdefault((label.query, label.document), []).append(label)
         note = f"where {self.name} differed, {f'the {rule} grade' if rule in RULES else rule} held"
-        one = [replace(_one_of(held, rule), by=self.name) for held in given.values()]
+        one = [replace(one_of(held, rule), by=self.name) for held in self._given.values()]
         return Labels(one, [*self.notes, note] if self.conflicts else self.notes, self.scale)
 
     def merge(self, *others: Labels) -> Labels:
@@ -207,7 +210,7 @@ class Labels(Printed):
                     f"labels can be merged only with Labels, got {type(other).__name__}; use Labels.of(qrels, by=...)"
                 )
         every = [self, *others]
-        scale = common_scale(every)
+        scale = Scale.common(each.scale for each in every)
         if scale is not None and (bare := [each for each in every if each.labels and each.scale is None]):
             raise ValueError(
                 f"the labels of {bare[0].name} do not say from which grade a document is relevant; the others say from "
@@ -248,7 +251,7 @@ class Labels(Printed):
             first, second = (self.by(grader) for grader in self.graders)
             return first.agreement(second, level=level, kinds=kinds)
         others = other if isinstance(other, Labels) else Labels.of(other, by="the judgments")
-        scale = common_scale([self, others])
+        scale = Scale.common([self.scale, others.scale])
         threshold = None if scale is None else scale.relevant_from
         return Agreement.of((self.name, others.name), self.graded, others.graded, level, kinds, threshold)
 
@@ -328,44 +331,6 @@ class Labels(Printed):
         return said
 
 
-def common_scale(labels: Iterable[Labels]) -> Scale | None:
-    """Return the scale of several labels; those that have none have the scale of the others.
-
-    Raises:
-        ValueError: If two differ.
-    """
-    every = list(labels)
-    scales = list(dict.fromkeys(each.scale for each in every if each.scale is not None))
-    if len(scales) > 1:
-        raise ValueError(
-            f"these labels were given by different rubrics: a document is relevant from grade "
-            f"{scales[0].relevant_from:g} of {len(scales[0].grades)} and from {scales[1].relevant_from:g} of "
-            f"{len(scales[1].grades)}"
-        )
-    return scales[0] if scales else None
-
-
-def _one_of(held: list[Label], rule: str) -> Label:
-    graded = [label for label in held if label.grade is not None]
-    if not graded:
-        return held[0]
-    if named := [label for label in graded if label.by == rule]:
-        return named[0]
-    grades = [float(label.grade or 0) for label in graded]
-    if len(set(grades)) == 1:
-        return graded[0]
-    most = Counter(grades)
-    chosen = {
-        "lowest": min(grades),
-        "highest": max(grades),
-        "majority": min(grades, key=lambda grade: (-most[grade], grade)),
-    }.get(rule)
-    if chosen is None:  # the chosen grader gave none, and the others differ
-        (query, document) = held[0].query, held[0].document
-        raise ValueError(f"{rule} did not grade document {document!r} for query {query!r}, and the others differ")
-    return next(label for label in graded if label.grade == chosen)
-
-
 def labels_of(document: Document) -> Labels:
     """Return the grades that were saved.
 
@@ -377,11 +342,7 @@ def labels_of(document: Document) -> Labels:
     found = []
     for number, entry in enumerate(entries):
         with document.place(f"labels[{number}]"):
-            if not isinstance(entry, Mapping):
-                raise TypeError(f"a label must be an object, got {entry!r}")
-            if unknown := [name for name in entry if name not in FIELDS]:
-                raise ValueError(f"a label can have {', '.join(FIELDS)}, got {unknown[0]!r}")
-            found.append(Label(**{**entry, "quotes": tuple(entry.get("quotes", ()))}))
+            found.append(label_of(entry))
     with document.place("notes"):
         notes = tuple(str(note) for note in document.content.get("notes", ()))
     scale = None

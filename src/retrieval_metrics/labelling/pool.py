@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.checks import integer, positive_integer, require
-from retrieval_metrics.labelling.assigning import shared_out
 from retrieval_metrics.labelling.drawing import where_systems_differ
-from retrieval_metrics.labelling.grading import Grading, grades_of
+from retrieval_metrics.labelling.grading import grades_of
 from retrieval_metrics.labelling.label import RELEVANT_FROM
-from retrieval_metrics.labelling.labelling_page import path_of, write_page
-from retrieval_metrics.labelling.pooled import Pooled, kinds_of
+from retrieval_metrics.labelling.labelling_page import write_pages
+from retrieval_metrics.labelling.pooled import kinds_of, together
+from retrieval_metrics.models.prompter import Prompter
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.questions.sample import Sample, draw
 from retrieval_metrics.retrieving.event_loop import run_until_complete
+from retrieval_metrics.signatures import arguments_of, passed_on
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
     from os import PathLike
+    from pathlib import Path
 
     import pandas as pd
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.labelling.labels import Labels
     from retrieval_metrics.labelling.people_and_model import Kinds
+    from retrieval_metrics.labelling.pooled import Pooled
 
 By = Literal["rank", "effect", "random"]
 COLUMNS = ("query", "document", "text", "best_rank", "found_by", "effect")
@@ -194,28 +197,62 @@ class Pool(Printed):
                 nothing to grade, or the overlap is not from 0 to 1.
             OSError: If a file cannot be written.
         """
-        items = self._with_texts()
-        if people is None:
-            pages: dict[Path, tuple[str | None, Sequence[Pooled]]] = {Path(path): (None, items)}
-        else:
-            shares = shared_out(items, people, overlap, seed)
-            pages = {path_of(path, person): (person, held) for person, held in shares.items()}
-            if len(pages) < len(shares):
-                raise ValueError(f"the names {', '.join(shares)} make equal names of files")
-        for at, (file, (person, held)) in enumerate(pages.items()):
-            write_page(
-                file,
-                held,
-                self.queries,
-                title=title,
-                rubric=rubric,
-                relevant_from=relevant_from,
-                seed=seed + at,
-                person=person,
-            )
-        return tuple(pages)
+        return write_pages(
+            path,
+            self._with_texts(),
+            self.queries,
+            people=people,
+            overlap=overlap,
+            seed=seed,
+            title=title,
+            rubric=rubric,
+            relevant_from=relevant_from,
+        )
 
-    def grade(self, model: Any, **options: Unpack[Grading]) -> Labels:
+    async def agrade(
+        self,
+        model: Any,
+        *,
+        model_name: str | None = None,
+        cache: str | PathLike[str] | None = None,
+        workers: int = 8,
+        timeout: float | None = None,  # noqa: ASYNC109  (of each call, not of the whole)
+        retries: int = 2,
+        budget: int | None = None,
+        token_budget: int | None = None,
+        count_tokens: Callable[[str], int] | None = None,
+        batch: int = 1,
+        rubric: Collection[str] | None = None,
+        relevant_from: int = RELEVANT_FROM,
+        seed: int = 0,
+        show_progress: bool = False,
+    ) -> Labels:
+        """Ask a model to grade the pool, on the running event loop; the asynchronous twin of `grade`."""
+        items = self._with_texts()
+        prompter = Prompter(
+            model,
+            model_name=model_name,
+            cache=cache,
+            workers=workers,
+            timeout=timeout,
+            retries=retries,
+            budget=budget,
+            token_budget=token_budget,
+            count_tokens=count_tokens,
+        )
+        return await grades_of(
+            items,
+            self.queries,
+            prompter,
+            batch=batch,
+            rubric=rubric,
+            relevant_from=relevant_from,
+            seed=seed,
+            show_progress=show_progress,
+        )
+
+    @arguments_of(agrade)
+    def grade(self, *args: Any, **options: Any) -> Labels:  # noqa: D417  (they are those of agrade)
         """Ask a model to grade the pool.
 
         The prompt has the rubric, the question and the passage, but no ids, systems or ranks. The reply must be JSON of
@@ -226,7 +263,21 @@ class Pool(Printed):
         Args:
             model: A function of a prompt that returns its reply, synchronous or not, or a model of an installed host,
                 such as LangChain's chat models and LlamaIndex's LLMs.
-            **options: See `Grading`: the name of the model, the cache, workers, retries, budgets, batches, the rubric.
+            model_name: The name of the model, for the cache and the labels; None takes the model's own name.
+            cache: The file to which every reply is written as it arrives, and from which it is read next time: a second
+                run makes no calls, and an interrupted one continues where it stopped.
+            workers: How many prompts may be under way at once.
+            timeout: Seconds that one attempt may take; None sets no limit.
+            retries: How often a failed call is repeated.
+            budget: The largest number of calls, retries included.
+            token_budget: The largest number of tokens in prompts and replies together.
+            count_tokens: Returns the number of tokens of a text; None counts one for every four characters.
+            batch: How many passages of a question are graded in one prompt. Larger batches cost less, but the grade of
+                a passage then depends on the others in its batch.
+            rubric: The meanings of the grades 0, 1, 2 and 3, four texts; None takes those shown to people.
+            relevant_from: The lowest of these grades with which a document is relevant.
+            seed: Seed of the order of passages, and of their position in a batch.
+            show_progress: Show a progress bar on stderr; needs rich.
 
         Returns:
             The grades, with the name of the model, the version of the prompt, the date, and the model's reasons.
@@ -246,11 +297,7 @@ class Pool(Printed):
             >>> labels.qrels
             {'q1': {'d1': 3.0, 'd2': 0.0}}
         """
-        return run_until_complete(self.agrade(model, **options))
-
-    async def agrade(self, model: Any, **options: Unpack[Grading]) -> Labels:
-        """Ask a model to grade the pool; the asynchronous twin of `grade`."""
-        return await grades_of(self._with_texts(), self.queries, model, **options)
+        return run_until_complete(passed_on("grade", self.agrade, args, options))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per document.
@@ -292,12 +339,9 @@ class Pool(Printed):
         return self.items
 
     def _tables(self) -> list[Table]:
-        held: dict[tuple[str, ...], int] = {}
-        for item in self.items:
-            found = tuple(system for system in self.systems if system in item.ranks)
-            held[found] = held.get(found, 0) + 1
+        held = Counter(item.found_by(self.systems) for item in self.items)
         rows = [
-            [" and ".join(found) + (" alone" if len(found) == 1 < len(self.systems) else ""), f"{count:,}"]
+            [together(found, self.systems), f"{count:,}"]
             for found, count in sorted(held.items(), key=lambda each: (len(each[0]), each[0]))
         ]
         queries = numbers.queries(len({item.query for item in self.items}))

@@ -10,7 +10,7 @@ from retrieval_metrics.judging.matching.texts import words
 from retrieval_metrics.questions.words.wording import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from retrieval_metrics.aliases import DocumentId, QueryId
 
@@ -36,10 +36,27 @@ class Pooled(NamedTuple):
     ranks: Mapping[str, int]
     effect: float | None = None
 
+    def found_by(self, systems: Iterable[str]) -> tuple[str, ...]:
+        """Return those of the systems that found it."""
+        return tuple(system for system in systems if system in self.ranks)
+
     @property
     def why(self) -> str:
         """Why it is in the pool: its rank in each system, such as `bm25 2, dense 1`."""
         return ", ".join(f"{system} {rank}" for system, rank in self.ranks.items())
+
+
+def by_query(items: Iterable[Pooled]) -> dict[Any, list[Pooled]]:
+    """Return the passages of each query."""
+    found: dict[Any, list[Pooled]] = {}
+    for item in items:
+        found.setdefault(item.query, []).append(item)
+    return found
+
+
+def together(found: Sequence[str], systems: Sequence[str]) -> str:
+    """Return which of several systems found a passage, in words."""
+    return " and ".join(found) + (" alone" if len(found) == 1 < len(systems) else "")
 
 
 def kinds_of(
@@ -54,9 +71,8 @@ def kinds_of(
     middle, usual = (float(np.median(each)) if len(each) else 0.0 for each in (lengths, shared))
     found = {}
     for item, length, share in zip(items, lengths, shared, strict=True):
-        by = [system for system in systems if system in item.ranks]
         kinds = {
-            "found by": " and ".join(by) + (" alone" if len(by) == 1 < len(systems) else ""),
+            "found by": together(item.found_by(systems), systems),
             "best rank": f"1 to {FIRST}" if min(item.ranks.values()) <= FIRST else f"beyond {FIRST}",
         }
         if item.text is not None:

@@ -23,12 +23,12 @@ const openStore = async (data, items, changed) => {
   });
   let base = null, channel = null;
   try {
-    const request = indexedDB.open(`${data.format} labels`, 1);
+    const request = indexedDB.open(`${data.file.format} ${data.file.kind}`, 1);
     request.onupgradeneeded = () => {
       request.result.createObjectStore(ANSWERS, { keyPath: ["rubric", "by", "item", "time"] });
     };
     base = await done(request);
-    channel = new BroadcastChannel(`${data.format} labels`);
+    channel = new BroadcastChannel(`${data.file.format} ${data.file.kind}`);
     channel.onmessage = () => changed();
   } catch { /* said by `keeps` */ }
   const held = async (...known) => {
@@ -72,7 +72,6 @@ const openStore = async (data, items, changed) => {
   return store;
 };
 
-const DIGEST = ',\n"digest": "sha256:';
 const digestOf = async (text) => {
   const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return [...new Uint8Array(bytes)].map((one) => one.toString(16).padStart(2, "0")).join("");
@@ -86,7 +85,7 @@ const fileOf = async (data, items, name, answerOf, damaged) => {
   for (const item of items) {
     const one = answerOf(item);
     if (one?.grade === undefined) continue;
-    const label = { grade: one.grade, by: name, kind: "person", prompt: data.prompt, date: new Date(one.time).toISOString() };
+    const label = { grade: one.grade, by: name, ...data.label, date: new Date(one.time).toISOString() };
     if (one.grade === null) label.reason = "cannot tell";
     const quotes = one.quotes.map(([from, to]) => item.text.slice(from, to));
     if (quotes.length) label.quotes = [...new Set(quotes)];
@@ -95,24 +94,24 @@ const fileOf = async (data, items, name, answerOf, damaged) => {
     passages.push(item.key);
   }
   const notes = damaged.map((one) => `an answer that could not be read: ${JSON.stringify(one)}`);
-  const head = { format: data.format, version: data.version, kind: "labels", written: { date: new Date().toISOString() }, notes, scale: data.scale, passages };
+  const head = { ...data.file, written: { date: new Date().toISOString() }, notes, scale: data.scale, passages };
   const text = `${JSON.stringify(head).slice(0, -1)},\n"labels": [\n${labels.join(",\n")}\n]`;
-  return globalThis.crypto?.subtle ? `${text}${DIGEST}${await digestOf(text)}"\n}\n` : `${text}}\n`;
+  return globalThis.crypto?.subtle ? `${text}${data.digest}${await digestOf(text)}"\n}\n` : `${text}}\n`;
 };
 
 // The answers in such a file, with its grader; an Error in words if it is not one of this page, whatever it holds.
 const answersIn = async (written, called, data, items) => {
   const refuse = (why) => { throw new Error(`${called} was not imported: ${why}. Nothing was changed.`); };
-  const text = written.replaceAll("\r\n", "\n"), end = text.lastIndexOf(DIGEST);
-  if (end >= 0 && globalThis.crypto?.subtle && text.slice(end + DIGEST.length).split('"')[0] !== await digestOf(text.slice(0, end))) {
+  const text = written.replaceAll("\r\n", "\n"), end = text.lastIndexOf(data.digest);
+  if (end >= 0 && globalThis.crypto?.subtle && text.slice(end + data.digest.length).split('"')[0] !== await digestOf(text.slice(0, end))) {
     refuse("it is damaged, or was changed after it was exported");
   }
   let held;
   try { held = JSON.parse(text); } catch { refuse("it is not a file that this page exported"); }
   const { labels, passages } = held ?? {};
-  if (held?.format !== data.format || held.kind !== "labels" || !Array.isArray(labels) || !Array.isArray(passages)
+  if (held?.format !== data.file.format || held.kind !== data.file.kind || !Array.isArray(labels) || !Array.isArray(passages)
       || passages.length !== labels.length) refuse("it is not a file that this page exported");
-  if (held.version > data.version) refuse("a newer version of the page wrote it");
+  if (held.version > data.file.version) refuse("a newer version of the page wrote it");
   if (!labels.length) refuse("it holds no grades");
   const names = [...new Set(labels.map((one) => one?.by))];
   if (names.length !== 1 || typeof names[0] !== "string" || !names[0].trim()) refuse("it does not hold the grades of one person");
@@ -120,7 +119,7 @@ const answersIn = async (written, called, data, items) => {
   const here = passages.filter((key) => of.has(key)).length;
   if (!here) refuse(`its ${counted(labels.length, `grade by ${names[0]} belongs`, `grades by ${names[0]} belong`)} to other questions or passages than those of this page`);
   const scale = JSON.stringify([held.scale?.grades, held.scale?.relevant_from]);
-  if (scale !== JSON.stringify([data.scale.grades, data.scale.relevant_from]) || labels.some((one) => one.prompt !== data.prompt)) {
+  if (scale !== JSON.stringify([data.scale.grades, data.scale.relevant_from]) || labels.some((one) => one.prompt !== data.label.prompt)) {
     refuse("its grades were given under another rubric");
   }
   const records = labels.flatMap((one, at) => {

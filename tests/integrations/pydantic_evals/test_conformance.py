@@ -41,10 +41,6 @@ class TestTheEvaluationOfAReport(EvaluationConformance):
         report = dataset(qrels).evaluate_sync(find, progress=False)
         return to_evaluation(report, metrics)
 
-    def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
-        per_query = super().scores(qrels, run, metrics)
-        return {metric: {query: values[query] for query in qrels} for metric, values in per_query.items()}
-
 
 class TestTheEvaluationOfAReportThatIsMatched(MatchConformance):
     def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ray_retrieval_metrics.query_rows import rows_of, rows_of_unjudged, value_columns
 from ray_retrieval_metrics.shuffled_rows import JUDGED, JUDGED_NOTHING, NOT_JUDGED, RETRIEVED
 from retrieval_metrics import Qrels, Run
-from retrieval_metrics.adapting.distributed import qrels_batch, run_batch, scored_run
+from retrieval_metrics.adapting.distributed import OF_A_RUN, OF_JUDGMENTS, LongTable, scored_run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -83,16 +83,17 @@ def _score(  # noqa: PLR0917  (what score_block was given)
 def _run(rows: pa.Table, by: str, allow: Collection[str]) -> Run:
     if not len(rows):
         return Run(())
-    batch = run_batch(rows, {"query": "query", "document": "document", by: "number"}, "a block of the run", allow=allow)
-    return Run([batch])
+    columns = {"query": "query", "document": "document", by: "number"}
+    return Run([LongTable(rows, OF_A_RUN, columns, "a block of the run", allow=allow).rankings()])
 
 
 def _qrels(rows: pa.Table, of_nothing: list[str | int], allow: Collection[str]) -> Qrels | None:
     columns = {"query": "query", "document": "document", "grade": "number"}
     if "group" in rows.column_names:
         columns["group"] = "group"
-    said = qrels_batch(rows, columns, "a block of the qrels", allow=allow) if len(rows) else None
-    qrels = None if said is None else Qrels.of_table(said)
+    qrels = None
+    if len(rows):
+        qrels = Qrels.of_table(LongTable(rows, OF_JUDGMENTS, columns, "a block of the qrels", allow=allow).judgments())
     if not of_nothing:
         return qrels
     judgments = {} if qrels is None else qrels.as_dict()

@@ -14,17 +14,13 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
+from retrieval_metrics.inputs.sources import UNSPACED
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TEXTS_KEPT = 64
 """Texts to keep as they were read: quotes are searched for in the same few texts again and again."""
-
-UNSPACED = (
-    "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0003ffff"
-)
-"""The characters of scripts without spaces between words, for a class of a regular expression."""
 
 _SAME = {
     "'": "\u2018\u2019\u201a\u201b\u2032\u02b9\u02bb\u02bc\u02c8\u00b4`\u2039\u203a\uff07",

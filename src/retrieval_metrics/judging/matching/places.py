@@ -165,12 +165,9 @@ class Locator:
         """Place an item in a source whose text is known."""
         name = item.source or ""
         if item.start is not None and item.end is not None:
-            if source.holds(item.text, item.start, item.end):
-                known = item.text is not None or not item.claimed
-                return Place(name, ((item.start, item.end),)) if known else "unchecked"
-            across = source.across_newlines(item.start), source.across_newlines(item.end)
-            if item.text is not None and source.holds(item.text, *across):
-                return Place(name, (across,))
+            place = source.confirmed(item.text, item.start, item.end)
+            if place is not None:
+                return Place(name, (place,)) if item.text is not None or not item.claimed else "unchecked"
             self._wrong.add(key)
         if item.text is None:
             return "no offsets" if item.start is None else "not in the source"

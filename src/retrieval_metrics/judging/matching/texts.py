@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from retrieval_metrics.inputs.pieces import Text
-from retrieval_metrics.judging.matching.normalised import UNSPACED, spaced, words_with_places
+from retrieval_metrics.inputs.sources import UNSPACED
+from retrieval_metrics.judging.matching.normalised import spaced, words_with_places
 from retrieval_metrics.judging.matching.piece_hits import pieces_of
 
 if TYPE_CHECKING:
