@@ -26,8 +26,7 @@ from retrieval_metrics.comparing.plan import plan
 from retrieval_metrics.definition.metric import DEFAULT_METRICS
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.reporting.retrieval import notes_tables
-from retrieval_metrics.reporting.verdict import comparison_tables
+from retrieval_metrics.reporting.verdict import comparison_tables, notes_tables
 
 if TYPE_CHECKING:
     import argparse
