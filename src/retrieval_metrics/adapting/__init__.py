@@ -16,6 +16,7 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.keeping.identity import questions_fingerprint
 from retrieval_metrics.reranking.scaling import relevance_by
+from retrieval_metrics.retrieving.ways import Ways
 from retrieval_metrics.trajectories.traces.read import trajectory_in
 from retrieval_metrics.trajectories.traces.recording import Recording
 from retrieval_metrics.trajectories.views import check_calls, seen_in
@@ -27,6 +28,7 @@ __all__ = [
     "Recording",
     "RowScorer",
     "Scorer",
+    "Ways",
     "as_qrels",
     "check_calls",
     "check_path",

@@ -3,13 +3,11 @@
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.retrieving.event_loop import run_until_complete
 from retrieval_metrics.retrieving.retrieve import WORKERS
-from retrieval_metrics.retrieving.ways import first_way
 from retrieval_metrics.signatures import arguments_of, passed_on
 
 __all__ = [
     "WORKERS",
     "arguments_of",
-    "first_way",
     "passed_on",
     "positive_integer",
     "run_until_complete",

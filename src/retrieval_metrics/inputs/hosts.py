@@ -27,24 +27,18 @@ class Host:
 
     Attributes:
         name: The name of the framework, which is also that of the core's extra.
-        ask: `ask(retriever)` returns a function from a query text to the answer, synchronous or asynchronous; None for
-            an object that is not a retriever.
-        ask_synchronously: `ask_synchronously(retriever)` returns a synchronous function, which may return an awaitable
-            where it finds no synchronous way; None for an object without one. Synchronous callers prefer it, because an
-            asynchronous client works in one event loop only.
+        ask: `ask(retriever)` returns a function from a query text to the answer, synchronous or asynchronous, or both
+            as `Ways`; None for an object that is not a retriever.
         items: `items(answer)` converts what such a function returns into items, best first.
-        model: `model(model)` returns a function from a prompt to a reply, synchronous or asynchronous; None for an
-            object that is not a model.
-        model_synchronously: The synchronous twin of `model`, as `ask_synchronously` is that of `ask`.
+        model: `model(model)` returns a function from a prompt to a reply, or both ways; None for an object that is not
+            a model.
         documents: `documents(objects)` converts documents or nodes into items.
     """
 
     name: str
-    ask: Callable[[Any], Callable[[str], Any] | None]
+    ask: Callable[[Any], Any]
     items: Callable[[Any], Sequence[Retrieved]]
-    ask_synchronously: Callable[[Any], Callable[[str], Any] | None] | None = None
-    model: Callable[[Any], Callable[[str], Any] | None] | None = None
-    model_synchronously: Callable[[Any], Callable[[str], Any] | None] | None = None
+    model: Callable[[Any], Any] | None = None
     documents: Callable[[Any], Sequence[Retrieved]] | None = None
 
 

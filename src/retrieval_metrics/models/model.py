@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.hosts import host_of
-from retrieval_metrics.retrieving.event_loop import serves_a_synchronous_caller
+from retrieval_metrics.retrieving.ways import way_for_caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,8 +20,6 @@ NAMES = ("model_name", "model", "model_id", "name")
 def how_to_prompt(model: Any) -> Callable[[str], Any]:
     """Return the function to call with a prompt, synchronous or not.
 
-    For a synchronous caller it is the synchronous way of the host, if it has one.
-
     Args:
         model: A function from a prompt to a reply, or a model of an installed host.
 
@@ -31,10 +29,9 @@ def how_to_prompt(model: Any) -> Callable[[str], Any]:
     """
     host = host_of(model)
     if host is not None:
-        ways = (host.model_synchronously, host.model) if serves_a_synchronous_caller() else (host.model,)
-        for way in ways:
-            if way is not None and (prompt := way(model)) is not None:
-                return prompt
+        prompt = None if host.model is None else host.model(model)
+        if prompt is not None:
+            return way_for_caller(prompt)
     if callable(model) and not isinstance(model, type):
         asked: Callable[[str], Any] = model
         return asked

@@ -20,8 +20,8 @@ from retrieval_metrics.retrieving.answer import as_ranking
 from retrieval_metrics.retrieving.answers import Answers
 from retrieval_metrics.retrieving.calling import Caller, several_at_a_time
 from retrieval_metrics.retrieving.causes import TWO_LOOPS, is_of_another_loop
-from retrieval_metrics.retrieving.event_loop import serves_a_synchronous_caller
 from retrieval_metrics.retrieving.judgeable import Judgeable
+from retrieval_metrics.retrieving.ways import Ways, way_for_caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -248,20 +248,17 @@ def _judgeable(questions: Questions, match: MatchBy) -> Judgeable:
 def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None]:
     """Return the function to call with the text of a query, and the host that converts its answers.
 
-    For a synchronous caller it is the synchronous way of the host, if it has one.
-
     Raises:
         TypeError: If it is not a retriever.
         ImportError: If it belongs to a host whose integration is not installed.
     """
     host = host_of(retriever)
     if host is not None:
-        ways = (host.ask_synchronously, host.ask) if serves_a_synchronous_caller() else (host.ask,)
-        for way in ways:
-            if way is not None and (ask := way(retriever)) is not None:
-                return ask, host
-    if callable(retriever):
-        return retriever, None
+        ask = host.ask(retriever)
+        if ask is not None:
+            return way_for_caller(ask), host
+    if callable(retriever) or isinstance(retriever, Ways):
+        return way_for_caller(retriever), None
     hint = "; write as_retriever() behind it" if hasattr(retriever, "as_retriever") else ""
     raise TypeError(
         "a retriever must be a function of the text of a query, or a retriever of an installed host; got "

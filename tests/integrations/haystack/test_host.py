@@ -149,8 +149,8 @@ def test_a_chat_generator_is_a_model() -> None:
     host = host_of(generator)
     assert host is not None
     assert host.model is not None
-    reply: Any = host.model(generator)
-    assert asyncio.run(reply("a prompt")) == "a reply"
+    ways: Any = host.model(generator)
+    assert ways.synchronous("a prompt") == asyncio.run(ways.asynchronous("a prompt")) == "a reply"
     assert host.model(Embedder({})) is None
     assert host.ask(generator) is None
 

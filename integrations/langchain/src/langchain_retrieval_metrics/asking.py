@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.runnables import Runnable
 
 from langchain_retrieval_metrics.recording import searches_of
-from retrieval_metrics.adapting.twins import first_way
+from retrieval_metrics.adapting import Ways
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
     from langchain_core.runnables import RunnableConfig
 
@@ -36,26 +36,41 @@ class Refused:
 
 
 def how_to_ask(
-    retriever: Any, config: RunnableConfig | None, query_key: str | None, tools: str | Collection[str] = ()
-) -> Callable[[str], Any]:
-    """Return a function of the text of a query that asks a retriever synchronously, if it can be so asked.
+    retriever: Any,
+    config: RunnableConfig | None = None,
+    query_key: str | None = None,
+    tools: str | Collection[str] = (),
+) -> Ways:
+    """Return how the text of a query is asked of a retriever.
 
     Raises:
         TypeError: If it is no retriever, or there are `tools` and it is no agent.
     """
-    if (agent := _of_agent(retriever, config, query_key, tools)) is not None:
-        return agent
+    if is_graph(retriever) and query_key is None and "messages" in _keys(retriever):
+        return Ways(asynchronous=partial(searches_of, retriever, config=config, tools=tools))
+    if tools:
+        raise TypeError(
+            f"tools={tools!r} names the tools of an agent that search, but {type(retriever).__name__} is "
+            f"{'asked with query_key=' if is_graph(retriever) else 'no agent of LangGraph'}; leave tools out"
+        )
     if not isinstance(retriever, Runnable):
         return _of_function(retriever, query_key)
-    invoke = first_way(partial(invoked, retriever), retriever.ainvoke)
 
     def ask(text: str) -> Any:
         try:
-            return invoke(_given(text, query_key), config)
+            return invoked(retriever, _given(text, query_key), config)
+        except NotImplementedError:
+            raise
         except Exception as error:  # noqa: BLE001  (chains that take a mapping raise anything for a text)
             return _refused(retriever, error, query_key)
 
-    return ask
+    async def aask(text: str) -> Any:
+        try:
+            return await retriever.ainvoke(_given(text, query_key), config)
+        except Exception as error:  # noqa: BLE001  (as above)
+            return _refused(retriever, error, query_key)
+
+    return Ways(ask, aask)
 
 
 def invoked(runnable: Runnable[Any, Any], given: Any, config: RunnableConfig | None = None, **arguments: Any) -> Any:
@@ -72,38 +87,6 @@ def invoked(runnable: Runnable[Any, Any], given: Any, config: RunnableConfig | N
         raise
 
 
-def how_to_ask_asynchronously(
-    retriever: Any, config: RunnableConfig | None, query_key: str | None, tools: str | Collection[str] = ()
-) -> Callable[[str], Any]:
-    """Return a function of the text of a query that asks a retriever; the asynchronous twin of `how_to_ask`."""
-    if (agent := _of_agent(retriever, config, query_key, tools)) is not None:
-        return agent
-    if not isinstance(retriever, Runnable):
-        return _of_function(retriever, query_key)
-
-    async def ask(text: str) -> Any:
-        try:
-            return await retriever.ainvoke(_given(text, query_key), config)
-        except Exception as error:  # noqa: BLE001  (as above)
-            return _refused(retriever, error, query_key)
-
-    return ask
-
-
-def _of_agent(
-    retriever: Any, config: RunnableConfig | None, query_key: str | None, tools: str | Collection[str]
-) -> Callable[[str], Any] | None:
-    """Return how to ask an agent, whose searches are recorded; None for anything else."""
-    if is_graph(retriever) and query_key is None and "messages" in _keys(retriever):
-        return partial(searches_of, retriever, config=config, tools=tools)
-    if tools:
-        raise TypeError(
-            f"tools={tools!r} names the tools of an agent that search, but {type(retriever).__name__} is "
-            f"{'asked with query_key=' if is_graph(retriever) else 'no agent of LangGraph'}; leave tools out"
-        )
-    return None
-
-
 def is_graph(retriever: Any) -> bool:
     """Whether it is a graph or an agent of LangGraph."""
     return any(kind.__module__.partition(".")[0] == "langgraph" for kind in type(retriever).__mro__)
@@ -113,21 +96,20 @@ def _given(text: str, query_key: str | None) -> Any:
     return text if query_key is None else {query_key: text}
 
 
-def _of_function(retriever: Any, query_key: str | None) -> Callable[[str], Any]:
+def _of_function(retriever: Any, query_key: str | None) -> Ways:
     if not callable(retriever):
         hint = "; write store.as_retriever()" if hasattr(retriever, "as_retriever") else ""
         raise TypeError(
             f"a retriever must be a Runnable such as a BaseRetriever, or a function, got {retriever!r}{hint}"
         )
-    if query_key is None:
-        return retriever  # type: ignore[no-any-return]  # a function of the user
-    if inspect.iscoroutinefunction(retriever):
 
-        async def ask(text: str) -> Any:
-            return await retriever({query_key: text})
+    def ask(text: str) -> Any:
+        return retriever(_given(text, query_key))
 
-        return ask
-    return lambda text: retriever({query_key: text})
+    async def aask(text: str) -> Any:
+        return await retriever(_given(text, query_key))
+
+    return Ways(asynchronous=aask) if inspect.iscoroutinefunction(retriever) else Ways(ask)
 
 
 def _refused(retriever: Any, error: Exception, query_key: str | None) -> Refused:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from langchain_core.documents import Document
 from langchain_core.runnables import Runnable
 
-from langchain_retrieval_metrics.asking import Refused, how_to_ask, how_to_ask_asynchronously
+from langchain_retrieval_metrics.asking import Refused, how_to_ask
 from langchain_retrieval_metrics.documents import items_of, part
 from retrieval_metrics import (
     DEFAULT_METRICS,
@@ -87,7 +87,7 @@ class _Evaluating:
             dataset, metrics, match, semantics=semantics, clusters=clusters, documents=documents, stacklevel=5
         )
         self.evaluation = asked.evaluation
-        self.way: Any = (retriever, config, query_key, tools)
+        self.ways = how_to_ask(retriever, config, query_key, tools)
         self.asking = asked.asking | {
             "items": partial(items_in, documents_key=documents_key),
             "workers": workers_of(max_concurrency, config),
@@ -157,7 +157,7 @@ def evaluate_retriever(*args: Any, **options: Any) -> Evaluation:  # noqa: D417 
         0.5
     """
     call = passed_on("evaluate_retriever", _Evaluating, args, options)
-    return call.evaluation(retrieve(how_to_ask(*call.way), **call.asking))
+    return call.evaluation(retrieve(call.ways, **call.asking))
 
 
 @arguments_of(_Evaluating)
@@ -168,4 +168,4 @@ async def aevaluate_retriever(*args: Any, **options: Any) -> Evaluation:
     `ainvoke`, or awaits a function.
     """
     call = passed_on("aevaluate_retriever", _Evaluating, args, options)
-    return call.evaluation(await aretrieve(how_to_ask_asynchronously(*call.way), **call.asking))
+    return call.evaluation(await aretrieve(call.ways, **call.asking))

@@ -14,36 +14,22 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_retrieval_metrics.asking import Refused, how_to_ask, invoked, is_graph
 from langchain_retrieval_metrics.documents import items_of
 from langchain_retrieval_metrics.recording import searches_of
-from retrieval_metrics.adapting import Host
-from retrieval_metrics.adapting.twins import first_way
+from retrieval_metrics.adapting import Host, Ways
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from retrieval_metrics import Retrieved
 
 
-def _ask(retriever: Any) -> Callable[[str], Any] | None:
-    """Return a function that invokes a retriever, asynchronously if that is more than `invoke` in a thread."""
+def _ask(retriever: Any) -> Ways | None:
+    """Return how to invoke a retriever: asynchronously if that is more than `invoke` in a thread."""
     if not isinstance(retriever, Runnable) or isinstance(retriever, BaseLanguageModel):
         return None
     if is_graph(retriever):
-        return partial(searches_of, retriever)
-    if _is_only_synchronous(retriever):
-        ask_in_thread: Callable[[str], Any] = retriever.invoke
-        return ask_in_thread
-
-    async def ask(text: str) -> Any:
-        return await retriever.ainvoke(text)
-
-    return ask
-
-
-def _ask_synchronously(retriever: Any) -> Callable[[str], Any] | None:
-    """Return a function that invokes a retriever, and returns an awaitable where it can only be awaited."""
-    if not isinstance(retriever, Runnable) or isinstance(retriever, BaseLanguageModel) or is_graph(retriever):
-        return None
-    return how_to_ask(retriever, None, None)
+        return Ways(asynchronous=partial(searches_of, retriever))
+    ways = how_to_ask(retriever)
+    return Ways(ways.synchronous) if _is_only_synchronous(retriever) else ways
 
 
 def _items(answer: Any) -> Sequence[Retrieved]:
@@ -62,25 +48,17 @@ def _is_only_synchronous(runnable: Any) -> bool:
     return kind.ainvoke is Runnable.ainvoke
 
 
-def _model(model: Any) -> Callable[[str], Any] | None:
+def _model(model: Any) -> Ways | None:
     if not isinstance(model, Runnable) or isinstance(model, BaseRetriever):
-        return None
-
-    async def reply(prompt: str, schema: dict[str, Any] | None = None) -> str:
-        return _text(await _that_replies(model, schema).ainvoke(prompt))
-
-    return reply
-
-
-def _model_synchronously(model: Any) -> Callable[[str], Any] | None:
-    asynchronous = _model(model)
-    if asynchronous is None:
         return None
 
     def reply(prompt: str, schema: dict[str, Any] | None = None) -> str:
         return _text(invoked(_that_replies(model, schema), prompt))
 
-    return first_way(reply, asynchronous)
+    async def areply(prompt: str, schema: dict[str, Any] | None = None) -> str:
+        return _text(await _that_replies(model, schema).ainvoke(prompt))
+
+    return Ways(reply, areply)
 
 
 def _that_replies(model: Runnable[Any, Any], schema: dict[str, Any] | None) -> Runnable[Any, Any]:
@@ -109,10 +87,8 @@ def _text(answer: Any) -> str:
 HOST = Host(
     name="langchain",
     ask=_ask,
-    ask_synchronously=_ask_synchronously,
     items=_items,
     model=_model,
-    model_synchronously=_model_synchronously,
     documents=items_of,
 )
 """Registered as the entry point `langchain_core` of the group `retrieval_metrics.hosts`."""

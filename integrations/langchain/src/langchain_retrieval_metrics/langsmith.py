@@ -188,7 +188,7 @@ def langsmith_target(
     """
     from langsmith import tracing_context  # noqa: PLC0415  (only this function needs it)
 
-    ask: Callable[[Any], Any] = how_to_ask(retriever, None, None)  # inputs are passed as they are
+    ask = how_to_ask(retriever).in_threads  # inputs are passed as they are
 
     def target(inputs: dict[str, Any]) -> dict[str, Any]:
         asked = inputs if query_key is None else part(inputs, query_key, "the input of the example")

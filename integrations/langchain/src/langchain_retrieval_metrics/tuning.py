@@ -10,8 +10,8 @@ from langchain_retrieval_metrics.documents import items_of
 from langchain_retrieval_metrics.evaluation import workers_of
 from langchain_retrieval_metrics.retriever import MMRRetriever
 from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, retrieve, tune
-from retrieval_metrics.adapting import Asked
-from retrieval_metrics.adapting.twins import WORKERS, arguments_of, first_way, passed_on, positive_integer
+from retrieval_metrics.adapting import Asked, Ways
+from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on, positive_integer
 from retrieval_metrics.types import Tuning
 
 if TYPE_CHECKING:
@@ -119,17 +119,17 @@ class _Tuning:
             "retries": retries,
             "show_progress": show_progress,
         }
+        self.ways = Ways(self._ask, self._aask)
         self._found: dict[str, _Candidates] = {}
 
-    def ask(self, text: str) -> list[Document]:
+    def _ask(self, text: str) -> list[Document]:
         """Ask a question, and keep the candidates with their vectors."""
         documents = self._retriever.candidates(text, self._most, self._config)
         if documents:
             self._keep(text, documents, *self._retriever._vectors(documents, text))  # noqa: SLF001  (same package)
         return documents
 
-    async def aask(self, text: str) -> list[Document]:
-        """Ask a question; the asynchronous twin of `ask`."""
+    async def _aask(self, text: str) -> list[Document]:
         documents = await self._retriever.acandidates(text, self._most, self._config)
         if documents:
             self._keep(text, documents, *await self._retriever._avectors(documents, text))  # noqa: SLF001  (as above)
@@ -232,11 +232,11 @@ these.
         ['a', 'other']
     """
     tuning = passed_on("tune_mmr", _Tuning, args, options)
-    return tuning.result(retrieve(first_way(tuning.ask, tuning.aask), **tuning.asking))
+    return tuning.result(retrieve(tuning.ways, **tuning.asking))
 
 
 @arguments_of(_Tuning)
 async def atune_mmr(*args: Any, **options: Any) -> MMRTuning:
     """Try MMR with several settings; the asynchronous twin of `tune_mmr`, with its arguments, result and errors."""
     tuning = passed_on("atune_mmr", _Tuning, args, options)
-    return tuning.result(await aretrieve(tuning.aask, **tuning.asking))
+    return tuning.result(await aretrieve(tuning.ways, **tuning.asking))

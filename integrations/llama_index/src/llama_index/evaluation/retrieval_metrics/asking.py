@@ -25,11 +25,12 @@ from llama_index.evaluation.retrieval_metrics.nodes import (
 from llama_index.evaluation.retrieval_metrics.retrieving import Retrieving
 from llama_index.evaluation.retrieval_metrics.scoring import NodeScorer
 from retrieval_metrics import DEFAULT_METRICS, Matching, Retrieved
+from retrieval_metrics.adapting import Ways
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from llama_index.evaluation.retrieval_metrics.retrieving import Asker, Note
+    from llama_index.evaluation.retrieval_metrics.retrieving import Note
     from retrieval_metrics import EvaluationSet
     from retrieval_metrics.types import MatchBy
 
@@ -114,21 +115,21 @@ class AskingEvaluator(StockRetrieverEvaluator):
             **options,
         )
 
-    def _asker(self, mode: RetrievalEvalMode, note: Note | None = None) -> Asker:
-        """Return what to ask, synchronously or not.
+    def _ways(self, mode: RetrievalEvalMode, note: Note | None = None) -> Ways:
+        """Return how to ask.
 
         Raises:
             ValueError: If each stage is to be noted, and a subclass overrides how it is asked.
         """
         hook = self._hook(mode)
         if hook is None:
-            return self._retrieving(note).asker
+            return self._retrieving(note).ways
         if note is not None:
             raise ValueError(
                 f"stages=True needs the retriever and its postprocessors, and {type(self).__name__} overrides them; "
                 "evaluate each stage by itself"
             )
-        return lambda **_: hook
+        return Ways(asynchronous=hook)
 
     def _hook(self, mode: RetrievalEvalMode) -> Callable[[str], Awaitable[Any]] | None:
         """Return the extension point of the host that a subclass overrides, if it does."""

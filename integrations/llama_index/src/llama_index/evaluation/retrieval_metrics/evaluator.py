@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
-    from llama_index.evaluation.retrieval_metrics.retrieving import Asker
     from retrieval_metrics import RetrievedRun
+    from retrieval_metrics.adapting import Ways
     from retrieval_metrics.types import ClustersBy, Judgments
 
 
 class Call(NamedTuple):
-    """How to ask questions: what asks, what `retrieve` is told, and what makes a result of the run."""
+    """How to ask questions: in which ways, what `retrieve` is told, and what makes a result of the run."""
 
-    asker: Asker
+    ways: Ways
     asking: dict[str, Any]
     result: Callable[[RetrievedRun], Any]
 
@@ -89,7 +89,7 @@ class RetrieverEvaluator(AskingEvaluator):
         _refuse_unknown(kwargs)
         scorer = self._scorer(single_question(query, expected_ids, expected_texts), mode)
         asking = scorer.asking | {"workers": 1, "raise_on_error": True}
-        return Call(self._asker(mode), asking, partial(scorer.one, expected_texts=expected_texts))
+        return Call(self._ways(mode), asking, partial(scorer.one, expected_texts=expected_texts))
 
     @arguments_of(_one)
     def evaluate(self, *args: Any, **kwargs: Any) -> RetrieverEvalResult:  # noqa: D417  (they are those of _one)
@@ -115,14 +115,14 @@ class RetrieverEvaluator(AskingEvaluator):
             Exception: What the retriever raises.
         """
         call = passed_on("evaluate", self._one, args, kwargs)
-        result: RetrieverEvalResult = call.result(retrieve(call.asker(synchronously=True), **call.asking))
+        result: RetrieverEvalResult = call.result(retrieve(call.ways, **call.asking))
         return result
 
     @arguments_of(_one)
     async def aevaluate(self, *args: Any, **kwargs: Any) -> RetrieverEvalResult:
         """Retrieve for one query and score the result; the asynchronous twin of `evaluate`."""
         call = passed_on("aevaluate", self._one, args, kwargs)
-        result: RetrieverEvalResult = call.result(await aretrieve(call.asker(), **call.asking))
+        result: RetrieverEvalResult = call.result(await aretrieve(call.ways, **call.asking))
         return result
 
     def _all(
@@ -152,8 +152,8 @@ class RetrieverEvaluator(AskingEvaluator):
             "raise_on_error": raise_on_error,
             "resume": resume,
         }
-        asker = self._asker(mode, scorer.note if stages else None)
-        return Call(asker, asking, partial(scorer.dataset, raise_on_error=raise_on_error))
+        ways = self._ways(mode, scorer.note if stages else None)
+        return Call(ways, asking, partial(scorer.dataset, raise_on_error=raise_on_error))
 
     @arguments_of(_all)
     def evaluate_dataset(self, *args: Any, **options: Any) -> DatasetResult:  # noqa: D417  (they are those of _all)
@@ -190,14 +190,14 @@ class RetrieverEvaluator(AskingEvaluator):
             RetrievalWarning: If nothing was retrieved for a query, or nothing that was retrieved is judged anywhere.
         """
         call = passed_on("evaluate_dataset", self._all, args, options)
-        result: DatasetResult = call.result(retrieve(call.asker(synchronously=True), **call.asking))
+        result: DatasetResult = call.result(retrieve(call.ways, **call.asking))
         return result
 
     @arguments_of(_all)
     async def aevaluate_dataset(self, *args: Any, **options: Any) -> DatasetResult:
         """Evaluate the retriever on all queries of a dataset; the asynchronous twin of `evaluate_dataset`."""
         call = passed_on("aevaluate_dataset", self._all, args, options)
-        run = await aretrieve(call.asker(), **call.asking)
+        run = await aretrieve(call.ways, **call.asking)
         # In a thread, because metrics of LlamaIndex may take long or call a service.
         result: DatasetResult = await asyncio.to_thread(call.result, run)
         return result

@@ -22,8 +22,7 @@ from llama_index.core.workflow import Workflow
 
 from llama_index.evaluation.retrieval_metrics.nodes import items_of
 from llama_index.evaluation.retrieval_metrics.recording import nodes_found
-from retrieval_metrics.adapting import Host
-from retrieval_metrics.adapting.twins import first_way
+from retrieval_metrics.adapting import Host, Ways
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
     from retrieval_metrics import Retrieved
 
 
-def how_to_ask(thing: Any) -> Callable[[str], Any] | None:
-    """Return a function of a query text that returns nodes or a response with `source_nodes`.
+def how_to_ask(thing: Any) -> Ways | None:
+    """Return how a query text is asked of what returns nodes or a response with `source_nodes`.
 
     An agent is asked with `user_msg=`; of what its tools found, the first of each call comes first. A chat engine
     answers each question as the first of a new conversation; its memory does not change. A workflow is run with
@@ -45,35 +44,17 @@ def how_to_ask(thing: Any) -> Callable[[str], Any] | None:
         thing: A retriever, a query engine, a chat engine or a workflow; None is returned for anything else.
     """
     if isinstance(thing, BaseRetriever):
-        return thing.retrieve if is_only_synchronous(thing) else thing.aretrieve
+        if is_only_synchronous(thing):
+            return Ways(thing.retrieve)
+        # With use_async=True, it would start an event loop for each query, in which its clients break.
+        return Ways(None if getattr(thing, "use_async", False) else thing.retrieve, thing.aretrieve)
     if isinstance(thing, BaseQueryEngine):
-        return thing.aquery
+        return Ways(thing.query, thing.aquery)
     if isinstance(thing, BaseChatEngine):
-        return partial(_chat, thing)
+        return Ways(lambda text: _of_its_own(thing).chat(text, chat_history=[]), partial(_chat, thing))
     if isinstance(thing, (AgentWorkflow, BaseWorkflowAgent)):
-        return partial(_ask_agent, thing)
-    if isinstance(thing, Workflow):
-        return partial(_run, thing)
-    return None
-
-
-def how_to_ask_synchronously(thing: Any) -> Callable[[str], Any] | None:
-    """Return the synchronous twin of `how_to_ask`, for threads; None for what can only be awaited.
-
-    Where a class has no synchronous way, so that it raises NotImplementedError, an awaitable is returned.
-
-    Args:
-        thing: A retriever, a query engine or a chat engine; agents and workflows have no synchronous way.
-    """
-    ask: Any = how_to_ask(thing)
-    if isinstance(thing, BaseRetriever) and not getattr(thing, "use_async", False):
-        return first_way(thing.retrieve, ask)
-    # With use_async=True, it would start an event loop for each query, in which its clients break.
-    if isinstance(thing, BaseQueryEngine):
-        return first_way(thing.query, ask)
-    if isinstance(thing, BaseChatEngine):
-        return first_way(lambda text: _of_its_own(thing).chat(text, chat_history=[]), ask)
-    return None
+        return Ways(asynchronous=partial(_ask_agent, thing))
+    return Ways(asynchronous=partial(_run, thing)) if isinstance(thing, Workflow) else None
 
 
 async def _chat(engine: BaseChatEngine, text: str) -> Any:
@@ -128,21 +109,8 @@ def is_asynchronous(ask: Callable[[str], Any]) -> bool:
     return inspect.iscoroutinefunction(inspect.unwrap(function)) or inspect.iscoroutinefunction(called)
 
 
-def _model(model: Any) -> Callable[[str], Any] | None:
+def _model(model: Any) -> Ways | None:
     if not isinstance(model, LLM):
-        return None
-
-    async def reply(prompt: str, schema: dict[str, Any] | None = None) -> str:
-        if schema is None or (caller := _calling(model)) is None:
-            return (await model.acomplete(prompt)).text
-        return _called(caller, await caller.achat_with_tools([_tool(schema)], user_msg=prompt, tool_required=True))
-
-    return reply
-
-
-def _model_synchronously(model: Any) -> Callable[[str], Any] | None:
-    asynchronous = _model(model)
-    if asynchronous is None:
         return None
 
     def reply(prompt: str, schema: dict[str, Any] | None = None) -> str:
@@ -150,7 +118,12 @@ def _model_synchronously(model: Any) -> Callable[[str], Any] | None:
             return str(model.complete(prompt).text)
         return _called(caller, caller.chat_with_tools([_tool(schema)], user_msg=prompt, tool_required=True))
 
-    return first_way(reply, asynchronous)
+    async def areply(prompt: str, schema: dict[str, Any] | None = None) -> str:
+        if schema is None or (caller := _calling(model)) is None:
+            return (await model.acomplete(prompt)).text
+        return _called(caller, await caller.achat_with_tools([_tool(schema)], user_msg=prompt, tool_required=True))
+
+    return Ways(reply, areply)
 
 
 def _calling(model: LLM) -> FunctionCallingLLM | None:
@@ -186,10 +159,8 @@ _LISTS: dict[str, Any] = {"string": list[str], "integer": list[int]}
 HOST = Host(
     name="llama-index",
     ask=how_to_ask,
-    ask_synchronously=how_to_ask_synchronously,
     items=_items,
     model=_model,
-    model_synchronously=_model_synchronously,
     documents=items_of,
 )
 """Registered under the modules of the classes it converts: `llama_index`, and `workflows` for workflows."""

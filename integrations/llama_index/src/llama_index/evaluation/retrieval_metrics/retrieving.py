@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import QueryBundle
 
-from llama_index.evaluation.retrieval_metrics.host import how_to_ask, how_to_ask_synchronously, is_asynchronous
+from llama_index.evaluation.retrieval_metrics.host import how_to_ask, is_asynchronous
 from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import embed_query
 from llama_index.evaluation.retrieval_metrics.nodes import nodes_of
+from retrieval_metrics.adapting import Ways
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from llama_index.core.schema import NodeWithScore
 
     Note = Callable[[int, str, Any], None]
-    Asker = Callable[..., Callable[[str], Any]]
 
 
 class Retrieving:
@@ -42,18 +42,16 @@ class Retrieving:
         self._postprocessors = postprocessors
         self._noted = note
 
-    def asker(self, *, synchronously: bool = False) -> Callable[[str], Any]:
-        """Return a function that retrieves and postprocesses.
+    @property
+    def ways(self) -> Ways:
+        """The functions that retrieve and postprocess; the asynchronous one of a synchronous retriever is for a thread.
 
-        Args:
-            synchronously: Whether to take the synchronous ways of everything that has one, for a thread.
+        What it returns there is awaited afterwards, because its postprocessors may be asynchronous.
         """
-        if synchronously and (ask := how_to_ask_synchronously(self._retriever)) is not None:
-            return partial(self._synchronously, ask)
-        ask = how_to_ask(self._retriever) or self._retriever
-        if synchronously:
-            return partial(self._synchronously, ask)
-        return partial(self._asynchronously if is_asynchronous(ask) else self._in_a_thread, ask)
+        found = how_to_ask(self._retriever) or Ways(self._retriever)
+        ask = found.in_a_loop
+        waiting = self._asynchronously if is_asynchronous(ask) else self._in_a_thread
+        return Ways(partial(self._synchronously, found.in_threads), partial(waiting, ask))
 
     async def nodes(self, text: str) -> list[NodeWithScore]:
         """Return the nodes for a query text; synchronous retrievers run in a thread.
@@ -61,7 +59,7 @@ class Retrieving:
         Raises:
             TypeError: If the answer holds anything else.
         """
-        ask = self.asker()
+        ask = self.ways.in_a_loop
         answer = ask(text) if is_asynchronous(ask) else await asyncio.to_thread(ask, text)
         return nodes_of(await answer)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from haystack_integrations.components.evaluators.retrieval_metrics.documents import items_of
 from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import PipelineRetriever
 from retrieval_metrics import DEFAULT_METRICS, aretrieve, retrieve
-from retrieval_metrics.adapting import Asked
-from retrieval_metrics.adapting.twins import WORKERS, arguments_of, first_way, passed_on
+from retrieval_metrics.adapting import Asked, Ways
+from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -52,13 +52,13 @@ class _Evaluating:
             "show_progress": show_progress,
             "raise_on_error": raise_on_error,
         }
+        self.ways = Ways(self._ask, self._aask)
 
-    def ask(self, text: str) -> list[Document]:
-        """Return the documents for a question, by the synchronous way, and keep those of each stage."""
+    def _ask(self, text: str) -> list[Document]:
+        """Return the documents for a question, and keep those of each stage."""
         return self._reached(text, self._retriever.results(text))
 
-    async def aask(self, text: str) -> list[Document]:
-        """Return the documents for a question; the asynchronous twin of `ask`."""
+    async def _aask(self, text: str) -> list[Document]:
         return self._reached(text, await self._retriever.results_async(text))
 
     def _reached(self, text: str, results: Mapping[str, Any]) -> list[Document]:
@@ -133,11 +133,11 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:  # noqa: D417  (the
         {'finder': 0.5, 'turner': 1.0}
     """
     call = passed_on("evaluate_pipeline", _Evaluating, args, options)
-    return call.stages(retrieve(first_way(call.ask, call.aask), **call.asking))
+    return call.stages(retrieve(call.ways, **call.asking))
 
 
 @arguments_of(_Evaluating)
 async def aevaluate_pipeline(*args: Any, **options: Any) -> Stages:
     """Ask a pipeline every question, and evaluate each of its steps; the asynchronous twin of `evaluate_pipeline`."""
     call = passed_on("aevaluate_pipeline", _Evaluating, args, options)
-    return call.stages(await aretrieve(call.aask, **call.asking))
+    return call.stages(await aretrieve(call.ways, **call.asking))

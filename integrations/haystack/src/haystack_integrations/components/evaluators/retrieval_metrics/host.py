@@ -10,11 +10,10 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.components.evaluators.retrieval_metrics.documents import items_of
 from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import PipelineRetriever, run_async
 from haystack_integrations.components.evaluators.retrieval_metrics.sockets import outputs_of, sockets_of
-from retrieval_metrics.adapting import Host
-from retrieval_metrics.adapting.twins import first_way
+from retrieval_metrics.adapting import Host, Ways
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 
 def _retriever(thing: Any) -> PipelineRetriever | None:
@@ -24,31 +23,22 @@ def _retriever(thing: Any) -> PipelineRetriever | None:
     return PipelineRetriever(thing) if isinstance(thing, Pipeline) or outputs_of(thing) else None
 
 
-def _ask(thing: Any) -> Callable[[str], Any] | None:
+def _ask(thing: Any) -> Ways | None:
     retriever = _retriever(thing)
-    return None if retriever is None else retriever.ask
+    return None if retriever is None else Ways(retriever, retriever.ask)
 
 
-def _ask_synchronously(thing: Any) -> Callable[[str], Any] | None:
-    retriever = _retriever(thing)
-    return None if retriever is None else first_way(retriever, retriever.ask)
-
-
-def _model(thing: Any) -> Callable[[str], Any] | None:
+def _model(thing: Any) -> Ways | None:
     if "messages" not in sockets_of(thing, "input") or "replies" not in sockets_of(thing, "output"):
         return None
 
-    async def reply(prompt: str) -> str:
+    def reply(prompt: str) -> str:
+        return _text(thing.run(messages=[ChatMessage.from_user(prompt)]))
+
+    async def areply(prompt: str) -> str:
         return _text(await run_async(thing, messages=[ChatMessage.from_user(prompt)]))
 
-    return reply
-
-
-def _model_synchronously(thing: Any) -> Callable[[str], Any] | None:
-    asynchronous = _model(thing)
-    if asynchronous is None:
-        return None
-    return first_way(lambda prompt: _text(thing.run(messages=[ChatMessage.from_user(prompt)])), asynchronous)
+    return Ways(reply, areply)
 
 
 def _text(answer: Mapping[str, Any]) -> str:
@@ -61,10 +51,8 @@ def _text(answer: Mapping[str, Any]) -> str:
 HOST = Host(
     name="haystack",
     ask=_ask,
-    ask_synchronously=_ask_synchronously,
     items=items_of,
     model=_model,
-    model_synchronously=_model_synchronously,
     documents=items_of,
 )
 """Registered as the entry points `haystack` and `haystack_integrations` of the group `retrieval_metrics.hosts`."""

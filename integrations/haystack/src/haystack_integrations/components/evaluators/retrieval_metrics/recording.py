@@ -87,7 +87,7 @@ class _Tracer(Tracer):
         inner_around = around._inner if around is not None else parent_span  # noqa: SLF001  (a span of this file)
         with self._before.trace(operation_name, tags=tags, parent_span=inner_around) as inner:
             span = _Span(str(next(self._numbers)), dict(tags or {}), inner)
-            self._recording.start(span.id, None if around is None else around.id, "", operation_name, None)
+            self._recording.start(span.id, None if around is None else around.id, "other", operation_name, None)
             token = self._current.set(span)
             failure: dict[str, Any] = {}
             try:
