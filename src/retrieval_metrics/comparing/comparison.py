@@ -23,8 +23,7 @@ from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.reporting.retrieval import notes_tables, retrieval_tables
-from retrieval_metrics.reporting.verdict import comparison_tables, small_print
+from retrieval_metrics.reporting.verdict import comparison_tables, notes_tables, retrieval_tables, small_print
 from retrieval_metrics.results.aligned import Aligned
 from retrieval_metrics.results.compared import Compared
 from retrieval_metrics.results.room import budgets_used
@@ -56,6 +55,7 @@ class Comparison(Compared, Printed):
     Attributes:
         scores: The scores of each system, by name.
         metrics: The metrics.
+        aligned: The values of all systems on the same queries.
         baseline: The system all others are compared with; None if every pair is compared.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
         differences: One per metric and pair of systems; they can be printed.
@@ -104,7 +104,7 @@ class Comparison(Compared, Printed):
         whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
         scores, metrics, notes = common_ground(whole, metrics)
         clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
-        budgets, aligned = budgets_used(scores, ranked), Aligned.of(scores, metrics)
+        budgets, aligned = budgets_used(scores, ranked), Aligned.of(scores, metrics, clusters)
         resamples = max(resamples, round(FINENESS * looks / (1 - level))) if looks > 1 else resamples
         differences = tested(
             scores,
@@ -115,7 +115,6 @@ class Comparison(Compared, Printed):
             resamples=resamples,
             seed=seed,
             margin=margin,
-            clusters=clusters,
             budgets=budgets,
             show_progress=show_progress,
         )
@@ -126,6 +125,7 @@ class Comparison(Compared, Printed):
         return cls(
             scores=scores,
             metrics=metrics,
+            aligned=aligned,
             baseline=baseline,
             level=level,
             differences=Differences(differences),

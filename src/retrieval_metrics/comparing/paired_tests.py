@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import reduce
 from itertools import combinations
 from math import isfinite, isinf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,10 +27,18 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.aligned import Aligned
     from retrieval_metrics.results.room import BudgetUse
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.statistics import PairedDifference
+    from retrieval_metrics.statistics import PairedDifference, WithinMargin
 
 FEWEST_SYSTEMS = 2
 RESAMPLES = 10_000
+
+
+class _Hypothesis(NamedTuple):
+    """That two systems do not differ in a metric, each by its place."""
+
+    metric: int
+    system: int
+    baseline: int
 
 
 def tested(
@@ -43,24 +51,24 @@ def tested(
     resamples: int,
     seed: int,
     margin: float | None,
-    clusters: Clusters | None,
     budgets: Sequence[BudgetUse],
     show_progress: bool,
 ) -> tuple[Difference, ...]:
     """Return the differences of all pairs in all metrics, tested together."""
-    hypotheses = [(metric, *pair) for metric in metrics for pair in pairs_of(list(scores), baseline)]
-    queries = aligned.queries
-    spans = {metric: _span(metric, scores, aligned) for metric in metrics}
+    pairs = pairs_of(aligned.systems, baseline)
+    values = aligned.values[:, :, [aligned.metrics[metric] for metric in metrics]]
+    spans = [_span(metric, scores, values[:, :, at]) for at, metric in enumerate(metrics)]
+    place = {name: at for at, name in enumerate(aligned.systems)}
+    hypotheses = [_Hypothesis(at, place[system], place[other]) for at in range(len(metrics)) for system, other in pairs]
     differences = np.column_stack(
         [
-            without_rounding(aligned.column(metric, ours), aligned.column(metric, theirs))
-            for metric, ours, theirs in hypotheses
+            without_rounding(values[each.system, :, each.metric], values[each.baseline, :, each.metric])
+            for each in hypotheses
         ]
     )
-    labels = None if clusters is None else clusters.of(queries).labels
-    of_each = [spans[metric] for metric, _, _ in hypotheses]
+    of_each = [spans[each.metric] for each in hypotheses]
     doing = (
-        f"testing {numbers.count(len(hypotheses), 'difference')} on {numbers.queries(len(queries))} with "
+        f"testing {numbers.count(len(hypotheses), 'difference')} on {numbers.queries(len(aligned.queries))} with "
         f"{resamples:,} choices of signs"
     )
     less = in_python("fewer systems, metrics or resamples= take less", "fewer systems or metrics take less")
@@ -71,44 +79,37 @@ def tested(
             level=level,
             resamples=resamples,
             seed=seed,
-            clusters=labels,
-            contrasts=_contrasts(aligned, metrics, differences, hypotheses),
+            clusters=aligned.labels,
+            contrasts=_contrasts(values, differences, hypotheses),
             advance=advance,
         )
-    defined = ~np.isnan(differences)
-    samples = [
-        Units.of(column[mask], None if labels is None else labels[mask])
-        for column, mask in zip(differences.T, defined.T, strict=True)
-    ]
-    unequal = {
-        (name, *pair)
-        for use in budgets
-        for name in use.metrics
-        for pair in use.unequal(pairs_of(list(scores), baseline))
-    }
-    signs = [metric.definition.sign for metric, _, _ in hypotheses]
-    gains = [
-        sample if sign == 1 else Units.of(-column[mask], None if labels is None else labels[mask])
-        for sample, sign, column, mask in zip(samples, signs, differences.T, defined.T, strict=True)
-    ]
-    margins = [None] * len(samples) if margin is None else within_margins(gains, of_each, margin, alpha=1 - level)
+    rows = [np.flatnonzero(~np.isnan(column)) for column in differences.T]
+    columns = [column[defined] for column, defined in zip(differences.T, rows, strict=True)]
+    labels = [aligned.labels_at(defined) for defined in rows]
+    signs = [metrics[each.metric].definition.sign for each in hypotheses]
+    margins: Sequence[WithinMargin | None] = [None] * len(hypotheses)
+    if margin is not None:
+        gains = [Units.of(sign * column, of) for sign, column, of in zip(signs, columns, labels, strict=True)]
+        margins = within_margins(gains, of_each, margin, alpha=1 - level)
+    unequal = {(name, *pair) for use in budgets for name in use.metrics for pair in use.unequal(pairs)}
+    names = [(str(metric), *pair) for metric in metrics for pair in pairs]
     return tuple(
         Difference(
-            metric=str(metric),
-            system=system,
-            baseline=other,
-            queries=queries if defined[:, at].all() else aligned.queries_at(np.flatnonzero(defined[:, at])),
-            values=differences[defined[:, at], at],
+            metric=name[0],
+            system=name[1],
+            baseline=name[2],
+            queries=aligned.queries_at(rows[at]),
+            values=columns[at],
             paired=found.each[at] if signs[at] == 1 else _mirrored(found.each[at]),
             higher_is_better=signs[at] == 1,
             comparisons=len(hypotheses),
             p_corrected=found.corrected[at],
-            span=spans[metric],
-            clusters=None if labels is None else labels[defined[:, at]],
+            span=of_each[at],
+            clusters=labels[at],
             margin=margins[at],
-            comparable=(str(metric), system, other) not in unequal,
+            comparable=name not in unequal,
         )
-        for at, (metric, system, other) in enumerate(hypotheses)
+        for at, name in enumerate(names)
     )
 
 
@@ -117,38 +118,27 @@ def _mirrored(paired: PairedDifference) -> PairedDifference:
     return replace(paired, wins=paired.losses, losses=paired.wins)
 
 
-def _contrasts(
-    aligned: Aligned,
-    metrics: Sequence[Metric],
-    differences: FloatArray,
-    hypotheses: Sequence[tuple[Metric, str, str]],
-) -> Contrasts:
+def _contrasts(values: FloatArray, differences: FloatArray, hypotheses: Sequence[_Hypothesis]) -> Contrasts:
     """Return the differences as those of one column per system and metric.
 
     Where the systems define a metric on different queries, each difference keeps a column of its own.
 
     Args:
-        aligned: The values of the systems.
-        metrics: The metrics that are tested.
+        values: Shape (systems, queries, metrics).
         differences: Shape (queries, hypotheses).
-        hypotheses: The metric, the system and its baseline.
+        hypotheses: What is subtracted from what.
     """
-    place = {metric: at for at, metric in enumerate(metrics)}
-    columns_of = [aligned.metrics[metric] for metric in metrics]
-    values = {name: each[:, columns_of] for name, each in aligned.values.items()}
-    first, *others = values.values()
-    undefined = np.isnan(first)
-    shared = np.all([(np.isnan(other) == undefined).all(axis=0) for other in others], axis=0)
-    number = {name: at for at, name in enumerate(values)}
+    undefined = np.isnan(values)
+    shared = (undefined == undefined[0]).all(axis=(0, 1)).tolist()
     # Relative to one system, because small differences of large values would lose digits.
-    of_systems = np.hstack([without_rounding(each, first) for each in values.values()])
+    of_systems = np.hstack([without_rounding(each, values[0]) for each in values])
     plus: list[int] = []
     minus: list[int] = []
     own: list[int] = []
     for at, (metric, system, baseline) in enumerate(hypotheses):
-        alike = bool(shared[place[metric]])
-        plus.append(number[system] * len(shared) + place[metric] if alike else of_systems.shape[1] + len(own))
-        minus.append(number[baseline] * len(shared) + place[metric] if alike else -1)
+        alike = shared[metric]
+        plus.append(system * len(shared) + metric if alike else of_systems.shape[1] + len(own))
+        minus.append(baseline * len(shared) + metric if alike else -1)
         own += [] if alike else [at]
     columns = np.nan_to_num(np.hstack([of_systems, differences[:, own]]))
     return Contrasts(columns, np.array(plus), np.array(minus))
@@ -164,14 +154,20 @@ def common_clusters(scores: Mapping[str, Scores]) -> Clusters | None:
     return reduce(Clusters.plus, known) if known else None
 
 
-def _span(metric: Metric, systems: Mapping[str, Scores], aligned: Aligned) -> float:
-    """Return the largest possible difference of two values, up to the ideal or, if unbounded, the best observed."""
+def _span(metric: Metric, systems: Mapping[str, Scores], values: FloatArray) -> float:
+    """Return the largest possible difference of two values, up to the ideal or, if unbounded, the best observed.
+
+    Args:
+        metric: The metric.
+        systems: The scores of each system.
+        values: Their values in the metric, shape (systems, queries).
+    """
     if metric.definition.given:
         low, high = metric.definition.bounds
-        return high - low if isfinite(high - low) else _observed(aligned.shared(metric)[1])
+        return high - low if isfinite(high - low) else _observed(values[:, ~np.isnan(values).any(axis=0)])
     largest = 0.0
-    for name, scores in systems.items():
-        sums = Sums.of(aligned.shared(metric, [name])[1][:, 0])
+    for scores, column in zip(systems.values(), values, strict=True):
+        sums = Sums.of_defined(column)
         upper = bounds_of(scores, metric, sums)[1]
         largest = max(largest, sums.largest if isinf(upper) else upper)
     return largest or 1.0

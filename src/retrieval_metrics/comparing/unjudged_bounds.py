@@ -128,7 +128,7 @@ class _Reach(NamedTuple):
         queries = aligned.queries_at(rows)
         at = self.metrics.index(str(metric))
         found = {}
-        for system, column in zip(aligned.values, columns.T, strict=True):
+        for system, column in zip(aligned.systems, columns.T, strict=True):
             both = self._ends(queries, column, self.values[system][:, at], lowest=0.0)
             found[system] = Interval(*map(_mean, both))
         return found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.keeping.document import Lines, Section, write_document
 from retrieval_metrics.keeping.evaluations import evaluation_of, metric_of, of_evaluation, of_metric, same_questions
 from retrieval_metrics.keeping.records import of_record, record_of
+from retrieval_metrics.results.aligned import Aligned
 from retrieval_metrics.results.compared import Compared
 from retrieval_metrics.results.scores import Scores
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.keeping.document import Document, Labels
 
-OWN = {"scores", "metrics", "differences"}
-"""Fields of `Compared` with a special form in the file; all others are small records."""
+OWN = {"scores", "metrics", "aligned", "differences"}
+"""Fields of `Compared` with a special form in the file, or that follow from these; all others are small records."""
 OTHERS = [field.name for field in fields(Compared) if field.name not in OWN]
 
 
@@ -92,4 +93,5 @@ def compared_of(document: Document, *, differences: bool = True) -> dict[str, An
             known["differences"] = tuple(record_of(each) for each in content["differences"])
     with document.place("metrics"):
         metrics = tuple(metric_of(each, document.name) for each in content["metrics"])
-    return {"scores": scores, "metrics": metrics, **known}
+    aligned = Aligned.of(scores, metrics, known.get("clusters"))
+    return {"scores": scores, "metrics": metrics, "aligned": aligned, **known}

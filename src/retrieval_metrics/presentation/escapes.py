@@ -8,6 +8,9 @@ import sys
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """Control characters except tab and line feed, and marks that change the direction of the text around them."""
 
+_BREAKS = re.compile(CONTROL.pattern.replace(r"\x08", r"\x08\n"))
+"""Control characters except tab, and lines that end."""
+
 SIGNS = str.maketrans({"▲": "+", "▼": "-"})
 """How the signs of a ranking are written where only ASCII can be."""
 
@@ -28,7 +31,11 @@ def escaped(text: str) -> str:
         >>> print(escaped("q\x1b[31m7"))
         q\x1b[31m7
     """
-    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return CONTROL.sub(_as_escape, text)
+
+
+def _as_escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
 
 
 def on_one_line(text: str) -> str:
@@ -38,4 +45,4 @@ def on_one_line(text: str) -> str:
         >>> print(on_one_line("two\nlines"))
         two\nlines
     """
-    return escaped(text.replace("\n", "\\n").replace("\t", " "))
+    return _BREAKS.sub(_as_escape, text.replace("\t", " "))

@@ -16,12 +16,12 @@ from retrieval_metrics.reporting.about import about, not_judged
 from retrieval_metrics.reporting.charting import changes_of, means_of_systems, over_the_cutoff
 from retrieval_metrics.reporting.histograms import said_of_values, values_chart, values_table
 from retrieval_metrics.reporting.queries import QueryData
-from retrieval_metrics.reporting.retrieval import retrieval_tables
 from retrieval_metrics.reporting.unscripted import note, unscripted
 from retrieval_metrics.reporting.verdict import (
     GLOSSARY,
     differences_table,
     means_table,
+    retrieval_tables,
     said_of_design_effects,
     small_print,
 )

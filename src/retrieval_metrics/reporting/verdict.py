@@ -5,14 +5,16 @@ from __future__ import annotations
 from math import inf, isnan
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from retrieval_metrics.argument_names import argument
 from retrieval_metrics.definition.metric import Metric, first_telling
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters, said_of_given, sums_of_values
+from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters, said_of_given
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.difference import Difference
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
 MOVED = 3
 """The number of queries named as those that moved most."""
-
+QUANTILES = {"median": 0.5, "95th percentile": 0.95, "longest": 1.0}
+"""How long a retriever takes."""
 
 GLOSSARY = {
     "judged@k": "the share of a system's first k documents that are judged; the others count as not relevant.",
@@ -119,6 +122,32 @@ def said_of_moved(difference: Difference) -> str:
     return f"moved most in {difference.metric}: {', '.join(moved) or 'none'}"
 
 
+def retrieval_tables(comparison: Compared) -> list[Table]:
+    """Return a table with one row per system whose run has times or errors; no table if there is none."""
+    rows, notes = [], []
+    for name, scores in comparison.scores.items():
+        seconds, errors = scores.seconds, scores.errors
+        if seconds or errors:
+            rows.append([name, str(len(errors)), *_quantiles(seconds.values())])
+        for query, error in list(errors.items())[:1]:
+            notes.append(
+                f"{name} failed for {numbers.queries(len(errors))}, for example {query!r}: "
+                f"{type(error).__name__}: {error}"
+            )
+    return [Table(["system", "failed", *QUANTILES], rows, notes, "seconds per query")] if rows else []
+
+
+def notes_tables(comparison: Compared) -> list[Table]:
+    """Return what differs besides the rankings, if saved evaluations were compared."""
+    return [Table([], [], comparison.notes, "what differs besides the rankings")] if comparison.notes else []
+
+
+def _quantiles(seconds: Collection[float]) -> list[str]:
+    if not seconds:
+        return ["-"] * len(QUANTILES)
+    return [numbers.three(value) for value in np.quantile(list(seconds), list(QUANTILES.values())).tolist()]
+
+
 def small_print(comparison: Compared, *, pairs: bool = True) -> list[str]:
     """Return how the differences were tested, and what was left out.
 
@@ -146,11 +175,10 @@ def small_print(comparison: Compared, *, pairs: bool = True) -> list[str]:
         said = f"margin: each {each} by itself at a one-sided level of {100 * comparison.level:g} %"
         where = "" if pairs or comparison.baseline is not None else ", in print(comparison.conclusions)"
         notes.append(f"{said}{where}")
-    for metric in comparison.metrics:
-        paired_on = comparison.n[str(metric)]
-        most = max(int(sums_of_values(one, metric).count) for one in comparison.scores.values())
+    defined = (~np.isnan(comparison.aligned.values)).sum(axis=1).max(axis=0).tolist()
+    for most, (name, paired_on) in zip(defined, comparison.n.items(), strict=True):
         if most > paired_on:
-            notes.append(f"{metric}: means over the {numbers.queries(paired_on)} that every system has, of {most:,}")
+            notes.append(f"{name}: means over the {numbers.queries(paired_on)} that every system has, of {most:,}")
     return notes
 
 

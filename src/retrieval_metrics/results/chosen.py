@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from retrieval_metrics.definition.metric import spelled
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from retrieval_metrics.definition.metric import Metric
 
 
 class OfPair(Protocol):
@@ -34,3 +38,20 @@ def fitting(differences: Iterable[PairT], metric: str, system: str | None, basel
         for each in differences
         if each.metric == metric and system in {None, each.system} and baseline in {None, each.baseline}
     ]
+
+
+def only_one(
+    differences: Sequence[PairT], kind: str, metric: str | Metric, system: str | None, baseline: str | None
+) -> PairT:
+    """Return the one that fits, of `differences` of a kind; the metric is in any spelling.
+
+    Raises:
+        KeyError: If there is none, or more than one.
+    """
+    name = spelled(metric, {each.metric for each in differences})
+    found = fitting(differences, name, system, baseline)
+    if len(found) != 1:
+        there = ", ".join(dict.fromkeys(f"{each.system} - {each.baseline}" for each in differences))
+        metrics = ", ".join(dict.fromkeys(each.metric for each in differences))
+        raise KeyError(f"{len(found)} {kind} match {name!r}, {system!r}, {baseline!r}; there are {there} in {metrics}")
+    return found[0]

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.definition.metric import spelled
-from retrieval_metrics.results.aligned import Aligned
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.cautions import cautions, said_of_ignorance
-from retrieval_metrics.results.chosen import fitting
+from retrieval_metrics.results.chosen import only_one
 from retrieval_metrics.results.conclusions import conclude
 from retrieval_metrics.results.flattered import Flattered, flattered
 from retrieval_metrics.results.room import unequal_room
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.aliases import FloatArray, IntArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.question_clusters import Clusters
+    from retrieval_metrics.results.aligned import Aligned
     from retrieval_metrics.results.conclusions import Conclusions
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.ignorance import Ignorance, UnjudgedBounds
@@ -38,6 +37,7 @@ class Compared:
     Attributes:
         scores: The scores of each system, by name.
         metrics: The metrics.
+        aligned: The values of all systems on the same queries.
         baseline: The system all others are compared with; None if every pair is compared.
         level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
         differences: One per metric and pair of systems.
@@ -53,6 +53,7 @@ class Compared:
 
     scores: Mapping[str, Scores]
     metrics: tuple[Metric, ...]
+    aligned: Aligned
     baseline: str | None
     level: float
     differences: tuple[Difference, ...]
@@ -105,34 +106,32 @@ class Compared:
             if metric.definition.says_how_good:
                 rows, values = self._shared[str(metric)]
                 sign = metric.definition.sign
-                found.append(flattered(str(metric), self.systems, values.T, sign, self._labels(rows)))
+                found.append(flattered(str(metric), self.systems, values.T, sign, self.aligned.labels_at(rows)))
         return ByMetric({one.metric: one for one in found if one is not None})
 
     @cached_property
     def table(self) -> ByMetric[dict[str, float]]:
         """The mean of each metric for each system, over the queries for which it is defined in all systems."""
-        return ByMetric(
-            {
-                name: {system: Sums.of(column).mean for system, column in zip(self.systems, values.T, strict=True)}
-                for name, (_, values) in self._shared.items()
-            }
-        )
+        return ByMetric({name: {system: one.mean for system, one in of.items()} for name, of in self._sums.items()})
 
     @cached_property
     def intervals(self) -> ByMetric[dict[str, Interval]]:
         """The confidence interval of each mean of the table, at the comparison's level."""
         found: dict[str, dict[str, Interval]] = {}
-        for metric in self.metrics:
-            rows, values = self._shared[str(metric)]
-            columns = zip(self.scores.items(), values.T, strict=True)
-            labels = self._labels(rows)
-            found[str(metric)] = {
-                system: interval_of(
-                    scores, metric, Sums.of(column) if labels is None else clustered_sums(column, labels), self.level
-                )
-                for (system, scores), column in columns
-            }
+        for metric, (name, sums) in zip(self.metrics, self._sums.items(), strict=True):
+            rows, values = self._shared[name]
+            labels = self.aligned.labels_at(rows)
+            worth = sums.values() if labels is None else (clustered_sums(column, labels) for column in values.T)
+            systems = zip(self.scores.items(), worth, strict=True)
+            found[name] = {system: interval_of(one, metric, of, self.level) for (system, one), of in systems}
         return ByMetric(found)
+
+    @cached_property
+    def _sums(self) -> dict[str, dict[str, Sums]]:
+        return {
+            name: {system: Sums.of(column) for system, column in zip(self.systems, values.T, strict=True)}
+            for name, (_, values) in self._shared.items()
+        }
 
     @cached_property
     def n(self) -> ByMetric[int]:
@@ -140,19 +139,8 @@ class Compared:
         return ByMetric({name: len(rows) for name, (rows, _) in self._shared.items()})
 
     @cached_property
-    def aligned(self) -> Aligned:
-        """The values of all systems on the same queries."""
-        return Aligned.of(self.scores, self.metrics)
-
-    @cached_property
     def _shared(self) -> dict[str, tuple[IntArray, FloatArray]]:
         return {str(metric): self.aligned.shared(metric) for metric in self.metrics}
-
-    def _labels(self, rows: IntArray) -> IntArray | None:
-        if self.clusters is None or self.clusters.labels is None:
-            return None
-        place = {query: at for at, query in enumerate(self.clusters.queries)}
-        return self.clusters.labels[[place[query] for query in self.aligned.queries_at(rows)]]
 
     def of_pair(self, pair: tuple[str, str]) -> list[Difference]:
         """Return the differences of one pair of systems."""
@@ -169,12 +157,4 @@ class Compared:
         Raises:
             KeyError: If there is no such difference, or more than one.
         """
-        name = spelled(metric, {each.metric for each in self.differences})
-        chosen = fitting(self.differences, name, system, baseline)
-        if len(chosen) != 1:
-            there = ", ".join(dict.fromkeys(f"{each.system} - {each.baseline}" for each in self.differences))
-            metrics = ", ".join(map(str, self.metrics))
-            raise KeyError(
-                f"{len(chosen)} differences match {name!r}, {system!r}, {baseline!r}; there are {there} in {metrics}"
-            )
-        return chosen[0]
+        return only_one(self.differences, "differences", metric, system, baseline)

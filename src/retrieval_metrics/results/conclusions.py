@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.definition.metric import spelled
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.chosen import fitting
+from retrieval_metrics.results.chosen import only_one
 from retrieval_metrics.results.conclusion import Conclusion, OtherGrades
 from retrieval_metrics.results.flattered import said_of_flattery
 from retrieval_metrics.statistics.paired import is_found
@@ -54,11 +53,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds wha
         Raises:
             KeyError: If there is no such conclusion, or more than one.
         """
-        name = spelled(metric, {each.metric for each in self})
-        chosen = fitting(self, name, system, baseline)
-        if len(chosen) != 1:
-            raise KeyError(f"{len(chosen)} conclusions match {name!r}, {system!r}, {baseline!r}; print them all to see")
-        return chosen[0]
+        return only_one(self, "conclusions", metric, system, baseline)
 
     @property
     def caveats(self) -> list[str]:
