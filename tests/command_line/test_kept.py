@@ -56,6 +56,27 @@ def test_the_whole_loop(capsys: pytest.CaptureFixture[str]) -> None:
         assert "A title" in Path("report.html").read_text()
 
 
+@pytest.mark.parametrize(
+    ("option", "named"),
+    [
+        (["--clusters", "none"], "--clusters"),
+        (["--semantics", "trec_eval"], "--semantics"),
+        (["--ties", "expected"], "--ties"),
+        (["--match", "source"], "--match"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_how_saved_values_were_scored_cannot_be_changed(
+    option: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_both()
+    capsys.readouterr()
+    assert main(["compare", "old.json.gz", "new.json.gz", *option]) == 2
+    assert f"{named} cannot be changed for evaluations" in capsys.readouterr().err
+    assert main(["tune", "old.json.gz", "new.json.gz", "-m", "mrr", "--default", "old", *option]) == 2
+    assert "evaluations" in capsys.readouterr().err
+
+
 WRONG: dict[str, tuple[list[str], str]] = {
     "two runs": (["evaluate", "qrels.trec", "old.trec", "new.trec", "--save", "x.json"], "--save saves one evaluation"),
     "a label": (["evaluate", "qrels.trec", "old.trec", "--label", "a=b"], "needs --save FILE"),

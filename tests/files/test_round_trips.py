@@ -4,6 +4,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import retrieval_metrics as rm
@@ -71,6 +72,23 @@ def test_retrieved_items(tmp_path: Path, kind: str, suffix: str) -> None:
     assert isinstance(read, rm.RetrievedRun)
     qrels = {"q1": [rm.Quote("“text” of two")], "q2": [rm.Quote("missing words")]}
     assert rm.evaluate(qrels, read, "mrr").per_query == rm.evaluate(qrels, ITEMS, "mrr").per_query
+
+
+@pytest.mark.parametrize(
+    ("queries", "texts", "says"),
+    [
+        (["q1", "q1"], ['[{"id": "d"}]', "[]"], "row 2, query 'q1': the query appears twice"),
+        (["q1", "q2"], ["[]", '[{"id": "d'], "row 2, query 'q2': this is not JSON"),
+        (["q1"], [None], "row 1, query 'q1': this is not JSON"),
+        (["q1"], ['[{"id": "d", "place": 3}]'], "query 'q1': a retrieved item has id, .* not 'place'"),
+    ],
+)
+def test_a_damaged_row_of_items_is_named(tmp_path: Path, queries: list[str], texts: list[Any], says: str) -> None:
+    pl.DataFrame(
+        {"query": queries, "documents_json": texts}, schema_overrides={"documents_json": pl.String}
+    ).write_parquet(tmp_path / "run.parquet")
+    with pytest.raises(ValueError, match=rf"run\.parquet.* {says}"):
+        rm.read_run(tmp_path / "run.parquet")
 
 
 @pytest.mark.parametrize("kind", ["trec", "csv", "tsv"])

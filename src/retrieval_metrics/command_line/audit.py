@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retrieval_metrics.auditing.audit import audit
 from retrieval_metrics.command_line import output
@@ -78,6 +78,6 @@ def _shown(result: Audit) -> output.Shown:
         for found in result.differences
     ]
     data = {"means": means, "refused": dict(result.refused), "differences": differences, "lints": list(result.lints)}
-    rows: list[list[Any]] = [["metric", *result.semantics]]
-    rows += [[name, *(means[one].get(name, float("nan")) for one in means)] for name in map(str, result.metrics)]
-    return output.Shown(result.tables, data, rows)
+    metrics = map(str, result.metrics)
+    records = [{"metric": name} | {one: means[one].get(name, float("nan")) for one in means} for name in metrics]
+    return output.Shown(result.tables, data, records)

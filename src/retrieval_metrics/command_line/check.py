@@ -53,8 +53,8 @@ def run(given: argparse.Namespace) -> bool:
         else:
             rows.append([path, type(held).__name__, f"{checked:,}", f"{differences:,}"])
     header = ["file", "holds", "values checked", "differences checked"]
-    data = {"files": [dict(zip(header, row, strict=True)) for row in rows], "failures": failures}
-    shown = output.Shown([Table(header, rows, words=(0, 1))], data, [header, *rows])
+    files = [dict(zip(header, row, strict=True)) for row in rows]
+    shown = output.Shown([Table(header, rows, words=(0, 1))], {"files": files, "failures": failures}, files)
     return output.finish(shown, given.format, given.output, failures)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import positive_number
 from retrieval_metrics.command_line import output
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     import argparse
 
     from retrieval_metrics.comparing.comparison import Comparison
+    from retrieval_metrics.comparing.plan import Plan
+    from retrieval_metrics.results.difference import Difference
 
 DESCRIPTION = (
     "Test which of several runs is better, query by query. They are scored on the same queries, and tested in "
@@ -105,39 +107,27 @@ def run(given: argparse.Namespace) -> bool:
     return output.finish(_shown(result, given.plan), given.format, given.output, worse)
 
 
-def _plans(result: Comparison, size: float) -> list[dict[str, Any]]:
+def _plans(result: Comparison, size: float) -> list[tuple[Difference, Plan]]:
     """Return how many questions each difference takes that shows a spread."""
-    found = []
-    for each in result.differences:
-        if each.n >= FEWEST_OF_A_PILOT and not each.identical:
-            of = plan(size, each.metric, pilot=each, comparisons=len(result.differences), level=result.level)
-            row = of.rows[1]
-            found.append(
-                {
-                    "metric": each.metric,
-                    "system": each.system,
-                    "baseline": each.baseline,
-                    "spread": row.spread,
-                    "questions": row.questions,
-                    "range": list(of.range),
-                    "if_few_carry_it": row.uneven,
-                }
-            )
-    return found
+    return [
+        (each, plan(size, each.metric, pilot=each, comparisons=len(result.differences), level=result.level))
+        for each in result.differences
+        if each.n >= FEWEST_OF_A_PILOT and not each.identical
+    ]
 
 
-def _plan_table(plans: list[dict[str, Any]], size: float) -> Table:
+def _plan_table(plans: list[tuple[Difference, Plan]], size: float) -> Table:
     header = ["metric", "pair", "spread", "questions", "range", "if few carry it"]
     rows = [
         [
-            each["metric"],
-            f"{each['system']} - {each['baseline']}",
-            numbers.value(each["spread"]),
-            f"{each['questions']:,}",
-            "{:,} to {:,}".format(*each["range"]),
-            f"{each['if_few_carry_it']:,}",
+            each.metric,
+            f"{each.system} - {each.baseline}",
+            numbers.value(of.rows[1].spread),
+            f"{of.questions:,}",
+            "{:,} to {:,}".format(*of.range),
+            f"{of.rows[1].uneven:,}",
         ]
-        for each in plans
+        for each, of in plans
     ]
     notes = [] if rows else ["no pair of systems differs on any query, which shows no spread to plan with"]
     return Table(header, rows, notes, f"questions for a difference of {size:g}, found in 80 % of evaluations", (0, 1))
@@ -152,16 +142,20 @@ def _shown(result: Comparison, size: float | None) -> output.Shown:
         "verdict": result.verdict,
         "notes": list(result.notes),
     }
-    header = ["metric", "system", "baseline", "n", "difference", "low", "high", "p", "p_alone", "conclusion"]
-    rows = [
-        [
-            *(each.metric, each.system, each.baseline, each.n, each.difference, *each.interval),
-            *(each.p, each.found.p_value, each.kind),
-        ]
+    records = [
+        {name: getattr(each, name) for name in ("metric", "system", "baseline", "n", "difference")}
+        | {"low": each.interval.low, "high": each.interval.high, "p": each.p, "p_alone": each.found.p_value}
+        | {"conclusion": each.kind}
         for each in result.conclusions
     ]
     tables = [*comparison_tables(result), *notes_tables(result)]
     if size is not None:
-        data["plan"] = _plans(result, size)
-        tables.append(_plan_table(_plans(result, size), size))
-    return output.Shown(tables, data, [header, *rows])
+        plans = _plans(result, size)
+        data["plan"] = [
+            {name: getattr(each, name) for name in ("metric", "system", "baseline")}
+            | {"spread": of.rows[1].spread, "questions": of.questions, "range": list(of.range)}
+            | {"if_few_carry_it": of.rows[1].uneven}
+            for each, of in plans
+        ]
+        tables.append(_plan_table(plans, size))
+    return output.Shown(tables, data, records)

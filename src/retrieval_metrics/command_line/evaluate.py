@@ -114,8 +114,8 @@ def run(given: argparse.Namespace) -> bool:
         name: evaluate(truth, one if given.most is None else first_documents(one, given.most), metrics, **options)
         for name, (truth, one) in judged.items()
     }
-    (first, *others) = results.values()
-    shown = side_by_side(results, per_query=given.per_query) if others else one_run(first, per_query=given.per_query)
+    first = next(iter(results.values()))
+    shown = shown_of(results, per_query=given.per_query)
     if given.slices is not None:
         slices = by_query(given.slices, "slices")
         shown = with_slices(shown, first.by(slices))
@@ -183,60 +183,53 @@ def _computed(asked: Sequence[Any], level: int) -> list[Metric]:
     return metrics or [at_level(Metric.parse("map"), level)]
 
 
-def one_run(result: Evaluation, *, per_query: bool) -> output.Shown:
-    """Return the evaluation of one run, ready to be written."""
+def shown_of(results: Mapping[str, Evaluation], *, per_query: bool) -> output.Shown:
+    """Return the evaluation of one run, or those of several side by side, ready to be written."""
+    if len(results) == 1:
+        (result,) = results.values()
+        names = list(map(str, result.metrics))
+        shown = [_query_table("", names, result.queries, result.values.tolist())] if per_query else []
+        tables = [*shown, summary_table(result.scores)]
+        return output.Shown(tables, _data(result, per_query=per_query), _records(result, per_query=per_query))
+    tables = [_side_by_side(results, metric) for metric in next(iter(results.values())).per_query] if per_query else []
+    return output.Shown(
+        [*tables, _means(results)],
+        {"runs": {name: _data(result, per_query=per_query) for name, result in results.items()}},
+        [{"run": name} | row for name, result in results.items() for row in _records(result, per_query=per_query)],
+    )
+
+
+def _records(result: Evaluation, *, per_query: bool) -> list[dict[str, Any]]:
+    if not per_query:
+        return [{"metric": name, "mean": mean, "n": result.n[name]} for name, mean in result.means.items()]
     names = list(map(str, result.metrics))
-    shown = [_query_table("", names, result.queries, result.values.tolist())] if per_query else []
-    rows: list[Sequence[Any]] = [["metric", "mean", "n"]]
-    rows += [[name, mean, result.n[name]] for name, mean in result.means.items()]
-    if per_query:
-        of_queries = zip(result.queries, result.values.tolist(), strict=True)
-        rows = [["query", *names], *([query, *values] for query, values in of_queries)]
-    return output.Shown([*shown, summary_table(result.scores)], _data(result, per_query=per_query), rows)
+    values = zip(result.queries, result.values.tolist(), strict=True)
+    return [{"query": query, **dict(zip(names, row, strict=True))} for query, row in values]
 
 
 def with_slices(shown: output.Shown, found: Slices[Evaluation]) -> output.Shown:
     """Return what is shown of a run with its slices below; a spreadsheet has the slices alone."""
-    header = ["slice", "metric", "mean", "n"]
-    rows: list[Sequence[Any]] = [
-        [label, name, mean, one.n[name]] for label, one in found.items() for name, mean in one.means.items()
-    ]
     data = {str(label): _data(one, per_query=False)["metrics"] for label, one in found.items()}
     return output.Shown(
         [*shown.tables, *found.tables],
         {**shown.data, "slices": data},
-        [header, *rows],
+        [{"slice": label} | row for label, one in found.items() for row in _records(one, per_query=False)],
     )
 
 
-def side_by_side(results: Mapping[str, Evaluation], *, per_query: bool) -> output.Shown:
-    """Return the evaluations of several runs, ready to be written."""
-    metrics = list(map(str, next(iter(results.values())).metrics))
-    shown = []
-    if per_query:
-        for metric in metrics:
-            values = [result.per_query[metric] for result in results.values()]
-            queries = list(dict.fromkeys(query for one in values for query in one))
-            by_query = [[one.get(query, float("nan")) for one in values] for query in queries]
-            shown.append(_query_table(metric, list(results), queries, by_query))
+def _side_by_side(results: Mapping[str, Evaluation], metric: str) -> Table:
+    """Return the values of a metric for every query, a column for each run."""
+    values = [result.per_query[metric] for result in results.values()]
+    queries = list(dict.fromkeys(query for one in values for query in one))
+    by_query = [[one.get(query, float("nan")) for one in values] for query in queries]
+    return _query_table(metric, list(results), queries, by_query)
+
+
+def _means(results: Mapping[str, Evaluation]) -> Table:
+    """Return the means of every metric, a column for each run."""
+    metrics = map(str, next(iter(results.values())).metrics)
     means = [[metric, *(_number(result.means[metric]) for result in results.values())] for metric in metrics]
-    notes = _notes(results)
-    shown.append(Table(["metric", *results], means, notes))
-    rows: list[Sequence[Any]] = [["run", "metric", "mean", "n"]]
-    rows += [
-        [name, metric, mean, result.n[metric]]
-        for name, result in results.items()
-        for metric, mean in result.means.items()
-    ]
-    if per_query:
-        rows = [["run", "query", *metrics]]
-        rows += [
-            [name, query, *values]
-            for name, result in results.items()
-            for query, values in zip(result.queries, result.values.tolist(), strict=True)
-        ]
-    data = {"runs": {name: _data(result, per_query=per_query) for name, result in results.items()}}
-    return output.Shown(shown, data, rows)
+    return Table(["metric", *results], means, _notes(results))
 
 
 def _notes(results: Mapping[str, Evaluation]) -> list[str]:

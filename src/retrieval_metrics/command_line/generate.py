@@ -12,7 +12,6 @@ from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import Target, add_arguments_of, passed_to
 from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at
 from retrieval_metrics.questions.generating.generate import generate_questions
-from retrieval_metrics.questions.generating.generated import COLUMNS
 from retrieval_metrics.questions.generating.kinds import KINDS
 from retrieval_metrics.questions.generating.prompts import QuestionPrompts
 
@@ -95,7 +94,7 @@ def run(given: argparse.Namespace) -> bool:
     )
     if len(made):
         made.questions.save(given.output)
-    shown = output.Shown(made.tables, {}, [COLUMNS, *made.rows()])
+    shown = output.Shown(made.tables, {}, [])
     return output.finish(shown, "text", None, [] if made.stopped is None else [made.stopped])
 
 

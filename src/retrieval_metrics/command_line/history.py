@@ -58,32 +58,22 @@ def _show(given: argparse.Namespace) -> bool:
     entries = History(given.history).entries()
     if not entries:
         raise ValueError(f"{given.history} has no entries; add one with history add")
-    data = {
-        "entries": [
-            {
-                "label": entry.label,
-                "date": entry.date.isoformat(),
-                "metrics": {
-                    name: {"mean": mean, "interval": list(entry.intervals[name]), "n": entry.n[name]}
-                    for name, mean in entry.means.items()
-                },
-                "questions": entry.questions,
-                "rules": entry.rules,
-                "saved": entry.saved,
-            }
-            for entry in entries
+    listed: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
+    for entry in entries:
+        of = {"label": entry.label, "date": entry.date.isoformat()}
+        by = {"questions": entry.questions, "rules": entry.rules}
+        ends, n = entry.intervals, entry.n
+        metrics = {
+            name: {"mean": mean, "interval": list(ends[name]), "n": n[name]} for name, mean in entry.means.items()
+        }
+        listed.append({**of, "metrics": metrics, **by, "saved": entry.saved})
+        records += [
+            {**of, "metric": name, "mean": mean, "low": ends[name].low, "high": ends[name].high, "n": n[name], **by}
+            for name, mean in entry.means.items()
         ]
-    }
-    rows: list[list[Any]] = [["label", "date", "metric", "mean", "low", "high", "n", "questions", "rules"]]
-    rows += [
-        [
-            *(entry.label, entry.date.isoformat(), name, mean, *entry.intervals[name]),
-            *(entry.n[name], entry.questions, entry.rules),
-        ]
-        for entry in entries
-        for name, mean in entry.means.items()
-    ]
-    return output.finish(output.Shown([table_of(entries)], data, rows), given.format, given.output)
+    shown = output.Shown([table_of(entries)], {"entries": listed}, records)
+    return output.finish(shown, given.format, given.output)
 
 
 def _plot(given: argparse.Namespace) -> bool:

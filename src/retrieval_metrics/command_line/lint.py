@@ -105,5 +105,4 @@ def _shown(lint: Lint[Any]) -> output.Shown:
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in lint.rows()]
     found = json.loads(json.dumps(rows, default=str))  # evidence such as a Quote becomes text
     data = {"questions": len(lint.questions), "findings": found, "unchecked": lint.unchecked}
-    header = [name for name in COLUMNS if name != "evidence"]
-    return output.Shown(lint.tables, data, [header, *([row[name] for name in header] for row in found)])
+    return output.Shown(lint.tables, data, found, [name for name in COLUMNS if name != "evidence"])

@@ -14,9 +14,11 @@ from retrieval_metrics.files.opening import STANDARD_INPUT, opened
 from retrieval_metrics.files.trec import RUN
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.judging.ranking_order import ranked
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.loading import load
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
+from retrieval_metrics.scoring.rules import STANDARD
 
 if TYPE_CHECKING:
     import argparse
@@ -135,7 +137,7 @@ def first_documents(run: Run | RetrievedRun, most: int) -> RunMapping:
 def _first_of(ranking: Any, most: int) -> Any:
     if not isinstance(ranking, Mapping):
         return list(ranking)[:most]
-    return dict(sorted(ranking.items(), key=lambda each: (each[1], str(each[0])), reverse=True)[:most])
+    return {document: ranking[document] for document in ranked(ranking, STANDARD.ties)[:most]}
 
 
 def tag_of(path: str) -> str:

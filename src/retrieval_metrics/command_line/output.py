@@ -35,13 +35,15 @@ class Shown(NamedTuple):
     Attributes:
         tables: For people.
         data: For programs, as JSON holds it; NaN becomes null.
-        rows: For spreadsheets, the header first; NaN becomes an empty cell.
+        records: For spreadsheets, row by row; NaN becomes an empty cell.
+        columns: The columns, if they are not the keys of the first record.
         lines: As trec_eval prints it, where it does.
     """
 
     tables: Sequence[Table]
     data: Mapping[str, Any]
-    rows: Iterable[Sequence[Any]]
+    records: Sequence[Mapping[str, Any]]
+    columns: Sequence[str] = ()
     lines: str = ""
 
 
@@ -124,7 +126,10 @@ def _tsv(shown: Shown) -> str:
 
 
 def _cells(shown: Shown) -> Iterator[list[Any]]:
-    return (["" if _is_nan(cell) else cell for cell in row] for row in shown.rows)
+    columns = shown.columns or list(next(iter(shown.records), ()))
+    yield list(columns)
+    for record in shown.records:
+        yield ["" if _is_nan(record[column]) else record[column] for column in columns]
 
 
 def _json(shown: Shown) -> str:

@@ -35,6 +35,11 @@ examples:
   retrieval-metrics tune qrels.trec fused/*.run -m ndcg@10 --default k60 --at-least recall@100=0.8 --report tuning.html
   retrieval-metrics tune today/*.json.gz -m ndcg@10 --default main     (saved by evaluate --save)
 """
+PLAIN = (
+    *("metric", "winner", "default", "questions", "level", "mean", "new_mean", "gain", "new_gain", "p", "better"),
+    "conclusion",
+)
+"""What JSON holds of a tuning as it is."""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -87,30 +92,27 @@ def run(given: argparse.Namespace) -> bool:
 
 
 def _shown(result: Tuning) -> output.Shown:
-    header = ["setting", *result.rule.metrics, "gain", "low", "high", "p", "chosen", "as_good", "allowed"]
-    rows: list[list[Any]] = []
+    settings: list[dict[str, Any]] = []
     for one in result.settings:
         found = one.difference
-        gained = [0.0, 0.0, 0.0, 1.0] if found is None else [found.mean, *found.interval, found.p_corrected]
-        as_good = one.name == result.winner or one.name in result.as_good
-        rows.append(
-            [one.name, *(one.means[name] for name in result.rule.metrics), *gained, one.chosen, as_good, one.allowed]
+        gain, low, high, p = (0.0, 0.0, 0.0, 1.0) if found is None else (found.mean, *found.interval, found.p_corrected)
+        settings.append(
+            {
+                "setting": one.name,
+                **{str(name): one.means[name] for name in result.rule.metrics},
+                "gain": gain,
+                "low": low,
+                "high": high,
+                "p": p,
+                "chosen": one.chosen,
+                "as_good": one.name == result.winner or one.name in result.as_good,
+                "allowed": one.allowed,
+            }
         )
     data = {
-        "metric": result.metric,
-        "winner": result.winner,
-        "default": result.default,
-        "questions": result.questions,
-        "level": result.level,
-        "mean": result.mean,
-        "new_mean": result.new_mean,
+        **{name: getattr(result, name) for name in PLAIN},
         "new_mean_interval": list(result.new_mean_interval),
-        "gain": result.gain,
-        "new_gain": result.new_gain,
         "new_gain_interval": list(result.new_gain_interval),
-        "p": result.p,
-        "better": result.better,
-        "conclusion": result.conclusion,
-        "settings": [dict(zip(header, row, strict=True)) for row in rows],
+        "settings": settings,
     }
-    return output.Shown(result.tables, data, [header, *rows])
+    return output.Shown(result.tables, data, settings)

@@ -50,7 +50,7 @@ class _Objects:
         return repeated
 
 
-def _parsed(text: str | bytes, where: Callable[[str], str], allow: Collection[str]) -> Any:
+def parsed(text: str | bytes, where: Callable[[str], str], allow: Collection[str]) -> Any:
     """Return the value of a JSON text.
 
     Args:
@@ -95,7 +95,7 @@ def objects(source: Reader, allow: Collection[str] = ()) -> Iterator[tuple[int, 
         ValueError: If a line is not a JSON object, naming it.
     """
     for number, line in numbered_lines(source):
-        row = _parsed(line, partial("{}: {}".format, at_line(source.name, number, line)), allow)
+        row = parsed(line, partial("{}: {}".format, at_line(source.name, number, line)), allow)
         if not isinstance(row, dict):
             raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
                 f"{at_line(source.name, number, line)}: a line must be an object, such as "
@@ -129,7 +129,7 @@ def whole(source: Reader, allow: Collection[str] = ()) -> dict[str, Any]:
         hint = f"; if it has one object per line, pass {argument('format', 'jsonl')}" if "not JSON" in said else ""
         return f"{source.name} cannot be read as JSON: {said}{hint}"
 
-    content = _parsed(source.whole_text().decode(), where, allow)
+    content = parsed(source.whole_text().decode(), where, allow)
     if not isinstance(content, dict):
         raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
             f"{source.name} must hold one object that maps each query to its documents, got {type(content).__name__}"

@@ -9,7 +9,7 @@ from retrieval_metrics.checks import require
 from retrieval_metrics.files import json_files
 from retrieval_metrics.files.errors import errors_of
 from retrieval_metrics.files.formats import FORMATS, format_of
-from retrieval_metrics.files.json_tables import items_of_table, judgments_of_table
+from retrieval_metrics.files.json_tables import entries_of_table
 from retrieval_metrics.files.named_columns import read_table
 from retrieval_metrics.files.opening import opened
 from retrieval_metrics.files.rankings import of_mteb, run_of_json
@@ -87,8 +87,6 @@ def _qrels(source: Reader, kind: str, columns: Columns | None, allow: frozenset[
     content = _content(source, kind, OF_JUDGMENTS, columns, allow)
     if isinstance(content, dict):
         return _qrels_of_json(content, source.name, allow)
-    if (pieces := judgments_of_table(content, source)) is not None:
-        return Qrels(pieces)
     return Qrels.of_table(_long_table(content, OF_JUDGMENTS, columns, source.name, allow).judgments())
 
 
@@ -121,7 +119,9 @@ def _content(
     if kind == "jsonl":
         entries = json_files.per_query(source, allow, columns)
         return json_files.rows(source, wanted, columns, allow) if entries is None else entries
-    return read_table(source, kind)
+    table = read_table(source, kind)
+    entries = entries_of_table(table, source.name, allow)
+    return table if entries is None else entries
 
 
 def _qrels_of_json(content: dict[str, Any], name: str, allow: frozenset[str]) -> Qrels:
@@ -215,8 +215,6 @@ def read_run(
         if isinstance(content, dict):
             rankings = of_mteb(content, file.name, subset, split) if kind == "json" else content
             return _run_of_json(rankings, file.name, allowed)
-        if (items := items_of_table(content, file)) is not None:
-            return items
         return Run([_long_table(content, OF_A_RUN, columns, file.name, allowed).rankings()])
 
 

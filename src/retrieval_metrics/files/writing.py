@@ -11,7 +11,7 @@ from retrieval_metrics.argument_names import argument
 from retrieval_metrics.checks import require
 from retrieval_metrics.files.compressed import saving_compressed
 from retrieval_metrics.files.formats import FORMATS, format_by_name, known_format
-from retrieval_metrics.files.json_tables import table_of_items, table_of_judgments
+from retrieval_metrics.files.json_tables import table_of_entries
 from retrieval_metrics.files.rankings import items_of, run_of_mapping
 from retrieval_metrics.files.rows import ONLY_JSON, judgment_frame, require_text, require_words, table_frame, trec_frame
 from retrieval_metrics.inputs.entries import of_item, of_judgments
@@ -47,8 +47,8 @@ def write_run(
     Raises:
         ValueError: If the format is unknown or cannot hold the run; nothing is written then. A TREC file cannot hold
             ids with blanks or repeated documents; a table has scores for all queries or for none; only JSON and JSONL
-            hold empty rankings; only these and Parquet hold `Retrieved` items; JSON cannot hold whole numbers as query
-            ids.
+            hold empty rankings of ids; only these and Parquet hold `Retrieved` items; JSON cannot hold whole numbers as
+            query ids.
         OSError: If the file cannot be written; an existing file stays as it was.
         ImportError: If polars is not installed.
 
@@ -68,7 +68,7 @@ def write_run(
         return
     columns = run if isinstance(run, Run) else run_of_mapping(run, "the run")
     if kind in {"json", "jsonl"}:
-        _write_json(path, kind, columns.queries, ((query, _scored(held)) for query, held in columns.rankings()))
+        _write_entries(path, kind, ((query, _scored(held)) for query, held in columns.rankings()))
         return
     if kind == "trec":
         require_words([tag], "the tag", path)
@@ -101,17 +101,10 @@ def _scored(ranking: Any) -> Any:
 
 
 def _write_items(run: Any, path: str | PathLike[str], kind: str) -> None:
-    if kind in {"json", "jsonl"}:
-        rankings = {query: [of_item(item, f"query {query!r}") for item in ranking] for query, ranking in run.items()}
-        _write_json(path, kind, list(run), rankings.items())
-        return
-    if kind != "parquet":
+    if kind not in {"json", "jsonl", "parquet"}:
         raise ValueError(f"a {kind} file cannot hold Retrieved items, only ids; write .json, .jsonl or .parquet")
-    if empty := [query for query, ranking in run.items() if not ranking]:
-        raise ValueError(
-            f"a parquet file cannot hold an empty ranking, such as that of query {empty[0]!r}; {ONLY_JSON}"
-        )
-    _write_frames(path, kind, iter([table_of_items(run)]))
+    rankings = {query: [of_item(item, f"query {query!r}") for item in ranking] for query, ranking in run.items()}
+    _write_entries(path, kind, rankings.items())
 
 
 def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: str | None = None) -> None:
@@ -143,19 +136,16 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
     """
     require("polars", "writing a file")
     kind, truth = _format_to_write(path, format), as_qrels(qrels)
-    if kind in {"json", "jsonl"}:
-        judged = {query: of_judgments(judgments, f"query {query!r}") for query, judgments in truth.as_dict().items()}
-        _write_json(path, kind, list(truth.queries), judged.items())
+    if kind in {"json", "jsonl"} or (kind == "parquet" and truth.has_pieces):
+        judged = ((query, of_judgments(one, f"query {query!r}")) for query, one in truth.as_dict().items())
+        _write_entries(path, kind, list(judged))
         return
     bare = np.flatnonzero(np.diff(np.array(truth.bounds)) == 0)
     if len(bare):
         query = truth.queries[int(bare[0])]
         raise ValueError(f"{kind} files cannot hold a query without judgments, such as {query!r}; {ONLY_JSON}")
     if truth.has_pieces:
-        if kind != "parquet":
-            raise ValueError(f"{kind} files cannot hold pieces such as quotes; write .json, .jsonl or .parquet")
-        _write_frames(path, kind, iter([table_of_judgments(truth)]))
-        return
+        raise ValueError(f"{kind} files cannot hold pieces such as quotes; write .json, .jsonl or .parquet")
     if kind == "trec" and not truth.is_flat:
         raise ValueError(f"{kind} files cannot hold groups of documents; write .csv, .json, .jsonl or .parquet")
     frame = judgment_frame(truth, kind, path)
@@ -190,18 +180,20 @@ def _write_frames(path: str | PathLike[str], kind: str, frames: Iterator[pl.Data
             file.write(text.encode())
 
 
-def _write_json(
-    path: str | PathLike[str], kind: str, queries: Iterable[Any], entries: Iterable[tuple[Any, Any]]
-) -> None:
+def _write_entries(path: str | PathLike[str], kind: str, entries: Iterable[tuple[Any, Any]]) -> None:
     if kind == "json":
-        if numbers := [query for query in queries if not isinstance(query, str)]:
+        content = dict(entries)
+        if numbers := [query for query in content if not isinstance(query, str)]:
             raise ValueError(
                 f"the keys of a JSON object are text, so query {numbers[0]!r} would become text; write .jsonl or "
                 ".parquet, or convert the ids with str"
             )
-        text = json.dumps(dict(entries), ensure_ascii=False, indent=1).encode() + b"\n"
+        text = json.dumps(content, ensure_ascii=False, indent=1).encode() + b"\n"
         with saving_compressed(path) as file:
             file.write(text)
+        return
+    if kind == "parquet":
+        _write_frames(path, kind, iter([table_of_entries(entries)]))
         return
     with saving_compressed(path) as file:
         for query, documents in entries:
