@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from retrieval_metrics.argument_names import argument
 from retrieval_metrics.inputs.retrieved import Retrieved, identity
@@ -26,29 +26,6 @@ UNKNOWN = {
     "holds the input of the model, and the texts of what was found",
     "citations": "what the answer cites is unknown, which is not the same as nothing; pass {}",
 }
-
-
-def check_calls(calls: CallsView, citations: str | None = None, *, traced: bool = True) -> CallsView:
-    """Return the name of a view if it is one, for hosts that score a row at a time.
-
-    Args:
-        calls: The name.
-        citations: Where a row has what its answer cites; None if nowhere.
-        traced: Whether the calls of a row are known.
-
-    Raises:
-        ValueError: If it is not, or needs what is not there.
-    """
-    if calls not in get_args(CallsView):
-        raise ValueError(f"calls must be one of {', '.join(map(repr, get_args(CallsView)))}, got {calls!r}")
-    if calls in KNOWN and not traced:
-        raise ValueError(f"calls={calls!r} needs the spans of a model, so retrieved= must name spans")
-    if (calls == "cited") != (citations is not None):
-        raise ValueError(
-            "calls='cited' and citations=, the path of what the answer cites, need each other; got "
-            f"calls={calls!r} and citations={citations!r}"
-        )
-    return calls
 
 
 def seen_in(trajectory: Trajectory, view: CallsView, per_call: int | None = None) -> Seen:
