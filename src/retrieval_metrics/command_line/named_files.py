@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.loading import load
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
+from retrieval_metrics.trajectories.views import first_of
 
 if TYPE_CHECKING:
     import argparse
@@ -129,13 +129,7 @@ def first_documents(run: Run | RetrievedRun, most: int) -> RunMapping:
         ValueError: If the number is not positive.
     """
     positive_integer(most, "-M")
-    return {query: _first_of(ranking, most) for query, ranking in run.items()}
-
-
-def _first_of(ranking: Any, most: int) -> Any:
-    if not isinstance(ranking, Mapping):
-        return list(ranking)[:most]
-    return dict(sorted(ranking.items(), key=lambda each: (each[1], str(each[0])), reverse=True)[:most])
+    return {query: first_of(ranking, most) for query, ranking in run.items()}
 
 
 def tag_of(path: str) -> str:
