@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 CORE = ROOT / "src" / "retrieval_metrics"
 NUMBERS = [
     ["argument_names"],
-    ["aliases", "checks", "lazy", "version", "saving", "signatures"],
+    ["aliases", "checks", "grouped", "lazy", "version", "saving", "signatures"],
     ["journal"],
     ["statistics"],
     ["presentation"],

@@ -13,10 +13,13 @@ import retrieval_metrics as rm
 from haystack_integrations.components.evaluators import retrieval_metrics as haystack
 from haystack_integrations.components.rankers.retrieval_metrics import MMRRanker
 from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator
+from pytest_retrieval_metrics import RetrievalCheck
 
 Function = Callable[..., Any]
 
 EVALUATOR = RetrieverEvaluator.from_metric_names(["mrr"], retriever=lambda _: [])
+CHECK = RetrievalCheck.__new__(RetrievalCheck)
+NAMES = {"__call__": "retrieval_check"}
 TWINS: list[tuple[Function, Function]] = [
     (rm.retrieve, rm.aretrieve),
     (rm.compare_retrievers, rm.acompare_retrievers),
@@ -27,6 +30,7 @@ TWINS: list[tuple[Function, Function]] = [
     (MMRRanker().run, MMRRanker().run_async),
     (EVALUATOR.evaluate, EVALUATOR.aevaluate),
     (EVALUATOR.evaluate_dataset, EVALUATOR.aevaluate_dataset),
+    (CHECK.__call__, CHECK.acheck),
     (ragas.from_langchain, ragas.afrom_langchain),
     (ragas.from_llama_index, ragas.afrom_llama_index),
     (langchain.langsmith_evaluators, langchain.langsmith_summary_evaluators),
@@ -52,7 +56,8 @@ def test_a_missing_argument_is_named_after_the_function(twins: tuple[Function, F
     if all(one.default is not one.empty for one in inspect.signature(twins[0]).parameters.values()):
         pytest.skip("no argument is required")
     for function in twins:
-        with pytest.raises(TypeError, match=rf"^{function.__name__}(:|\(\)) ?missing .*required"):
+        name = NAMES.get(function.__name__, function.__name__)
+        with pytest.raises(TypeError, match=rf"^{name}(:|\(\)) ?missing .*required"):
             called(function)
 
 

@@ -168,11 +168,6 @@ def test_a_reply_that_cannot_be_used_is_asked_for_once_more_with_what_was_wrong(
     replies = ask(Prompter(lambda _: "six"), {"a": "how long?"})
     assert replies.failures["a"].reason == "not JSON"
     assert replies.failures["a"].reply == "six"
-    model_of_one_attempt = Model()
-    model_of_one_attempt.failures = {}
-    once = run_until_complete(Prompter(model_of_one_attempt).ask({1: "a"}, refuse, again=None))
-    assert once.reasons == {"never right": 1}
-    assert model_of_one_attempt.asked.total() == 1
 
 
 def refuse(key: Any, reply: str) -> int:

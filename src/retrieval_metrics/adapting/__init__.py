@@ -17,9 +17,9 @@ from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.keeping.identity import questions_fingerprint
 from retrieval_metrics.reranking.scaling import relevance_by
 from retrieval_metrics.retrieving.ways import Ways
-from retrieval_metrics.trajectories.traces.read import trajectory_in
+from retrieval_metrics.trajectories.traces.read import seen_in_trace
 from retrieval_metrics.trajectories.traces.recording import Recording
-from retrieval_metrics.trajectories.views import check_calls, seen_in
+from retrieval_metrics.trajectories.views import check_calls
 
 __all__ = [
     "DEFINITIONS",
@@ -39,7 +39,6 @@ __all__ = [
     "relevance_by",
     "row_error",
     "scored_name",
-    "seen_in",
-    "trajectory_in",
+    "seen_in_trace",
     "with_documents",
 ]

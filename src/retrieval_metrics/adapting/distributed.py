@@ -15,7 +15,6 @@ from retrieval_metrics.inputs.frames import LongTable
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, enters_means
 from retrieval_metrics.results.scores import COLUMNS, Column
 from retrieval_metrics.scoring.rules import as_rules
-from retrieval_metrics.statistics import ExactSums
 
 __all__ = [
     "COLUMNS",
@@ -25,7 +24,6 @@ __all__ = [
     "OTHER_IDS",
     "ROWS_FOR_DOUBT",
     "Column",
-    "ExactSums",
     "LongTable",
     "allowances",
     "as_metrics",

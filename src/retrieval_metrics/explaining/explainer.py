@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.explaining.investigation import Investigation
 from retrieval_metrics.explaining.needed import Needed
-from retrieval_metrics.explaining.outcomes import Investigation, Question
+from retrieval_metrics.explaining.outcomes import Question
 from retrieval_metrics.explaining.results import CameBack
 from retrieval_metrics.explaining.told import Told
 from retrieval_metrics.inputs.pieces import Piece

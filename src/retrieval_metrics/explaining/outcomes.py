@@ -1,4 +1,4 @@
-"""Decide the outcome of each relevant document, for all queries in one pass or for a single one."""
+"""What became of each relevant document, and what was asked: down to which rank, and whether one suffices."""
 
 from __future__ import annotations
 
@@ -10,19 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.explaining.finding import FAILURES, KINDS
-from retrieval_metrics.explaining.granularity import Names
-from retrieval_metrics.inputs.pieces import Piece
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.judging.judged_rows import count_above, is_relevant, ordinals
-from retrieval_metrics.judging.matching.budget import Budget, no_lengths
+from retrieval_metrics.judging.matching.budget import Budget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-    from retrieval_metrics.aliases import BoolArray, DocumentId, FloatArray, IntArray
+    from retrieval_metrics.aliases import BoolArray, FloatArray, IntArray
     from retrieval_metrics.explaining.finding import Outcome
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.judging.ranking_order import Rankings
 
 EVERYTHING = np.iinfo(np.int64).max
 """The cut-off of a metric that reads whole rankings."""
@@ -169,194 +164,3 @@ class Outcomes:
         rows = self.unmet if among is None else self.unmet[among[self.query[self.unmet]]]
         counts = np.bincount(self.kind[rows], minlength=len(KINDS)).tolist()
         return Counter({kind: times for kind, times in zip(KINDS, counts, strict=True) if times})
-
-
-class Investigation:
-    """Looks for the relevant documents of a run."""
-
-    def __init__(self, judged: JudgedRun, rankings: Rankings, question: Question) -> None:
-        self.judged = judged
-        self.rankings = rankings
-        self.question = question
-
-    def outcomes(self, positions: Iterable[int]) -> Outcomes:
-        """Decide what became of each relevant document of some queries, given by position among the judged ones."""
-        at = np.array(sorted(positions), dtype=np.int64)
-        query, document = self._relevant(at)
-        grade = self.judged.qrels.document_grade[document]
-        rank, tied, tied_from = self._retrieved(at, document)
-        order = np.lexsort((document, -grade, query))
-        query, document, grade = query[order], document[order], grade[order]
-        rank, tied, tied_from = rank[order], tied[order], tied_from[order]
-        row, group, number = self._groups(at, query, document)
-        groups, group = np.unique(group, return_inverse=True)
-        group_query = np.zeros(len(groups), dtype=np.int64)
-        group_query[group] = query[row]
-        cutoffs = Cutoffs(self.judged, self.question, at)
-        if self.question.at_needed:
-            cutoffs.k = np.bincount(group_query, minlength=len(at))
-        found = (rank > 0) & (rank <= cutoffs.k[query])
-        satisfied = np.zeros(len(groups), dtype=np.bool_)
-        satisfied[group[found[row]]] = True
-        repeats = self.judged.repeats
-        outcomes = Outcomes(
-            positions=at,
-            bounds=np.searchsorted(query, np.arange(len(at) + 1)),
-            query=query,
-            document=document,
-            grade=grade,
-            kind=np.full(len(document), CODE["never retrieved"]),
-            rank=rank,
-            tied=tied,
-            tied_from=tied_from,
-            repeats=np.where(rank > 0, count_above(at[query], rank, repeats.query, repeats.rank), 0),
-            cutoffs=cutoffs,
-            member_row=row,
-            member_group=group,
-            member_number=number,
-            group_query=group_query,
-            satisfied=satisfied,
-        )
-        needed = np.bincount(row[~satisfied[group]], minlength=len(document)) > 0
-        self._decide(outcomes, found, needed)
-        return outcomes
-
-    def _relevant(self, positions: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the relevant documents, each with its query as a place in `positions`, ascending."""
-        bounds = np.asarray(self.judged.qrels.bounds)
-        query, document = _ranges(bounds[positions], bounds[positions + 1])
-        relevant = is_relevant(self.judged.qrels.document_grade[document], self.question.rel)
-        return query[relevant], document[relevant]
-
-    def _retrieved(self, positions: IntArray, document: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Return rank (0 if not retrieved), number of equal scores and their first rank of each document."""
-        items = self.judged.items
-        begins, ends = (np.searchsorted(items.query, positions, side) for side in ("left", "right"))
-        _, at = _ranges(begins, ends)
-        place = np.searchsorted(document, items.document[at])
-        same = np.append(document, -1)[place] == items.document[at]
-        place, at = place[same], at[same]
-        rank, tied, tied_from = (np.full(len(document), usual) for usual in (0, 1, 0))
-        rank[place], tied[place], tied_from[place] = items.rank[at], items.tied[at], items.tied_from[at]
-        return rank, tied, tied_from
-
-    def _groups(self, positions: IntArray, query: IntArray, document: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Return the groups in which each document is relevant: its row, the group, and its number in the query."""
-        qrels, row = self.judged.qrels, np.arange(len(document))
-        if self.question.one_suffices:
-            return row, query, np.ones_like(row)
-        if qrels.is_flat:
-            return row, row, ordinals(query)
-        begins, ends = (np.searchsorted(qrels.member_document, document, side) for side in ("left", "right"))
-        row, member = _ranges(begins, ends)
-        counts = is_relevant(qrels.member_grade[member], self.question.rel)
-        row, group = row[counts], qrels.member_group[member[counts]]
-        return row, group, group - np.searchsorted(qrels.group_query, positions[query[row]]) + 1
-
-    def _decide(self, outcomes: Outcomes, found: BoolArray, needed: BoolArray) -> None:
-        """Set the kind of every row; what was never retrieved is so already."""
-        query, rank, kind, cutoffs = outcomes.query, outcomes.rank, outcomes.kind, outcomes.cutoffs
-        k, repeats = cutoffs.k[query], outcomes.repeats
-        missing = needed & ~found & ~_no_room(outcomes, found)
-        kind[~missing] = CODE["no room"]
-        kind[~needed] = CODE["not needed"]
-        kind[found] = CODE["found"]
-        absent, late = missing & (rank == 0), missing & (rank > 0)
-        of_text, of_calls = cutoffs.in_text[query], cutoffs.in_calls[query]
-        kind[late] = np.where(of_text | of_calls, CODE["beyond the budget"], CODE["beyond the cut-off"])[late]
-        for row in np.flatnonzero(late & of_text & (repeats > 0)).tolist():
-            if self._fits_without_repeats(outcomes, row):
-                kind[row] = CODE["behind repeats"]
-        late &= ~(of_text | of_calls)
-        behind = late & (rank - repeats <= k)
-        kind[behind] = CODE["behind repeats"]
-        tied = late & (outcomes.tied > 1) & (outcomes.tied_from <= k)
-        kind[tied] = CODE["lost a tie"]
-        empty = absent & (self.judged.n_retrieved[outcomes.positions] == 0)[query]
-        kind[empty] = CODE["nothing retrieved"]
-        failed = absent & self._failed(outcomes.positions)[query]
-        kind[failed] = CODE["the retriever failed"]
-        self._decide_by_names(outcomes, absent & ~empty & ~failed, late & ~behind & ~tied)
-
-    def _failed(self, positions: IntArray) -> BoolArray:
-        """Return for which queries the retriever failed, shape (queries,)."""
-        run, queries = self.rankings.run, self.judged.qrels.queries
-        errors = run.errors if isinstance(run, RetrievedRun) else {}
-        failed = (errors.get(queries[at]) is not None for at in positions.tolist()) if errors else ()
-        return np.fromiter(failed, np.bool_) if errors else np.zeros(len(positions), dtype=np.bool_)
-
-    def _fits_without_repeats(self, outcomes: Outcomes, row: int) -> bool:
-        """Return whether a document would fit into its budget of text if repeated documents took no room."""
-        repeats, at = self.judged.repeats, outcomes.query[row]
-        budget, rank, index = outcomes.cutoffs.budget(at), int(outcomes.rank[row]), int(outcomes.positions[at])
-        assert budget is not None  # noqa: S101  (asked of budgets only)
-        of_each = self.lengths(index, rank, budget)
-        again = repeats.rank[(repeats.query == index) & (repeats.rank < rank)]
-        return sum(of_each) - sum(of_each[int(one) - 1] for one in again) <= budget.size
-
-    def lengths(self, index: int, rank: int, budget: Budget) -> list[int]:
-        """Return how much of a budget each item of a query takes, down to a rank; for calls, which one found it."""
-        lengths = self.judged.lengths
-        if lengths is None:
-            raise no_lengths(budget)
-        return lengths.of_items(self.judged.qrels.queries[index], rank, budget.unit)
-
-    def _decide_by_names(self, outcomes: Outcomes, absent: BoolArray, late: BoolArray) -> None:
-        """Look for other names of what was never retrieved, and for parts of one document above what came too late."""
-        qrels, kind = self.judged.qrels, outcomes.kind
-        if qrels.document_kind is not str:
-            absent = np.zeros_like(absent)  # numbers have no parts, and pieces no names
-        rows = np.flatnonzero(absent | late)
-        begins = np.flatnonzero(np.diff(outcomes.query[rows], prepend=-1))
-        places = zip(begins.tolist(), [*begins.tolist()[1:], len(rows)], strict=False)
-        at = outcomes.positions[outcomes.query[rows[begins]]].tolist()
-        asked = dict(zip([qrels.queries[one] for one in at], places, strict=True))
-        listed, is_late, documents = rows.tolist(), late[rows].tolist(), outcomes.document[rows].tolist()
-        # How many ranks are too many, if repeated documents took none: as many parts above must be further ones.
-        excess = (outcomes.rank - outcomes.repeats - outcomes.cutoffs.k[outcomes.query])[rows].tolist()
-        above = (outcomes.rank[rows] - 1).tolist()
-        related: dict[DocumentId, list[int]] = {}
-        for query, ranking in self.rankings.of(asked):
-            names = Names(self.rankings, ranking)
-            for place in range(*asked[query]):
-                if not is_late[place]:
-                    document = qrels.documents[documents[place]]
-                    if not isinstance(document, Piece) and names.relatives(document):
-                        related.setdefault(document, []).append(listed[place])
-                elif not names.are_plain and names.has_further_parts(above[place], excess[place]):
-                    kind[listed[place]] = CODE["behind chunks of one document"]
-        occurring = self.rankings.occurring(related)
-        for document, of_it in related.items():
-            if document not in occurring:
-                kind[of_it] = CODE["another granularity"]
-
-
-def _no_room(outcomes: Outcomes, found: BoolArray) -> BoolArray:
-    """Return which documents are no better than any of the first `k`, all of which are relevant.
-
-    Several pieces at one rank take one place; the best of them counts.
-    """
-    cutoffs, query = outcomes.cutoffs, outcomes.query
-    rows = np.flatnonzero(found)
-    rows = rows[np.lexsort((-outcomes.grade[rows], outcomes.rank[rows], query[rows]))]
-    first = (np.diff(query[rows], prepend=-1) != 0) | (np.diff(outcomes.rank[rows], prepend=-1) != 0)
-    best = rows[first]
-    taken = np.bincount(query[best], minlength=len(outcomes.positions))
-    least = np.full(len(outcomes.positions), np.inf)
-    np.minimum.at(least, query[best], np.maximum(outcomes.grade[best], 0.0))
-    least[taken == 0] = 0.0
-    full = (taken == cutoffs.k) & ~cutoffs.in_calls  # a call has room for everything
-    no_room: BoolArray = full[query] & (least[query] >= outcomes.grade)
-    return no_room
-
-
-def _ranges(begins: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
-    """Return every number of several ranges, each with the place of its range.
-
-    Example:
-        >>> [each.tolist() for each in _ranges(np.array([3, 8]), np.array([5, 9]))]
-        [[0, 0, 1], [3, 4, 8]]
-    """
-    sizes = ends - begins
-    place = np.repeat(np.arange(len(sizes)), sizes)
-    return place, np.arange(len(place)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + begins[place]

@@ -10,7 +10,8 @@ from retrieval_metrics.presentation.numbers import count
 
 if TYPE_CHECKING:
     from retrieval_metrics.explaining.finding import Outcome
-    from retrieval_metrics.explaining.outcomes import Investigation, Outcomes
+    from retrieval_metrics.explaining.investigation import Investigation
+    from retrieval_metrics.explaining.outcomes import Outcomes
 
 
 class Told:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.checks import id_kind, same_kind
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.judging.ranking_order import ranked
+from retrieval_metrics.scoring.rules import STANDARD
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import DocumentId, QueryId
@@ -153,9 +155,7 @@ def _ranks(name: str, query: QueryId, ranking: Any) -> dict[DocumentId, int]:
     """Return the rank of each document, from 1; a repeat keeps its rank and earns nothing, as everywhere."""
     if isinstance(ranking, Mapping):
         _check(name, query, ranking)
-        by_id = sorted(ranking, key=str, reverse=True)
-        ordered = sorted(by_id, key=ranking.__getitem__, reverse=True)
-        return {document: rank for rank, document in enumerate(ordered, start=1)}
+        return {document: rank for rank, document in enumerate(ranked(ranking, STANDARD.ties), start=1)}
     ranks: dict[Any, int] = {}
     for rank, item in enumerate(ranking, start=1):
         ranks.setdefault(item.id if isinstance(item, Retrieved) else item, rank)
@@ -204,8 +204,7 @@ def _deviation(values: list[float]) -> float:
 
 def _fused(parts: dict[DocumentId, list[float]], items: dict[DocumentId, Retrieved]) -> Any:
     sums = {document: fsum(of_runs) if len(of_runs) > 1 else of_runs[0] for document, of_runs in parts.items()}
-    by_id = sorted(sums, key=str, reverse=True)
-    order = sorted(by_id, key=sums.__getitem__, reverse=True)
+    order = ranked(sums, STANDARD.ties)
     if not items:
         return {document: sums[document] for document in order}
     return [replace(items.get(document) or Retrieved(document), score=sums[document]) for document in order]

@@ -7,7 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import integer
-from retrieval_metrics.labelling.pooled import by_query
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.presentation import numbers
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def shared_out(items: Sequence[Pooled], people: Iterable[str], overlap: float, s
         raise ValueError(f"people must be different names, got {names}")
     if isinstance(overlap, bool) or not 0 <= overlap <= 1:
         raise ValueError(f"overlap must be a part of the questions from 0 to 1, got {overlap!r}")
-    of_query = by_query(items)
+    of_query = grouped((item.query, item) for item in items)
     order = list(of_query)
     random.Random(integer(seed, "seed")).shuffle(order)  # noqa: S311  (not a secret)
     common = ceil(round(overlap * len(order), 9)) if len(names) > 1 else 0

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import integer, positive_integer
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.labelling.label import GRADES, RUBRIC, Label, Scale
 from retrieval_metrics.labelling.labels import Labels
-from retrieval_metrics.labelling.pooled import by_query
 from retrieval_metrics.models.enclosed import enclosed
 from retrieval_metrics.models.json_reply import BadReplyError, json_reply
 from retrieval_metrics.presentation import numbers
@@ -113,7 +113,7 @@ def _groups(items: Sequence[Pooled], size: int, seed: int) -> list[list[Pooled]]
     """Return the passages in random order, in groups of one question."""
     chance = random.Random(seed)  # noqa: S311  (not a secret)
     groups = []
-    for held in by_query(items).values():
+    for held in grouped((item.query, item) for item in items).values():
         chance.shuffle(held)
         groups += [held[start : start + size] for start in range(0, len(held), size)]
     chance.shuffle(groups)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import integer
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.journal import FORMAT, VERSION
 from retrieval_metrics.keeping.document import DIGEST
 from retrieval_metrics.labelling.assigning import shared_out
 from retrieval_metrics.labelling.grading import checked_rubric
 from retrieval_metrics.labelling.label import Scale
-from retrieval_metrics.labelling.pooled import by_query
 from retrieval_metrics.presentation import page
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _write_page(
 ) -> None:
     meaning = checked_rubric(rubric)
     chance = random.Random(integer(seed, "seed"))  # noqa: S311  (not a secret)
-    of_query = by_query(items)
+    of_query = grouped((item.query, item) for item in items)
     order = list(of_query)
     chance.shuffle(order)
     questions = []

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import require
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.pieces import Piece, Quote
 from retrieval_metrics.inputs.qrels import GradedByRubric, as_qrels
 from retrieval_metrics.keeping.document import Document, Lines, write_document
@@ -137,10 +138,7 @@ class Labels(Printed):
 
     @cached_property
     def _given(self) -> dict[Key, list[Label]]:
-        given: dict[Key, list[Label]] = {}
-        for label in self.labels:
-            given.setdefault((label.query, label.document), []).append(label)
-        return given
+        return grouped(((label.query, label.document), label) for label in self.labels)
 
     @cached_property
     def qrels(self) -> dict[Any, dict[Any, float]]:

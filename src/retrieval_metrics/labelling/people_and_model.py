@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.checks import require
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.charts import ChartRow, Rows
 from retrieval_metrics.presentation.printed import Printed
@@ -235,10 +236,7 @@ class Agreement(Printed):
         return Table(header, rows)
 
     def _by_kind(self, kinds: Kinds) -> Table:
-        held: dict[tuple[str, str], list[tuple[float, float]]] = {}
-        for key, pair in self.pairs.items():
-            for respect, kind in kinds.get(key, {}).items():
-                held.setdefault((respect, kind), []).append(pair)
+        held = grouped((kind, pair) for key, pair in self.pairs.items() for kind in kinds.get(key, {}).items())
         rows: list[list[str]] = []
         for (respect, kind), pairs in sorted(held.items()):
             same = np.mean([one == other for one, other in pairs])

@@ -46,14 +46,6 @@ class Pooled(NamedTuple):
         return ", ".join(f"{system} {rank}" for system, rank in self.ranks.items())
 
 
-def by_query(items: Iterable[Pooled]) -> dict[Any, list[Pooled]]:
-    """Return the passages of each query."""
-    found: dict[Any, list[Pooled]] = {}
-    for item in items:
-        found.setdefault(item.query, []).append(item)
-    return found
-
-
 def together(found: Sequence[str], systems: Sequence[str]) -> str:
     """Return which of several systems found a passage, in words."""
     return " and ".join(found) + (" alone" if len(found) == 1 < len(systems) else "")

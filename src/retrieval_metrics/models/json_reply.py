@@ -21,22 +21,14 @@ NOT_JSON, WRONG_FIELDS = "not JSON", "wrong fields"
 FORM = frozenset({NOT_JSON, WRONG_FIELDS})
 """The reasons of replies that do not have the form asked for, whatever they say."""
 
-_KINDS: dict[Any, str] = {
-    str: "a text",
-    int: "a whole number",
-    bool: "true or false",
-    list[str]: "a list of texts",
-    list[int]: "a list of whole numbers",
+_KINDS: dict[Any, tuple[str, dict[str, Any]]] = {
+    str: ("a text", {"type": "string"}),
+    int: ("a whole number", {"type": "integer"}),
+    bool: ("true or false", {"type": "boolean"}),
+    list[str]: ("a list of texts", {"type": "array", "items": {"type": "string"}}),
+    list[int]: ("a list of whole numbers", {"type": "array", "items": {"type": "integer"}}),
 }
-
-
-_SCHEMAS: dict[Any, dict[str, Any]] = {
-    str: {"type": "string"},
-    int: {"type": "integer"},
-    bool: {"type": "boolean"},
-    list[str]: {"type": "array", "items": {"type": "string"}},
-    list[int]: {"type": "array", "items": {"type": "integer"}},
-}
+"""What a field may hold: in words, and as a schema."""
 
 
 class BadReplyError(ValueError):
@@ -82,11 +74,11 @@ def json_reply(reply: str, fields: Mapping[str, Any], optional: Mapping[str, Any
         if name not in fields and said.get(name) is None:
             continue
         if name not in said:
-            raise BadReplyError(WRONG_FIELDS, f'the field "{name}" is missing; it must be {_KINDS[kind]}')
+            raise BadReplyError(WRONG_FIELDS, f'the field "{name}" is missing; it must be {_KINDS[kind][0]}')
         value = _as(said[name], kind)
         if value is None:
             got = json.dumps(said[name], ensure_ascii=False)
-            raise BadReplyError(WRONG_FIELDS, f'"{name}" must be {_KINDS[kind]}, got {got[:80]}')
+            raise BadReplyError(WRONG_FIELDS, f'"{name}" must be {_KINDS[kind][0]}, got {got[:80]}')
         found[name] = value
     return found
 
@@ -105,7 +97,7 @@ def schema_of(fields: Mapping[str, Any]) -> dict[str, Any]:
         "title": "reply",
         "description": "The reply, in the form that the prompt asks for.",
         "type": "object",
-        "properties": {name: _SCHEMAS[kind] for name, kind in fields.items()},
+        "properties": {name: _KINDS[kind][1] for name, kind in fields.items()},
         "required": list(fields),
         "additionalProperties": False,
     }

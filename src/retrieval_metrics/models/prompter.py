@@ -149,21 +149,19 @@ class Prompter:
         parse: Callable[[KeyT, str], Parsed],
         *,
         fields: Mapping[str, Any] | None = None,
-        again: Callable[[str, str, BadReplyError], str] | None = once_more,
         label: str = "asking the model",
         show_progress: bool = False,
     ) -> Replies[KeyT, Parsed]:
         """Send every prompt and parse the replies; synchronous callers use `run_until_complete`.
 
         Prompts are sent one at a time until the model has replied once, then several at a time. Identical prompts are
-        sent once. Cancelling it cancels the calls that are under way.
+        sent once. After a reply that cannot be used, the model is told why and asked once more. Cancelling it cancels
+        the calls that are under way.
 
         Args:
             prompts: The prompts, by a key of your own.
             parse: `parse(key, reply)` returns the parsed reply, or raises `BadReplyError`.
             fields: The fields of a reply, as in `json_reply`, for a model that can be asked for a JSON schema.
-            again: `again(prompt, reply, error)` returns the prompt for one more attempt after a `BadReplyError`; None
-                makes no further attempt.
             label: The label of the progress bar.
             show_progress: Show a progress bar on stderr; needs rich.
 
@@ -185,7 +183,7 @@ class Prompter:
             async def one(asked: tuple[KeyT, str]) -> None:
                 key, prompt = asked
                 try:
-                    parsed[key] = await self._one(key, prompt, parse, again, options)
+                    parsed[key] = await self._one(key, prompt, parse, options)
                 except _FailedError as failed:
                     failures[key] = failed.failure
                 show(len(parsed) + len(failures))
@@ -205,54 +203,39 @@ class Prompter:
             await one(asked)
 
     async def _one(
-        self,
-        key: KeyT,
-        prompt: str,
-        parse: Callable[[KeyT, str], Parsed],
-        again: Callable[[str, str, BadReplyError], str] | None,
-        options: Mapping[str, Any],
+        self, key: KeyT, prompt: str, parse: Callable[[KeyT, str], Parsed], options: Mapping[str, Any]
     ) -> Parsed:
-        try:
-            return (await self._usable(prompt, partial(parse, key), options))[0]
-        except _UnusableError as first:
-            if again is None:
-                raise _FailedError(first.error.reason, str(first.error), first.reply) from first.error
-            of_no_form = first.error.reason in FORM
-            second = again(prompt, first.reply, first.error)
-        try:
-            parsed, reply = await self._usable(second, partial(parse, key), options)
-        except _UnusableError as last:
-            raise _FailedError(last.error.reason, str(last.error), last.reply) from last.error
-        if of_no_form:  # the first reply was not kept, so that a second run need not ask for it
+        first, reply = await self._reply(prompt, partial(parse, key), options)
+        if not isinstance(first, BadReplyError):
+            return first
+        second, reply = await self._reply(once_more(prompt, reply, first), partial(parse, key), options)
+        if isinstance(second, BadReplyError):
+            raise _FailedError(second.reason, str(second), reply) from second
+        if first.reason in FORM:  # the first reply was not kept, so that a second run need not ask for it
             self._cache.keep(self.model_name, prompt, reply)
-        return parsed
+        return second
 
-    async def _usable(
+    async def _reply(
         self, prompt: str, parse: Callable[[str], Parsed], options: Mapping[str, Any]
-    ) -> tuple[Parsed, str]:
-        """Return a reply, parsed and as it was, from the cache or from the model."""
+    ) -> tuple[Parsed | BadReplyError, str]:
+        """Return a reply, parsed or with what is wrong with it, and as it was; from the cache or from the model."""
         async with (
             self._under_way.setdefault(prompt, asyncio.Lock()),
             self._cache.asking(self.model_name, prompt),
         ):
             if (known := self._cache.get(self.model_name, prompt)) is not None:
                 self.calls.cached += 1
-                try:
-                    return parse(known), known
-                except BadReplyError as error:
-                    raise _UnusableError(error, known) from error
+                return _parsed(parse, known), known
             reply = await self._call(prompt, options)
-            try:
-                parsed = parse(reply)
-            except BadReplyError as error:
-                self._count(error.reason, str(error), reply)
-                if error.reason in FORM:
-                    self._cache.keep_unusable(self.model_name, prompt, reply, error.reason)
-                else:  # what the model says is of use for a rerun, which then rejects it for the same reason
-                    self._cache.keep(self.model_name, prompt, reply)
-                raise _UnusableError(error, reply) from error
-            self._without_form = self._unusable = 0
-            self._cache.keep(self.model_name, prompt, reply)
+            parsed = _parsed(parse, reply)
+            if isinstance(parsed, BadReplyError):
+                self._count(parsed.reason, str(parsed), reply)
+            else:
+                self._without_form = self._unusable = 0
+            if isinstance(parsed, BadReplyError) and parsed.reason in FORM:
+                self._cache.keep_unusable(self.model_name, prompt, reply, parsed.reason)
+            else:  # what the model says is of use for a rerun, which then rejects it for the same reason
+                self._cache.keep(self.model_name, prompt, reply)
         return parsed, reply
 
     def _count(self, reason: str, message: str, reply: object = None) -> None:
@@ -299,13 +282,6 @@ class Prompter:
 _FAILURES = frozenset({"call failed", "timed out", "no text"})
 
 
-class _UnusableError(Exception):
-    def __init__(self, error: BadReplyError, reply: str) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.reply = reply
-
-
 class _FailedError(Exception):
     def __init__(self, reason: str, message: str, reply: str | None = None) -> None:
         super().__init__(message)
@@ -314,3 +290,10 @@ class _FailedError(Exception):
 
 def _in_order(found: Mapping[KeyT, Any], keys: Iterable[KeyT]) -> dict[KeyT, Any]:
     return {key: found[key] for key in keys if key in found}
+
+
+def _parsed(parse: Callable[[str], Parsed], reply: str) -> Parsed | BadReplyError:
+    try:
+        return parse(reply)
+    except BadReplyError as error:
+        return error

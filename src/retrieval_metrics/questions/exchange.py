@@ -91,12 +91,8 @@ def write_beir(questions: Questions, folder: Path, corpus: Mapping[str, str] | N
     truth = as_qrels(questions)
     _require_ids(questions, "BEIR")
     if not truth.is_flat:
-        groups: dict[int, list[Any]] = {}
-        for member, group in zip(truth.member_document.tolist(), truth.member_group.tolist(), strict=True):
-            groups.setdefault(group, []).append(truth.documents[member])
-        for group, members in groups.items():
-            if len(members) > 1:
-                query = truth.queries[int(truth.group_query[group])]
+        for query, groups in truth.groups().items():
+            if members := next((list(group) for group in groups if len(group) > 1), None):
                 raise ValueError(f"BEIR cannot hold alternatives, and query {query!r} has {members}")
         truth = truth.flattened()
     truth.require_integer_grades("BEIR")
@@ -141,34 +137,30 @@ def ragas_rows(questions: Questions, *, lossy: bool) -> list[dict[str, Any]]:
 
 def langsmith_examples(questions: Questions) -> list[dict[str, Any]]:
     """Return examples for LangSmith, with judgments as `save` writes them."""
-    examples = []
-    for row in _json_rows(questions):
-        said = {HISTORY_KEY: row[HISTORY_KEY]} if HISTORY_KEY in row else {}
-        answer = {"answer": row["answer"]} if "answer" in row else {}
-        examples.append(
-            {
-                "inputs": {"query": row["text"], **said},
-                "outputs": {"relevant": row["relevant"], **answer},
-                "metadata": {**row["provenance"], KEPT_ID: row["id"]},
-            }
-        )
-    return examples
+    return [
+        {
+            "inputs": {"query": row["text"], **_if_known(row, HISTORY_KEY, HISTORY_KEY)},
+            "outputs": {"relevant": row["relevant"], **_if_known(row, "answer", "answer")},
+            "metadata": {**row["provenance"], KEPT_ID: row["id"]},
+        }
+        for row in _json_rows(questions)
+    ]
 
 
 def mlflow_rows(questions: Questions) -> list[dict[str, Any]]:
     """Return rows for MLflow, with judgments as `save` writes them."""
-    rows = []
-    for row in _json_rows(questions):
-        said = {HISTORY_KEY: row[HISTORY_KEY]} if HISTORY_KEY in row else {}
-        answer = {"expected_response": row["answer"]} if "answer" in row else {}
-        rows.append(
-            {
-                "inputs": {"question": row["text"], **said},
-                "expectations": {"relevant_ids": row["relevant"], **answer},
-                "tags": {KEPT_ID: str(row["id"])},
-            }
-        )
-    return rows
+    return [
+        {
+            "inputs": {"question": row["text"], **_if_known(row, HISTORY_KEY, HISTORY_KEY)},
+            "expectations": {"relevant_ids": row["relevant"], **_if_known(row, "answer", "expected_response")},
+            "tags": {KEPT_ID: str(row["id"])},
+        }
+        for row in _json_rows(questions)
+    ]
+
+
+def _if_known(row: Mapping[str, Any], name: str, called: str) -> dict[str, Any]:
+    return {called: row[name]} if name in row else {}
 
 
 def pydantic_evals_cases(questions: Questions) -> list[dict[str, Any]]:

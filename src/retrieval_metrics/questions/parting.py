@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import id_kind, integer
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.documents import Sources
 from retrieval_metrics.inputs.pieces import Metadata, Span
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
@@ -75,47 +76,40 @@ def _clusters(questions: Questions) -> list[list[QueryId]]:
     labels = Clusters(truth.queries, [tuple(named) for named in names.values()], by_source=False).labels
     if labels is None:
         return [[query] for query in truth.queries]
-    together: dict[int, list[QueryId]] = {}
-    for query, label in zip(truth.queries, labels.tolist(), strict=True):
-        together.setdefault(label, []).append(query)
-    return list(together.values())
+    return list(grouped(zip(labels.tolist(), truth.queries, strict=True)).values())
 
 
 def merged(kind: type[QuestionsT], sets: Sequence[Questions]) -> QuestionsT:
     """Merge several sets; see `EvaluationSet.merge`."""
-    texts: dict[Any, str] = {}
-    qrels: dict[Any, Any] = {}
-    provenance: dict[Any, Any] = {}
-    answers: dict[Any, str] = {}
-    history: dict[Any, Any] = {}
-    changes: dict[str, None] = {}
     for each in sets:
         if not isinstance(each, Questions):
             raise TypeError(f"an EvaluationSet can be merged only with EvaluationSets, got {type(each).__name__}")
-        queries: Mapping[Any, str] = each.queries
-        judged = judgments_by_query(each.qrels)
-        for query, text in queries.items():
-            if texts.setdefault(query, text) != text:
-                raise ValueError(f"query {query!r} is {texts[query]!r} in one set and {text!r} in another; rename one")
-            if query in judged and qrels.setdefault(query, judged[query]) != judged[query]:
-                raise ValueError(
-                    f"query {query!r} is judged {qrels[query]!r} in one set and {judged[query]!r} in another; merge "
-                    "these judgments first, or rename one of the two"
-                )
-            if each.history.get(query, ()) != history.setdefault(query, each.history.get(query, ())):
-                raise ValueError(
-                    f"something else was said before query {query!r} in one set than in another; rename one"
-                )
-        for query, answer in each.answers.items():
-            if answers.setdefault(query, answer) != answer:
-                raise ValueError(
-                    f"the answer to query {query!r} is {answers[query]!r} in one set and {answer!r} in another; leave "
-                    "one of the two out"
-                )
-        provenance = {**each.provenance, **provenance}
-        changes.update(dict.fromkeys(each.changes))
+    texts = _agreeing([each.queries for each in sets], "query {!r} is", "rename one")
+    judged = [
+        {query: judgments for query, judgments in judgments_by_query(each.qrels).items() if query in each.queries}
+        for each in sets
+    ]
+    qrels = _agreeing(judged, "query {!r} is judged", "merge these judgments first, or rename one of the two")
+    for query in texts:
+        said = [each.history.get(query) for each in sets if query in each.queries]
+        if any(one != said[0] for one in said):
+            raise ValueError(f"something else was said before query {query!r} in one set than in another; rename one")
+    answers = _agreeing([each.answers for each in sets], "the answer to query {!r} is", "leave one of the two out")
+    provenance = {query: made for each in reversed(sets) for query, made in each.provenance.items()}
+    history = {query: said for each in sets for query, said in each.history.items()}
+    changes = dict.fromkeys(change for each in sets for change in each.changes)
     id_kind(set(map(type, texts)), "query ids of the sets together")
     return kind(texts, qrels, provenance, tuple(changes), _together(sets), answers, history)
+
+
+def _agreeing(sets: Sequence[Mapping[Any, Any]], what: str, advice: str) -> dict[Any, Any]:
+    """Return what several sets have of each query; what differs is refused in the words of `what` and `advice`."""
+    found: dict[Any, Any] = {}
+    for each in sets:
+        for query, value in each.items():
+            if found.setdefault(query, value) != value:
+                raise ValueError(f"{what.format(query)} {found[query]!r} in one set and {value!r} in another; {advice}")
+    return found
 
 
 def _together(sets: Sequence[Questions]) -> Sources | None:

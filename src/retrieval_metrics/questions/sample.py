@@ -9,6 +9,7 @@ from os import fspath
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import id_kind, integer, positive_integer, proportion
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.entries import of_id
 from retrieval_metrics.keeping.document import Document, write_document
 from retrieval_metrics.presentation.printed import Printed
@@ -185,9 +186,7 @@ def _layers(queries: Sequence[QueryId], strata: Mapping[Any, Hashable]) -> dict[
         raise TypeError(f"strata must map query ids to strata, got {type(strata).__name__}")
     if missing := [query for query in queries if query not in strata]:
         raise ValueError(f"{len(missing)} queries have no stratum, for example {missing[0]!r}")
-    layers: dict[Hashable, list[QueryId]] = {}
-    for query in queries:
-        layers.setdefault(strata[query], []).append(query)
+    layers = grouped((strata[query], query) for query in queries)
     for stratum, held in layers.items():
         if len(held) < EACH:
             raise ValueError(f"stratum {stratum!r} has a single query, {held[0]!r}; put it into another stratum")

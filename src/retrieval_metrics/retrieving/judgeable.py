@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import id_kind, same_kind
@@ -45,7 +46,7 @@ class Judgeable:
         same_kind(self._qrels.document_kind, "document ids in the judgments", kind, "those that were retrieved")
 
     def _keys(self, ranking: Any, query: QueryId) -> list[Any]:
-        if isinstance(ranking, Mapping) or (len(ranking) and not isinstance(ranking[0], Retrieved)):
+        if isinstance(ranking, Mapping) or not all(isinstance(item, Retrieved) for item in islice(ranking, 1)):
             if ranking and (self._qrels.has_pieces or self._by != "id"):
                 raise TypeError(
                     f"the retriever returned only ids for query {query!r}, but the judgments or match= need more; "

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from retrieval_metrics.argument_names import argument
+from retrieval_metrics.inputs.host_rows import check_path
 from retrieval_metrics.inputs.retrieved import Retrieved, identity
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun, Seen
 from retrieval_metrics.trajectories.trajectory import Trajectory, in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Container, Sequence
 
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.shapes import Ranking
@@ -28,16 +29,17 @@ UNKNOWN = {
 }
 
 
-def check_calls(calls: CallsView, citations: str | None = None, *, traced: bool = True) -> CallsView:
+def check_calls(calls: CallsView, citations: str | None, fields: Sequence[str], *, traced: bool = True) -> CallsView:
     """Return the name of a view if it is one, for hosts that score a row at a time.
 
     Args:
         calls: The name.
-        citations: Where a row has what its answer cites; None if nowhere.
+        citations: The path in a row of what its answer cites; None if there is none.
+        fields: The fields with which that path may begin.
         traced: Whether the calls of a row are known.
 
     Raises:
-        ValueError: If it is not, or needs what is not there.
+        ValueError: If it is not, or needs what is not there, or the path begins with anything else.
     """
     if calls not in get_args(CallsView):
         raise ValueError(f"calls must be one of {', '.join(map(repr, get_args(CallsView)))}, got {calls!r}")
@@ -48,6 +50,8 @@ def check_calls(calls: CallsView, citations: str | None = None, *, traced: bool 
             "calls='cited' and citations=, the path of what the answer cites, need each other; got "
             f"calls={calls!r} and citations={citations!r}"
         )
+    if citations is not None:
+        check_path(citations, "citations", fields)
     return calls
 
 

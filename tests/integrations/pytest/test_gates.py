@@ -41,7 +41,7 @@ def test_a_small_drop_is_not_told_from_chance_and_says_what_would_be(builds: Bui
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
         [
-            "*ndcg@10  0.914*0.0625     0.2*  cannot tell",
+            "*ndcg@10  0.914*0.0625 *0.26  cannot tell",
             "test_search.py::test_words: ndcg@10 cannot tell: 1.000 -> 0.914 (p 0.0625), 4 of 40 queries",
             "  q0: 1.000 -> 0.138",
             "  q3: 1.000 -> 0.138",
@@ -59,7 +59,7 @@ def test_what_cannot_be_told_ends_as_one_asks(builds: Builds, end: str, outcome:
     assert warned(result) == int(end == "warn") * 2
     if end == "fail":
         result.stdout.fnmatch_lines(
-            ["ndcg@10 cannot tell: *", "  this set detects drops of 0.26 in at least 80 % of builds; was *", "  q0: *"]
+            ["ndcg@10 cannot tell: *", "  a drop of 0.26 fails at least 80 % of builds; was *", "  q0: *"]
         )
 
 
@@ -153,14 +153,15 @@ def test_only_drops_fail_so_five_losses_and_no_gain_do(builds: Builds) -> None:
     builds.run().stdout.fnmatch_lines(["*ndcg@10  1.000 *0.969*passed"])  # 1 - 1 / 2^5: a gain is no alarm
 
 
-def test_the_error_is_stated_by_build_and_by_month(builds: Builds) -> None:
+def test_the_error_is_stated_by_build_and_by_month_with_the_way_to_another(builds: Builds) -> None:
     builds.baseline()
-    builds.run().stdout.fnmatch_lines(
-        ["*worse if p is at most 0.05: false alarms in at most 5 % of builds, 79 % of months of 30 builds*"]
+    told = (
+        "*; worse if p is at most {}: if nothing changed, at most {} % of builds fail: of 30 builds in a month up to "
+        "{}, and up to {} % of months have one"
     )
-    builds.run("--retrieval-builds=30").stdout.fnmatch_lines(
-        ["*worse if p is at most 0.001667: false alarms in at most 0.17 % of builds, 4.9 % of months of 30 builds*"]
-    )
+    choice = "; with retrieval_builds=30 at most 5 % have one, but only larger drops fail"
+    builds.run().stdout.fnmatch_lines([told.format("0.05", "5", "1.5", "79") + choice])
+    builds.run("--retrieval-builds=30").stdout.fnmatch_lines([told.format("0.001667", "0.17", "0.05", "4.9")])
 
 
 def test_drift_is_warned_of_only_where_a_baseline_rose_by_chance(builds: Builds) -> None:

@@ -14,9 +14,8 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 import retrieval_metrics as rm
 from pytest_retrieval_metrics import Checked, RetrievalCheck
-from pytest_retrieval_metrics.sensitivity import detectable_drop
+from pytest_retrieval_metrics.gates import compared, regression_gate
 from pytest_retrieval_metrics.settings import Settings
-from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.statistics import detectable_difference
 
 QRELS = {"what does yield do?": ["yield#1"], "what is a closure?": ["naming#2"]}
@@ -130,20 +129,34 @@ def test_two_checks_of_a_test_need_names(check: RetrievalCheck) -> None:
         check(QRELS, QRELS, {"mrr": 1})
 
 
-def difference(now: Mapping[str, float], n: int = 40) -> Any:
+def fails_at(now: Mapping[str, int], n: int = 40, before: int = 0) -> tuple[float, Any]:
+    """Return which drop is said to fail, and the differences, of runs with so many misses before the document."""
     qrels = {f"q{at}": ["d"] for at in range(n)}
-    run = {query: ["x"] * int(now.get(query, 0)) + ["d"] for query in qrels}
-    before = rm.evaluate(qrels, {query: ["d"] for query in qrels}, "mrr")
-    comparison = Comparison.of({"now": rm.evaluate(qrels, run, "mrr"), "before": before}, baseline="before")
-    return comparison.differences[0]
+
+    def found(misses: Mapping[str, int]) -> rm.Evaluation:
+        run = {query: [*map(str, range(misses.get(query, before))), "d"] for query in qrels}
+        return rm.evaluate(qrels, run, "mrr")
+
+    comparison = compared(found(now), found({}), alpha=0.025)
+    (verdict,) = regression_gate(found(now), comparison, "test_words.json", SETTINGS)
+    return verdict.fails_at, comparison.differences[0].values
 
 
 def test_the_claim_is_that_of_the_core_for_what_a_query_has_to_lose() -> None:
-    one = difference({"q1": 1, "q2": 1, "q3": 1})
-    assert detectable_drop(one, 1.0) == detectable_difference(one.values).high
-    assert detectable_drop(one, 0.5) == detectable_difference(one.values, span=0.5).high < detectable_drop(one, 1.0)
+    claim, differences = fails_at({"q1": 1, "q2": 1, "q3": 1})
+    assert claim == detectable_difference(differences).high
+    half, differences = fails_at({"q1": 2, "q2": 2, "q3": 2}, before=1)
+    assert half == detectable_difference(differences, span=0.5).high < claim
 
 
 def test_nothing_is_claimed_where_nothing_differs_or_nothing_can_be_found() -> None:
-    assert detectable_drop(difference({}), 1.0) == math.inf
-    assert detectable_drop(difference({"q1": 1}, n=5), 1.0) == math.inf
+    assert fails_at({})[0] == math.inf
+    assert fails_at({"q1": 1}, n=5)[0] == math.inf
+
+
+def test_arguments_are_shown_and_a_wrong_one_is_refused_in_the_name_of_the_fixture(check: RetrievalCheck) -> None:
+    wrong: Any = {"at_leats": {"mrr": 1}}
+    with pytest.raises(TypeError, match=r"^retrieval_check: missing a required argument: 'at_least'"):
+        check(QRELS, QRELS, **wrong)
+    with pytest.raises(TypeError, match=r"^acheck: got an unexpected keyword argument 'at_leats'"):
+        asyncio.run(check.acheck(QRELS, QRELS, {"mrr": 1}, **wrong))

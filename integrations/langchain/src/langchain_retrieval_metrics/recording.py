@@ -157,28 +157,12 @@ class SearchHandler(BaseCallbackHandler):
         said: Any = [_said(message) for message in messages] if messages else [one.text for one in generated]
         self._recording.end(str(run_id), output=said)
 
-    def _failed(self, error: BaseException, run_id: UUID) -> None:
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """Note a step, a search, a tool or a model that failed."""
+        del kwargs
         self._recording.end(str(run_id), error=f"{type(error).__name__}: {error}")
 
-    def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """Note a failed step."""
-        del kwargs
-        self._failed(error, run_id)
-
-    def on_retriever_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """Note a failed search."""
-        del kwargs
-        self._failed(error, run_id)
-
-    def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """Note a failed tool."""
-        del kwargs
-        self._failed(error, run_id)
-
-    def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """Note a failed model."""
-        del kwargs
-        self._failed(error, run_id)
+    on_retriever_error = on_tool_error = on_llm_error = on_chain_error
 
 
 def _said(message: BaseMessage) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mlflow.entities import SpanType, Trace
 
-from retrieval_metrics.adapting import check_calls, items_in, part_of, seen_in, trajectory_in
+from retrieval_metrics.adapting import check_calls, items_in, part_of, seen_in_trace
 
 if TYPE_CHECKING:
     from mlflow.entities import Span
@@ -27,6 +27,11 @@ class Row(NamedTuple):
     outputs: Any = None
     expectations: Any = None
     trace: Trace | None = None
+
+    @property
+    def spans(self) -> list[Span]:
+        """The spans of the trace; none without a trace."""
+        return [] if self.trace is None else self.trace.data.spans
 
     def part(self, path: str) -> Any:
         """Return the value at a path such as `expectations.relevant_ids`."""
@@ -51,7 +56,7 @@ class Row(NamedTuple):
         if path.partition(".")[0] != TRACE:
             return items_in(self.part(path), path)
         if path == TRACE and self._is_static():
-            check_calls(calls, citations, traced=False)
+            check_calls(calls, citations, FIELDS, traced=False)
             return items_in(self.outputs, "outputs")
         if self.trace is None and self.outputs is not None:
             raise LookupError(
@@ -60,10 +65,8 @@ class Row(NamedTuple):
                 "MLFLOW_GENAI_EVAL_MAX_WORKERS=1, or pass retrieved='outputs'"
             )
         named = self._named(path)
-        spans = [] if self.trace is None else self.trace.data.spans
         cited = None if citations is None else items_in(self.part(citations), citations)
-        units = [_plain(span) for span in spans]
-        return seen_in(trajectory_in(units, lambda output: items_in(output or [], "the span"), named, cited), calls)
+        return seen_in_trace(map(_plain, self.spans), calls, named, cited)
 
     def failure(self) -> str | None:
         """Return why the application failed on this row; None if it did not."""
@@ -71,21 +74,19 @@ class Row(NamedTuple):
             return "the application failed and left no trace" if self.outputs is None else None
         if self.trace.info.state != "ERROR":
             return None
-        said = [span.status.description for span in self.trace.data.spans if span.status.status_code == "ERROR"]
+        said = [span.status.description for span in self.spans if span.status.status_code == "ERROR"]
         return f"the application failed: {said[0] or 'without a message'}" if said else "the application failed"
 
     def _is_static(self) -> bool:
         """Whether the outputs stood in the data, so that MLflow made a trace of one span to hold them."""
-        spans = [] if self.trace is None else self.trace.data.spans
-        return [(span.name, span.span_type) for span in spans] == [MADE] and self.outputs is not None
+        return [(span.name, span.span_type) for span in self.spans] == [MADE] and self.outputs is not None
 
     def _named(self, path: str) -> list[str]:
         """Return the ids of the spans with the name in a path; none if it has no name, for the spans of retrievers."""
-        spans = [] if self.trace is None else self.trace.data.spans
         name = path.partition(".")[2]
-        found = [span for span in spans if (span.name == name if name else span.span_type == SpanType.RETRIEVER)]
+        found = [span for span in self.spans if (span.name == name if name else span.span_type == SpanType.RETRIEVER)]
         if not found:
-            there = ", ".join(f"{span.name!r} ({span.span_type})" for span in spans) or "no span at all"
+            there = ", ".join(f"{span.name!r} ({span.span_type})" for span in self.spans) or "no span at all"
             wanted = f"span {name!r}" if name else "span of type RETRIEVER"
             raise ValueError(
                 f"the trace has no {wanted}; it has {there}. Decorate the retriever with "

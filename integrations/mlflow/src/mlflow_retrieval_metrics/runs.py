@@ -63,20 +63,15 @@ def log_evaluation(
     """
     if not isinstance(evaluation, Evaluation):
         raise TypeError(f"log_evaluation needs an Evaluation, got {type(evaluation).__name__}")
-    logged = _under(name, EVALUATION, _numbers(evaluation))
-    with TemporaryDirectory() as made:
-        folder, record = Path(made), evaluation.record
-        (folder / "summary.txt").write_text(f"{evaluation}\n", encoding="utf-8")
-        evaluation.plot("overview" if _has_rankings(record) else "intervals").savefig(folder / "overview.png")
-        _save(evaluation, folder / "evaluation.json")
-        if _has_rankings(record):
-            evaluation.report(folder / "report.html", queries=queries, corpus=corpus)
-        table = evaluation.to_pandas().reset_index() if isinstance(record, Scores) else None
-        with _run(run_id, name, logged) as run:
-            _write(run, name, folder, logged)
-            if table is not None:
-                MlflowClient().log_table(run, table, f"{name}/per_query.json")
-            return run
+    record = evaluation.record
+    whole = isinstance(record, Scores) and record.origin is not None
+    texts = {"queries": queries, "corpus": corpus} if whole else None
+    numbers = _under(name, EVALUATION, _numbers(evaluation))
+    table = evaluation.to_pandas().reset_index() if isinstance(record, Scores) else None
+    with _logged(evaluation, run_id, name, numbers, texts, "overview" if whole else "intervals") as run:
+        if table is not None:
+            MlflowClient().log_table(run, table, f"{name}/per_query.json")
+        return run
 
 
 def log_comparison(
@@ -124,23 +119,51 @@ def log_comparison(
         of = f"{metric.plain_name}/{plain[each.system]} - {plain[each.baseline]}"
         numbers |= {f"{of}/difference": each.mean, f"{of}/low": each.interval.low, f"{of}/high": each.interval.high}
         numbers |= {f"{of}/p": each.p_corrected, f"{of}/n": float(each.n)}
-    logged = _under(name, COMPARISON, numbers)
+    texts = {"queries": queries, "corpus": corpus}
+    with _logged(comparison, run_id, name, _under(name, COMPARISON, numbers), texts) as run:
+        client = MlflowClient()
+        client.log_table(run, comparison.to_pandas(), f"{name}/differences.json")
+        experiment = client.get_run(run).info.experiment_id
+        for system, evaluation in comparison.evaluations.items():
+            nested = client.create_run(experiment, tags={_PARENT: run}, run_name=system).info.run_id
+            log_evaluation(evaluation, run_id=nested, queries=queries, corpus=corpus)
+            client.set_terminated(nested)
+        return run
+
+
+@contextmanager
+def _logged(
+    result: Any, run_id: str | None, name: str, numbers: Mapping[str, float], texts: Any, *plot: str
+) -> Iterator[str]:
+    """Log what evaluations and comparisons have in common, and yield the id of the run.
+
+    Args:
+        result: The evaluation or the comparison.
+        run_id: The run, as given.
+        name: The folder of the artefacts.
+        numbers: The metrics.
+        texts: The texts for the report; None if there cannot be one.
+        plot: The name of the plot, if there are several.
+    """
     with TemporaryDirectory() as made:
         folder = Path(made)
-        (folder / "summary.txt").write_text(f"{comparison}\n", encoding="utf-8")
-        comparison.plot().savefig(folder / "overview.png")
-        comparison.report(folder / "report.html", queries=queries, corpus=corpus)
-        _save(comparison, folder / "comparison.json")
-        with _run(run_id, name, logged) as run:
-            _write(run, name, folder, logged)
-            client = MlflowClient()
-            client.log_table(run, comparison.to_pandas(), f"{name}/differences.json")
-            experiment = client.get_run(run).info.experiment_id
-            for system, evaluation in comparison.evaluations.items():
-                nested = client.create_run(experiment, tags={_PARENT: run}, run_name=system).info.run_id
-                log_evaluation(evaluation, run_id=nested, queries=queries, corpus=corpus)
-                client.set_terminated(nested)
-            return run
+        (folder / "summary.txt").write_text(f"{result}\n", encoding="utf-8")
+        result.plot(*plot).savefig(folder / "overview.png")
+        saved = folder / f"{type(result).__name__.lower()}.json"
+        try:
+            result.save(saved)
+        except ValueError as error:
+            warnings.warn(f"{saved.name} is left out: {error}", RetrievalWarning, stacklevel=4)
+        if texts is not None:
+            result.report(folder / "report.html", **texts)
+        with _run(run_id, name, numbers) as run:
+            client, now = MlflowClient(), time.time_ns() // 1_000_000
+            client.log_artifacts(run, str(folder), name)
+            client.set_tag(run, "retrieval_metrics.version", __version__)
+            metrics = [LoggedMetric(key, value, now, 0) for key, value in numbers.items()]
+            for start in range(0, len(metrics), _BATCH):
+                client.log_batch(run, metrics[start : start + _BATCH])
+            yield run
 
 
 def _under(name: str, usual: str, numbers: Mapping[str, float]) -> dict[str, float]:
@@ -176,15 +199,6 @@ def _run(run_id: str | None, name: str, numbers: Mapping[str, float]) -> Iterato
     yield run_id
 
 
-def _write(run: str, name: str, folder: Path, numbers: Mapping[str, float]) -> None:
-    client, now = MlflowClient(), time.time_ns() // 1_000_000
-    client.log_artifacts(run, str(folder), name)
-    client.set_tag(run, "retrieval_metrics.version", __version__)
-    metrics = [LoggedMetric(key, value, now, 0) for key, value in numbers.items()]
-    for start in range(0, len(metrics), _BATCH):
-        client.log_batch(run, metrics[start : start + _BATCH])
-
-
 def _numbers(evaluation: Evaluation) -> dict[str, float]:
     numbers: dict[str, float] = {}
     intervals = evaluation.intervals(LEVEL)
@@ -194,15 +208,3 @@ def _numbers(evaluation: Evaluation) -> dict[str, float]:
         numbers |= {f"{of}/low_95": interval.low, f"{of}/high_95": interval.high}
     counts: Any = evaluation.counts
     return numbers | {f"counts/{what}": float(count) for what, count in counts.items() if count}
-
-
-def _has_rankings(record: Any) -> bool:
-    """Whether the values came with the run from which they were computed."""
-    return isinstance(record, Scores) and record.origin is not None
-
-
-def _save(result: Evaluation | Comparison, path: Path) -> None:
-    try:
-        result.save(path)
-    except ValueError as error:
-        warnings.warn(f"{path.name} is left out: {error}", RetrievalWarning, stacklevel=4)

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import mlflow
-import numpy as np
 from mlflow.entities import Feedback, Trace
 from mlflow.entities.assessment import DEFAULT_FEEDBACK_NAME
 from mlflow.genai.scorers import Scorer
@@ -14,19 +13,14 @@ from mlflow.genai.scorers.base import ScorerKind, SerializedScorer
 from pydantic import PrivateAttr
 
 from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
-from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric, Rules
-from retrieval_metrics.adapting import (
-    RowScorer,
-    check_calls,
-    check_path,
-    scored_name,
-)
-from retrieval_metrics.types import CallsView, Counts, Scores
+from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
+from retrieval_metrics.adapting import RowScorer, check_calls, check_path, scored_name
+from retrieval_metrics.types import CallsView  # noqa: TC001  (pydantic reads it)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from retrieval_metrics import Matching
+    from retrieval_metrics import Matching, Rules
     from retrieval_metrics.types import Key, QueryScore
 
 RELEVANT = "expectations.relevant_ids"
@@ -54,6 +48,11 @@ class _Rows:
             self._failures.clear()
 
     def mean(self, values: list[float]) -> float:
+        if self._all_failed(values):
+            raise ValueError(
+                f"{self._failures[-1]}, on each of the {len(values)} rows before anything was retrieved. That says "
+                "nothing about the retriever; mend the application and evaluate it again"
+            )
         return self._evaluation(values).means[self._metric]
 
     def low_95(self, values: list[float]) -> float:
@@ -65,23 +64,18 @@ class _Rows:
     def n(self, values: list[float]) -> float:
         return float(self._evaluation(values).n[self._metric])
 
+    def _all_failed(self, values: list[float]) -> bool:
+        return len(self._failures) >= len(values)
+
     def _evaluation(self, values: list[float]) -> Evaluation:
         """Return the values as an evaluation.
 
         Raises:
             ValueError: If all are those of failures; MLflow logs it, and leaves the number out.
         """
-        if len(self._failures) >= len(values):
-            raise ValueError(
-                f"{self._failures[-1]}, on each of the {len(values)} rows before anything was retrieved. That says "
-                "nothing about the retriever; mend the application and evaluate it again"
-            )
-        counts: Any = dict.fromkeys(Counts.__annotations__, 0) | {"queries": len(values), "scored": len(values)}
-        table = np.array(values, dtype=np.float64)[:, None]
-        queries = tuple(range(len(values)))
-        return Evaluation(
-            Scores(metrics=(self._metric,), queries=queries, values=table, counts=counts, rules=Rules(name="standard"))
-        )
+        if self._all_failed(values):
+            raise ValueError("there is no mean")
+        return Evaluation.of_scores({str(self._metric): dict(enumerate(values))})
 
 
 class RetrievalScorer(Scorer):
@@ -241,8 +235,8 @@ def retrieval_scorers(
     said: dict[str, Any] = {
         "relevant": check_path(relevant, "relevant", FIELDS),
         "retrieved": check_path(retrieved, "retrieved", (*FIELDS, TRACE)),
-        "calls": check_calls(calls, citations, traced=retrieved.partition(".")[0] == TRACE),
-        "citations": citations if citations is None else check_path(citations, "citations", FIELDS),
+        "calls": check_calls(calls, citations, FIELDS, traced=retrieved.partition(".")[0] == TRACE),
+        "citations": citations,
         "match": match,
         "semantics": semantics,
         "max_grade": max_grade,

@@ -94,9 +94,7 @@ class RetrievalMetrics(Evaluator):
             check_spans(self.retrieved)
         else:
             check_path(self.retrieved, "retrieved", FOUND)
-        check_calls(self.calls, self.citations, traced=spans)
-        if self.citations is not None:
-            check_path(self.citations, "citations", FOUND)
+        check_calls(self.calls, self.citations, FOUND, traced=spans)
 
     def _scorer(self) -> RowScorer:
         return RowScorer(self.metrics, semantics=self.semantics, match=self.match, max_grade=self.max_grade)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_evals.lifecycle import CaseLifecycle
 
 from retrieval_metrics import RetrievalWarning, Retrieved
-from retrieval_metrics.adapting import check_calls, check_path, items_in, part_of, seen_in, trajectory_in
+from retrieval_metrics.adapting import check_calls, items_in, part_of, seen_in_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,10 +61,8 @@ def seen_in_spans(ctx: EvaluatorContext, path: str, calls: CallsView, citations:
             has = ", ".join(map(repr, span.attributes)) or "none"
             raise ValueError(f"span {name!r} has no attribute {attribute!r}; it has {has}")
     units = [_unit(span, attribute if span.name == name else None) for span in tree]
-    where = f"{attribute} of span {name!r}"
     cited = None if citations is None else items_in(part_of(ctx, citations), citations)
-    named = [_id(span) for span in spans]
-    return seen_in(trajectory_in(units, lambda output: items_in(output, where), named, cited), calls)
+    return seen_in_trace(units, calls, list(map(_id, spans)), cited, f"{attribute} of span {name!r}")
 
 
 def _id(span: SpanNode) -> str:
@@ -107,9 +105,7 @@ def keep_spans(
     """
     if not isinstance(retrieved, str) or not retrieved.startswith(SPANS):
         raise ValueError(f"keep_spans needs a path into spans, as in 'spans:retrieve:document_ids', got {retrieved!r}")
-    path, chosen = check_spans(retrieved), check_calls(calls, citations)
-    if citations is not None:
-        check_path(citations, "citations", FOUND)
+    path, chosen = check_spans(retrieved), check_calls(calls, citations, FOUND)
     return lambda case: _KeepsSpans(case, path, chosen, citations)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from pytest_retrieval_metrics.naming import shown
 from retrieval_metrics import Evaluation, Retrieved, RetrievedRun, Run, evaluate, load
 from retrieval_metrics.adapting.printing import save_text
 from retrieval_metrics.types import Piece
@@ -20,52 +21,78 @@ if TYPE_CHECKING:
 
 WAY_OUT = "restore it from version control, or delete it and write a new one with --retrieval-update"
 CONFLICT = ("<<<<<<< ", ">>>>>>> ")
+BEST = "best"
+"""The folder of the best approved baselines, beside the baselines."""
 DATED = ('"written": ', '"digest": ')
 """The beginnings of the lines with the date and the version of the writer, and with the digest, which covers them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A baseline read from a file.
+    """The baseline of a check.
 
     Attributes:
         path: The file.
-        evaluation: The evaluation; its labels are the test, the name of the check, its repeats and its means.
+        where: The file, as it is shown.
+        known: The evaluation in it, whose labels are the test, the name of the check, its repeats and its means; None
+            if there is no file.
+        best: The best approved baseline; None if it is the baseline itself, or is not asked for.
     """
 
     path: Path
-    evaluation: Evaluation
+    where: str
+    known: Evaluation | None
+    best: Evaluation | None = None
 
     @classmethod
-    def read(cls, path: Path, test: str) -> Baseline:
-        """Read the file of a test.
+    def of(cls, path: Path, test: str, root: Path, *, with_best: bool) -> Baseline:
+        """Read the baseline of a test.
 
         Raises:
-            ValueError: If it cannot be used; the message names the file and says what to do.
+            ValueError: If a file cannot be used; the message says what to do.
         """
-        text = path.read_text(encoding="utf-8", errors="replace")
-        marks = [number for number, line in enumerate(text.splitlines(), start=1) if line.startswith(CONFLICT)]
-        if marks:
-            raise ValueError(f"{path} has an unresolved merge conflict at line {marks[0]}; {WAY_OUT}")
-        if '"qrels": "sha256:' in text:
-            raise ValueError(
-                f"{path} is a baseline of an earlier format, without questions and rankings; delete it, and write a "
-                "new one with --retrieval-update on the unchanged retriever"
-            )
         try:
-            found = load(path)
-        except (ValueError, OSError) as error:
-            way = "" if "pip install" in str(error) else f"; {WAY_OUT}"
-            raise ValueError(f"{error}{way}") from error
-        if not isinstance(found, Evaluation):
-            raise ValueError(f"{path} holds a {type(found).__name__}, not an evaluation; {WAY_OUT}")  # noqa: TRY004  (a file)
-        owner = str(found.labels.get("test", test))
-        if owner != test and owner.lower() == test.lower():
-            raise ValueError(
-                f"{path} is the baseline of {owner}, whose name differs from {test} only in case: on file systems that "
-                "ignore case, both have one baseline; rename a test"
-            )
-        return cls(path, found)
+            known = read(path, test) if path.exists() else None
+            best = read(best_of(path), test) if with_best and best_of(path).exists() else None
+        except ValueError as error:
+            raise ValueError(str(error).replace(str(path.parent), shown(path.parent, root))) from None
+        return cls(path, shown(path, root), known, best)
+
+
+def best_of(path: Path) -> Path:
+    """Return where the best approved baseline is kept, if it is not the baseline itself."""
+    return path.parent / BEST / path.name
+
+
+def read(path: Path, test: str) -> Evaluation:
+    """Read the baseline of a test from a file.
+
+    Raises:
+        ValueError: If it cannot be used; the message names the file and says what to do.
+    """
+    text = path.read_text(encoding="utf-8", errors="replace")
+    marks = [number for number, line in enumerate(text.splitlines(), start=1) if line.startswith(CONFLICT)]
+    if marks:
+        raise ValueError(f"{path} has an unresolved merge conflict at line {marks[0]}; {WAY_OUT}")
+    if '"qrels": "sha256:' in text:
+        raise ValueError(
+            f"{path} is a baseline of an earlier format, without questions and rankings; delete it, and write a "
+            "new one with --retrieval-update on the unchanged retriever"
+        )
+    try:
+        found = load(path)
+    except (ValueError, OSError) as error:
+        way = "" if "pip install" in str(error) else f"; {WAY_OUT}"
+        raise ValueError(f"{error}{way}") from error
+    if not isinstance(found, Evaluation):
+        raise ValueError(f"{path} holds a {type(found).__name__}, not an evaluation; {WAY_OUT}")  # noqa: TRY004  (a file)
+    owner = str(found.labels.get("test", test))
+    if owner != test and owner.lower() == test.lower():
+        raise ValueError(
+            f"{path} is the baseline of {owner}, whose name differs from {test} only in case: on file systems that "
+            "ignore case, both have one baseline; rename a test"
+        )
+    return found
 
 
 def write(path: Path, evaluation: Evaluation, labels: Mapping[str, str | int]) -> bool:

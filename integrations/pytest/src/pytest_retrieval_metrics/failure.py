@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from itertools import islice
 from math import inf
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from pytest_retrieval_metrics.gates import BASELINE, NOW
+from pytest_retrieval_metrics.gates import BASELINE, NOW, losers
 from retrieval_metrics.adapting.printing import numbers
 
 if TYPE_CHECKING:
@@ -83,18 +82,6 @@ def fitting(blocks: Iterable[Sequence[str]], n: int, what: str, room: int | None
         lines += block
         shown += 1
     return lines if shown == n else [*lines, f"  and {n - shown} more {what}" if shown else f"  {n} queries {what}"]
-
-
-def losers(difference: Difference) -> list[tuple[QueryId, float]]:
-    """Return the queries that became worse with their differences, the largest first."""
-    pairs = zip(difference.queries, difference.values.tolist(), strict=True)
-    return sorted((pair for pair in pairs if pair[1] < 0), key=itemgetter(1))
-
-
-def winners(difference: Difference) -> list[tuple[QueryId, float]]:
-    """Return the queries that became better with their differences, the largest first."""
-    pairs = zip(difference.queries, difference.values.tolist(), strict=True)
-    return sorted((pair for pair in pairs if pair[1] > 0), key=itemgetter(1), reverse=True)
 
 
 def named(query: QueryId, texts: Mapping[QueryId, str]) -> str:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isinf, isnan
+from math import inf, isinf, isnan
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
-from pytest_retrieval_metrics.baseline import Baseline, with_metrics
-from pytest_retrieval_metrics.sensitivity import POWER, detectable_drop
+from pytest_retrieval_metrics.baseline import with_metrics
 from retrieval_metrics import Comparison
 from retrieval_metrics.adapting.printing import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Evaluation
@@ -24,6 +24,8 @@ Outcome = Literal[
 NOW, BASELINE = "now", "baseline"
 ROUNDING = 1e-12
 """A value that misses its floor or baseline by no more than this, the rounding of a sum, still reaches it."""
+POWER = 0.8
+"""The share of builds in which a drop that "would fail" does."""
 NAMED = 5
 """The number of queries named in a message."""
 
@@ -38,7 +40,8 @@ class Verdict:
         figures: The deciding numbers, short enough for a line.
         said: Further information in words.
         difference: The comparison with the baseline, if there was one.
-        drop: The drop that such a comparison finds in 80 % of builds; infinite if it is unknown.
+        fails_at: The drop that fails a check like this one in at least 80 % of builds, whichever queries lose; infinite
+            if no drop does, or if no query differs, so that the spread is unknown.
     """
 
     metric: str
@@ -46,7 +49,7 @@ class Verdict:
     figures: str = ""
     said: str = ""
     difference: Difference | None = None
-    drop: float = float("inf")
+    fails_at: float = inf
 
     @property
     def line(self) -> str:
@@ -90,7 +93,7 @@ def query_floor_gate(evaluation: Evaluation, floors: Mapping[str, float | Mappin
     return verdicts
 
 
-def compared(evaluation: Evaluation, baseline: Baseline, alpha: float) -> Comparison:
+def compared(evaluation: Evaluation, before: Evaluation, alpha: float) -> Comparison:
     """Compare with the baseline, on the queries that are the same in both.
 
     Only drops fail, so the test is one-sided at alpha: it rejects where the two-sided one at 2 alpha does, downwards.
@@ -98,16 +101,14 @@ def compared(evaluation: Evaluation, baseline: Baseline, alpha: float) -> Compar
     Raises:
         ValueError: If nothing can be compared; the message says why.
     """
-    both = {NOW: evaluation, BASELINE: with_metrics(baseline.evaluation, evaluation.metrics)}
+    both = {NOW: evaluation, BASELINE: with_metrics(before, evaluation.metrics)}
     return Comparison.of(both, baseline=BASELINE, level=1 - 2 * alpha)
 
 
-def regression_gate(
-    evaluation: Evaluation, comparison: Comparison, baseline: Baseline, settings: Settings
-) -> list[Verdict]:
-    """Test each metric against the baseline on the same queries."""
+def regression_gate(evaluation: Evaluation, comparison: Comparison, baseline: str, settings: Settings) -> list[Verdict]:
+    """Test each metric against the baseline, a file of that name, on the same queries."""
     held = {difference.metric for difference in comparison.differences}
-    notes, lacking = " ".join(comparison.notes), f"{baseline.path.name} does not hold it"
+    notes, lacking = " ".join(comparison.notes), f"{baseline} does not hold it"
     verdicts = [
         Verdict(metric=str(metric), outcome="not compared", figures=lacking, said=notes)
         for metric in evaluation.metrics
@@ -120,10 +121,11 @@ def _verdict(comparison: Comparison, conclusion: Conclusion, settings: Settings)
     difference, metric = conclusion.found, conclusion.metric
     before, now = (comparison.evaluations[name] for name in (BASELINE, NOW))
     column = before.per_query[metric]
-    drop = detectable_drop(difference, max((column[query] for query in difference.queries), default=0.0))
+    largest_loss = max((column[query] for query in difference.queries), default=0.0)
+    fails_at = difference.detectable(POWER, span=largest_loss).high
     if conclusion.kind in {"no common query", "not comparable"}:
         said = "; ".join([conclusion.sentence.removesuffix("."), *conclusion.caveats])
-        return Verdict(metric=metric, outcome="not compared", figures=said, difference=difference, drop=drop)
+        return Verdict(metric=metric, outcome="not compared", figures=said, difference=difference, fails_at=fails_at)
     outcome: Outcome = "passed"
     if conclusion.kind != "the same" and -conclusion.gain > settings.tolerance:
         outcome = "worse" if conclusion.kind == "worse" else "cannot tell"
@@ -137,9 +139,9 @@ def _verdict(comparison: Comparison, conclusion: Conclusion, settings: Settings)
         f"{numbers.interval(difference.interval, difference=True)}, alpha {difference.alpha / 2:.4g} per build; "
         f"{difference.paired.wins} better, {difference.paired.ties} equal, {difference.paired.losses} worse"
     )
-    if outcome == "cannot tell" and (able := detects(difference, drop)):
+    if outcome == "cannot tell" and (able := would_fail(difference, fails_at)):
         said = f"{able}; {said}"
-    return Verdict(metric=metric, outcome=outcome, figures=figures, said=said, difference=difference, drop=drop)
+    return Verdict(metric=metric, outcome=outcome, figures=figures, said=said, difference=difference, fails_at=fails_at)
 
 
 def p_of_drop(difference: Difference) -> float:
@@ -148,49 +150,66 @@ def p_of_drop(difference: Difference) -> float:
     return 1.0 if difference.identical else half if difference.gain < 0 else 1 - half
 
 
-def detects(difference: Difference, drop: float) -> str:
-    """Return in words what such a comparison can detect; nothing if no query differs."""
+def would_fail(difference: Difference, fails_at: float) -> str:
+    """Return in words which drop would fail such a check; nothing if no query differs."""
     if difference.units < difference.fewest:
         return f"{numbers.queries(difference.n)} cannot show any drop: at least {difference.fewest} are needed"
-    if difference.identical or isinf(drop):
+    if difference.identical or isinf(fails_at):
         return ""
-    return f"this set detects drops of {drop:.2f} in at least {100 * POWER:g} % of builds"
+    return f"a drop of {fails_at:.2f} fails at least {100 * POWER:g} % of builds"
 
 
 def never_worse_gate(comparison: Comparison, never_worse: Sequence[QueryId]) -> list[Verdict]:
     """Require that no value of the given queries is lower than in the baseline, exactly, in any metric."""
-    verdicts = []
-    found: set[QueryId] = set()
-    for difference in comparison.differences:
-        changes = dict(zip(difference.queries, difference.values.tolist(), strict=True))
-        found |= changes.keys()
-        now = comparison.evaluations[NOW].per_query[difference.metric]
-        lost = [query for query in never_worse if changes.get(query, 0.0) < -ROUNDING]
-        if lost:
-            each = [f"{query} {numbers.change(now[query] - changes[query], now[query])}" for query in lost]
-            figures = f"{len(lost)} of {numbers.queries(len(never_worse))} that must not get worse: {_some(each)}"
-            verdicts.append(Verdict(metric=difference.metric, outcome="worse", figures=figures))
-    if absent := [query for query in never_worse if query not in found]:
-        figures = (
-            f"{_some(list(map(str, absent)))} must not get worse, but cannot be compared: new, rejudged or reworded"
-        )
-        first = str(comparison.metrics[0])
-        verdicts.append(Verdict(metric=first, outcome="not compared", figures=figures))
+    of = f"of {numbers.queries(len(never_worse))} that must not get worse"
+    verdicts = [
+        Verdict(metric=one.metric, outcome="worse", figures=f"{len(lost)} {of}: {_some(lost)}")
+        for one, lost in _losses(comparison, never_worse)
+    ]
+    found = {query for difference in comparison.differences for query in difference.queries}
+    if absent := [str(query) for query in never_worse if query not in found]:
+        figures = f"{_some(absent)} must not get worse, but cannot be compared: new, rejudged or reworded"
+        verdicts.append(Verdict(metric=str(comparison.metrics[0]), outcome="not compared", figures=figures))
     return verdicts
 
 
 def deterministic_gate(comparison: Comparison) -> list[Verdict]:
     """Require that no query has lost anything in any metric, because a retriever without chance changed it."""
-    verdicts = []
+    return [
+        Verdict(
+            metric=one.metric,
+            outcome="worse",
+            figures=f"{len(lost)} of {numbers.queries(one.n)} lost, none by chance: {_some(lost)}",
+        )
+        for one, lost in _losses(comparison, comparison.evaluations[NOW].queries)
+    ]
+
+
+def _losses(comparison: Comparison, queries: Collection[QueryId]) -> Iterator[tuple[Difference, list[str]]]:
+    """Yield each metric in which some of the queries lost, with what each of these lost, exactly."""
     for difference in comparison.differences:
         now = comparison.evaluations[NOW].per_query[difference.metric]
-        changes = zip(difference.queries, difference.values.tolist(), strict=True)
-        lost = {query: change for query, change in changes if change < -ROUNDING}
+        lost = [
+            f"{query} {numbers.change(now[query] - change, now[query])}"
+            for query, change in losers(difference)
+            if change < -ROUNDING and query in queries
+        ]
         if lost:
-            each = [f"{query} {numbers.change(now[query] - change, now[query])}" for query, change in lost.items()]
-            figures = f"{len(lost)} of {numbers.queries(difference.n)} lost, none by chance: {_some(each)}"
-            verdicts.append(Verdict(metric=difference.metric, outcome="worse", figures=figures))
-    return verdicts
+            yield difference, lost
+
+
+def losers(difference: Difference) -> list[tuple[QueryId, float]]:
+    """Return the queries that became worse with their differences, the largest first."""
+    return sorted((pair for pair in _changes(difference) if pair[1] < 0), key=itemgetter(1))
+
+
+def winners(difference: Difference) -> list[tuple[QueryId, float]]:
+    """Return the queries that became better with their differences, the largest first."""
+    return sorted((pair for pair in _changes(difference) if pair[1] > 0), key=itemgetter(1), reverse=True)
+
+
+def _changes(difference: Difference) -> Iterator[tuple[QueryId, float]]:
+    return zip(difference.queries, difference.values.tolist(), strict=True)
 
 
 def _some(names: list[str]) -> str:

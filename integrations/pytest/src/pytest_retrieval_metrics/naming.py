@@ -27,6 +27,11 @@ def name_of(item: pytest.Item) -> str:
     return without_round(test, f"{step + 1}-{marker.args[0] if marker else item.config.getoption('count')}")
 
 
+def beside(item: pytest.Item, folder: str, check: str, ending: str = ".json") -> Path:
+    """Return the file of a check of a test, in a folder beside the file of the test."""
+    return item.path.parent / folder / item.path.stem / file_name(name_of(item), check, ending)
+
+
 def without_round(test: str, said: str) -> str:
     """Return the name of a test without the round that pytest-repeat wrote into its parameters.
 

@@ -73,14 +73,14 @@ def orphans(
 
 def renamed(orphan: Orphan, records: Sequence[dict[str, Any]]) -> str | None:
     """Return the new name of an orphan: the file of a check with the same questions but no baseline."""
-    from pytest_retrieval_metrics.baseline import Baseline  # noqa: PLC0415  (brings the core)
+    from pytest_retrieval_metrics.baseline import read  # noqa: PLC0415  (brings the core)
     from retrieval_metrics.adapting import questions_fingerprint  # noqa: PLC0415  (likewise)
 
     homeless = [one for one in records if one["baseline"] and not one["had_baseline"] and one["questions"]]
     if not homeless:
         return None
     try:
-        found = questions_fingerprint(Baseline.read(orphan.path, "").evaluation.scores)
+        found = questions_fingerprint(read(orphan.path, "").scores)
     except ValueError:
         return None
     return next((one["baseline"] for one in homeless if one["questions"] == found), None)

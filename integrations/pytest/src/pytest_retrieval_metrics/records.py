@@ -6,8 +6,11 @@ from math import isfinite
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_retrieval_metrics.failure import losers, texts_of, winners
+from pytest_retrieval_metrics.carrying import put
+from pytest_retrieval_metrics.failure import texts_of
 from pytest_retrieval_metrics.gates import BASELINE, p_of_drop
+from pytest_retrieval_metrics.naming import beside, name_of
+from retrieval_metrics.adapting import questions_fingerprint
 from retrieval_metrics.adapting.printing import numbers, tables
 
 if TYPE_CHECKING:
@@ -15,33 +18,40 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_retrieval_metrics.call import Call
     from pytest_retrieval_metrics.gates import Verdict
+    from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Comparison, Evaluation
 
 FAILING: Final = ("below the floor", "worse", "not stored", "warning")
 GRAVITY: Final = (*FAILING, "not compared", "cannot tell", "stored", "passed")
 
 
-def head(test: str, name: str, within: str, *, level: float, alpha: float) -> dict[str, Any]:
-    """Return an empty record of a check, made of texts, numbers, lists and dicts.
+def unmeasured(item: pytest.Item, call: Call, settings: Settings, alpha: float, failure: str) -> dict[str, Any]:
+    """Return the record of a check before it is measured, made of texts, numbers, lists and dicts.
 
     Args:
-        test: The test.
-        name: The name of the check within it.
-        within: The name of the test within its file, which is used for baselines.
-        level: Confidence level of the intervals.
+        item: The test.
+        call: The arguments of the check.
+        settings: The settings of the run.
         alpha: The accepted rate of false alarms of this check.
+        failure: Why the test fails; empty if it does not.
     """
+    history = beside(item, settings.history, call.name, ".jsonl") if settings.history else None
     return {
-        "test": test,
-        "name": name,
-        "within": within,
-        "level": level,
+        "test": item.nodeid,
+        "name": call.name,
+        "within": name_of(item),
+        "level": settings.level,
         "alpha": alpha,
-        "failure": "",
+        "alpha_of_build": settings.alpha / settings.builds,
+        "builds": settings.builds,
+        "deterministic": call.deterministic,
+        "failure": failure,
         "ended": "",
-        "baseline": None,
-        "had_baseline": False,
+        "baseline": None if call.baseline is None else str(call.baseline.path),
+        "had_baseline": call.baseline is not None and call.baseline.known is not None,
+        "history": None if history is None else str(history),
         "questions": None,
         "metrics": [],
         "queries": [],
@@ -49,7 +59,26 @@ def head(test: str, name: str, within: str, *, level: float, alpha: float) -> di
         "replaced": [],
         "evaluation": None,
         "comparison": None,
-        "history": None,
+    }
+
+
+def measured(
+    evaluation: Evaluation, comparison: Comparison | None, rows: list[dict[str, Any]], folder: str | None
+) -> dict[str, Any]:
+    """Return what a record holds of the measurement.
+
+    Args:
+        evaluation: The evaluation.
+        comparison: The comparison with the baseline, if there was one.
+        rows: The rows of the metrics.
+        folder: Where whole evaluations are passed on, if they are.
+    """
+    return {
+        "questions": questions_fingerprint(evaluation.scores),
+        "metrics": rows,
+        "queries": query_rows(evaluation, comparison),
+        "evaluation": put(evaluation, folder),
+        "comparison": None if comparison is None else put(comparison, folder),
     }
 
 
@@ -77,9 +106,9 @@ def metric_rows(
                 "floor": floors.get(metric),
                 "difference": None if difference is None else number(difference.mean),
                 "p": None if difference is None else number(p_of_drop(difference)),
-                "detects": None if tested is None else number(tested.drop),
-                "lost": 0 if difference is None else len(losers(difference)),
-                "won": 0 if difference is None else len(winners(difference)),
+                "fails_at": None if tested is None else number(tested.fails_at),
+                "lost": 0 if difference is None else difference.paired.losses,
+                "won": 0 if difference is None else difference.paired.wins,
                 "lines": [verdict.line for verdict in of_metric if verdict.figures],
                 "said": "; ".join(verdict.said for verdict in of_metric if verdict.said),
             }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from retrieval_metrics import EvaluationSet, Qrels, RetrievedRun, Run, aretrieve, retrieve
+from retrieval_metrics import EvaluationSet, Qrels, Run, aretrieve, retrieve
 from retrieval_metrics.adapting import as_qrels
 from retrieval_metrics.adapting.twins import positive_integer
 
@@ -21,6 +21,7 @@ class Task:
         retriever: The retriever otherwise.
         queries: The texts of the queries.
         repeats: How often everything is asked.
+        options: Further arguments of `retrieve`.
     """
 
     qrels: Qrels
@@ -28,9 +29,12 @@ class Task:
     retriever: Any
     queries: Mapping[Any, str]
     repeats: int
+    options: Mapping[str, Any]
 
     @classmethod
-    def of(cls, qrels: Any, run_or_retriever: Any, queries: Mapping[Any, str] | None, repeats: int) -> Task:
+    def of(
+        cls, qrels: Any, run_or_retriever: Any, queries: Mapping[Any, str] | None, repeats: int, **options: Any
+    ) -> Task:
         """Read the arguments of a test.
 
         Raises:
@@ -45,27 +49,24 @@ class Task:
             raise TypeError(f"repeats={repeats} needs a retriever, because a run never varies; pass the retriever")
         truth, texts = _questions(qrels, queries)
         if is_run:
-            return cls(truth, run_or_retriever, None, {}, 1)
+            return cls(truth, run_or_retriever, None, {}, 1, options)
         if stray := [query for query, text in texts.items() if not isinstance(text, str)]:
             raise TypeError(
                 f"there is no text to ask for query {stray[0]!r}: pass queries={{{stray[0]!r}: 'its text'}}"
             )
-        return cls(truth, None, run_or_retriever, texts, repeats)
+        return cls(truth, None, run_or_retriever, texts, repeats, options)
 
-    def runs(self, **options: Any) -> list[Any]:
-        """Return the run, or ask the retriever `repeats` times; `options` are those of `retrieve`."""
+    def runs(self) -> list[Any]:
+        """Return the run, or ask the retriever `repeats` times."""
         if self.retriever is None:
             return [self.run]
-        return [retrieve(self.retriever, self.queries, **options) for _ in range(self.repeats)]
+        return [retrieve(self.retriever, self.queries, **self.options) for _ in range(self.repeats)]
 
-    async def aruns(self, **options: Any) -> list[Any]:
+    async def aruns(self) -> list[Any]:
         """Do the same on the event loop of the caller."""
         if self.retriever is None:
             return [self.run]
-        found: list[RetrievedRun] = []
-        for _ in range(self.repeats):
-            found.append(await aretrieve(self.retriever, self.queries, **options))  # noqa: PERF401  (one after the other)
-        return found
+        return [await aretrieve(self.retriever, self.queries, **self.options) for _ in range(self.repeats)]
 
 
 def _questions(qrels: Any, queries: Mapping[Any, str] | None) -> tuple[Qrels, Mapping[Any, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pytest_retrieval_metrics.failure import USUAL, fitting
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
 
     Records = Sequence[dict[str, Any]]
 
-HEADER = ("test", "metric", "mean", "interval", "n", "floor", "difference", "p", "detects", "outcome")
-OPTIONAL = {"floor", "difference", "p", "detects"}
+HEADER = ("test", "metric", "mean", "interval", "n", "floor", "difference", "p", "fails at", "outcome")
+OPTIONAL = {"floor", "difference", "p", "fails at"}
 WORDS = (0, 1, -1)
 LINES = 12
 """The number of lines for a check that did not fail."""
@@ -102,7 +103,7 @@ def table(records: Records) -> tables.Table:
             "-" if row["floor"] is None else f"{row['floor']:g}",
             "-" if row["difference"] is None else numbers.signed(row["difference"]),
             "-" if row["p"] is None else numbers.p_value(row["p"]),
-            "-" if row["detects"] is None else f"{row['detects']:.2f}",
+            "-" if row["fails_at"] is None else f"{row['fails_at']:.2f}",
             f"{row['outcome']} ({one['ended']})" if one["ended"] else row["outcome"],
         ]
         for one in records
@@ -115,18 +116,25 @@ def table(records: Records) -> tables.Table:
     words = tuple(kept.index(at % len(HEADER)) for at in WORDS)
     levels = sorted({one["level"] for one in records})
     said = [", ".join(map(numbers.level_name, levels))]
+    if "fails at" in header:
+        said.append("fails at: a drop that fails at least 80 % of builds, whichever queries lose")
     if "p" in header:
         alphas = " or ".join(f"{alpha:.4g}" for alpha in sorted({one["alpha"] for one in records}))
-        said.append(f"worse if p is at most {alphas}: {_said_of_alarms(max(one['alpha_of_build'] for one in records))}")
-    if "detects" in header:
-        said.append("detects: the drop that fails in 80 % of builds")
+        most = max(records, key=itemgetter("alpha_of_build"))
+        said.append(f"worse if p is at most {alphas}: {_said_of_alarms(most['alpha_of_build'], most['builds'])}")
     return tables.Table(header, [[row[at] for at in kept] for row in rows], ["; ".join(said)], "", words)
 
 
-def _said_of_alarms(alpha: float) -> str:
-    """Return how often the gate fails where nothing changed, over all baselines."""
+def _said_of_alarms(alpha: float, builds: int) -> str:
+    """Return how often the gate fails where nothing changed, over all baselines, and how to choose another rate."""
     month = 1 - (1 - alpha) ** MONTH
-    return f"false alarms in at most {100 * alpha:.2g} % of builds, {100 * month:.2g} % of months of {MONTH} builds"
+    said = (
+        f"if nothing changed, at most {100 * alpha:.2g} % of builds fail: of {MONTH} builds in a month up to "
+        f"{MONTH * alpha:.2g}, and up to {100 * month:.2g} % of months have one"
+    )
+    if builds > 1:
+        return said
+    return f"{said}; with retrieval_builds={MONTH} at most {100 * alpha:.2g} % have one, but only larger drops fail"
 
 
 def _cell(value: float | None) -> str:

@@ -34,7 +34,9 @@ def read_collection(value: Any, field: str) -> Any:
         return None
     if isinstance(value, str):
         return _from_text(value, field)
-    if not isinstance(value, (Sequence, Mapping, set, frozenset)) and not hasattr(value, "tolist"):
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if not isinstance(value, (Sequence, Mapping, set, frozenset)):
         raise TypeError(f"{field} must be a list, got {value!r} ({type(value).__name__})")
     return value
 

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.compared import RowToScore, compared
-from ragas_retrieval_metrics.fields import read_collection
-from ragas_retrieval_metrics.row import FIELDS
-from retrieval_metrics.adapting import Scorer, as_qrels, row_error
+from retrieval_metrics.adapting import RowScorer, as_qrels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,10 +46,11 @@ class Gathered:
     def refusal(self, query: Any, metrics: Sequence[rm.Metric]) -> Exception | None:
         """Return why the core cannot score a row; None if it can."""
         qrels: Mapping[Any, Any] = self.questions.qrels
+        scorer = RowScorer(metrics, match=self.match, max_grade=self.truth.largest_grade or 1.0)
         try:
-            Scorer(metrics, match=self.match).queries({query: qrels[query]}, {query: self.run[query]})
+            scorer.row(qrels[query], lambda: self.run[query], name=f"row {query!r}")
         except (TypeError, ValueError) as error:
-            return row_error(error, query, f"row {query!r}")
+            return error
         return None
 
     def with_failed(self, errors: Mapping[Any, Exception]) -> Gathered:
@@ -102,7 +101,7 @@ def gather(rows: Sequence[Row], by: By, references: References | None) -> Gather
         questions=rm.EvaluationSet(texts, qrels, provenance),
         run=rm.RetrievedRun(_with_texts(rankings, read), {q: e for q, e in errors.items() if q in qrels}),
         unknown=unknown,
-        scale=None if references is None else references.largest_grade,
+        scale=None if references is None else references.truth.largest_grade,
         match="id" if references is None else references.match,
     )
 
@@ -151,8 +150,8 @@ def _judgments_alone(row: Row, by: By, references: References | None, error: Exc
     """Return the judgments of a row whose ranking cannot be read."""
     if references is not None:
         return references.of_query(row)
-    field = FIELDS[row.kind(by)][1]
-    judgments = read_collection(getattr(row, field), field)
+    alone = row._replace(retrieved_context_ids=None, retrieved_contexts=None)
+    judgments = compared(alone.read(), row.kind(by), None).judgments
     if judgments is None:
         raise error  # a failed row scores 0, but its judgments are unknown
     return judgments
@@ -172,7 +171,7 @@ def _with_texts(rankings: dict[Any, Any], rows: Sequence[Row]) -> dict[Any, Any]
 
 
 def _listed(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else value if isinstance(value, (list, tuple)) else None
+    return value if isinstance(value, (list, tuple)) else None
 
 
 def _items(ids: Sequence[Any], texts: Sequence[Any] | None) -> list[rm.Retrieved]:

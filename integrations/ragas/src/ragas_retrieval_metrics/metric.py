@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,9 +11,11 @@ import retrieval_metrics as rm
 from ragas_retrieval_metrics.compared import compared
 from ragas_retrieval_metrics.host import BaseMetric, MetricResult, MetricType, SingleTurnMetric
 from ragas_retrieval_metrics.names import By, Named, OnUnjudged, one_of
-from ragas_retrieval_metrics.references import Judged, References, scale_known
+from ragas_retrieval_metrics.references import Judged, References
 from ragas_retrieval_metrics.row import FIELDS, Row
-from retrieval_metrics.adapting import Scorer, row_error
+from retrieval_metrics.adapting import RowScorer
+from retrieval_metrics.adapting.distributed import divides_by_largest_grade
+from retrieval_metrics.adapting.twins import arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -115,37 +118,6 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         row = Row(*(getattr(sample, field) for field in Row._fields)).read()
         return self._compare(row, host_filled=True)[0]
 
-    async def ascore(  # hosts read the names of the columns from this signature
-        self,
-        retrieved_context_ids: Any = None,
-        reference_context_ids: Any = None,
-        retrieved_contexts: Sequence[str] | str | None = None,
-        reference_contexts: Sequence[str] | str | None = None,
-        user_input: str | None = None,
-        **other: Any,
-    ) -> MetricResult:
-        """Score one row, without waiting for anything.
-
-        Args:
-            retrieved_context_ids: Ids best first, or `{id: score}`. The text of a list, as in a CSV file, is parsed.
-            reference_context_ids: The judgments: ids, grades, groups or graded groups.
-            retrieved_contexts: Texts best first.
-            reference_contexts: The texts that should be retrieved.
-            user_input: The query: the key of `qrels`, and the name of the row in messages.
-            **other: The other columns of the row, such as `response` or `id`, so that `ascore(**row)` works; ignored.
-
-        Returns:
-            The value, a float, with the relevant ranks as its reason.
-
-        Raises:
-            ValueError: If the field that `by` compares is missing.
-            TypeError: If a field has the wrong type: a bare string for a list, a set for a ranking; or if another
-                column has a name like that of judgments, `reference_context_...`, and would be ignored.
-        """
-        return self.score(
-            retrieved_context_ids, reference_context_ids, retrieved_contexts, reference_contexts, user_input, **other
-        )
-
     def score(
         self,
         retrieved_context_ids: Any = None,
@@ -155,17 +127,36 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         user_input: str | None = None,
         **other: Any,
     ) -> MetricResult:
-        """Score one row; works inside a running event loop too, as in a notebook.
+        """Score one row, without waiting for anything; works inside a running event loop too, as in a notebook.
 
-        Args, returns and raises are those of `ascore`.
+        Args:
+            retrieved_context_ids: Ids best first, or `{id: score}`. The text of a list, as in a CSV file, is parsed.
+            reference_context_ids: The judgments: ids, grades, groups or graded groups.
+            retrieved_contexts: Texts best first.
+            reference_contexts: The texts that should be retrieved.
+            user_input: The query: the key of `qrels`, and the name of the row in messages.
+            **other: The other columns of the row, such as `response` or `id`, so that `score(**row)` works; ignored.
+
+        Returns:
+            The value, a float, with the relevant ranks as its reason.
+
+        Raises:
+            ValueError: If the field that `by` compares is missing.
+            TypeError: If a field has the wrong type: a bare string for a list, a set for a ranking; or if another
+                column has a name like that of judgments, `reference_context_...`, and would be ignored.
         """
         _require_known(other)
         row = Row(retrieved_context_ids, reference_context_ids, retrieved_contexts, reference_contexts, user_input)
         value, reason = self._compare(row.read(), host_filled=False)
         return MetricResult(value=value, reason=reason)
 
+    @arguments_of(score)  # hosts read the names of the columns from the signature
+    async def ascore(self, *args: Any, **fields: Any) -> MetricResult:
+        """Score one row; arguments, result and errors are those of `score`."""
+        return self.score(*args, **fields)
+
     def batch_score(self, inputs: list[dict[str, Any]]) -> list[MetricResult]:
-        """Score several rows, each given as the arguments of `ascore`; works inside a running event loop too."""
+        """Score several rows, each given as the arguments of `score`; works inside a running event loop too."""
         return [self.score(**fields) for fields in inputs]
 
     def _compare(self, row: Row, *, host_filled: bool) -> tuple[float, str]:
@@ -176,15 +167,30 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
             if self.references:
                 self.references.warn_of_unjudged([row.user_input])
             return (0.0 if self.on_unjudged == "zero" else nan), "there are no judgments"
-        metric = self.references.scaled(self.metric) if self.references else scale_known(self.metric, judgments)
-        match = self.references.match if self.references else "id"
-        try:
-            score = Scorer(metric, match=match).queries({row.query: judgments}, {row.query: ranking})[metric][row.query]
-        except (TypeError, ValueError) as error:
-            raise row_error(error, row.query, f"row {row.query!r}") from error
+        scorer = RowScorer(
+            self.metric,
+            match="id" if self.references is None else self.references.match,
+            max_grade=self._scale(judgments) if divides_by_largest_grade(self.metric) else None,
+        )
+        score = scorer.row(judgments, lambda: ranking, name=f"row {row.query!r}")[self.metric]
         if isnan(score.value) and not score.n_relevant and self.on_unjudged == "zero":
-            return 0.0, _reason(score, metric)
-        return score.value, _reason(score, metric)
+            return 0.0, _reason(score, self.metric)
+        return score.value, _reason(score, self.metric)
+
+    def _scale(self, judgments: Any) -> float:
+        """Return the largest grade of all judgments.
+
+        Raises:
+            ValueError: If only the grades of this row are known, whose largest need not be the top of the scale.
+        """
+        if self.references is not None:
+            return self.references.truth.largest_grade or 1.0
+        if isinstance(judgments, Mapping) or any(isinstance(group, Mapping) for group in judgments):
+            raise ValueError(
+                f"{self.metric.name} needs the top of the scale of grades, which one row does not show; set it with "
+                "max_grade=..., or pass all judgments to the metric with qrels=..."
+            )
+        return 1.0
 
     def _nothing_retrieved(self, row: Row, field: str, *, host_filled: bool) -> list[str]:
         """Return an empty ranking for a row that a host did not fill in, which means that retrieval failed."""

@@ -7,8 +7,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 import retrieval_metrics as rm
-from ragas_retrieval_metrics.references import as_pieces
-from ragas_retrieval_metrics.row import FIELDS
+from ragas_retrieval_metrics.compared import compared
 from retrieval_metrics.adapting import Scorer
 
 if TYPE_CHECKING:
@@ -57,15 +56,11 @@ def _has_relevant(one: ScoredRow, named: Named, references: References | None) -
         return True  # it has a value in every row
     if not named.metric.definition.needs_relevant:
         return False
-    row = one.row
     try:
-        row = row.read()
-        kind = row.kind(named.by)
-        judgments = getattr(row, FIELDS[kind][1]) if references is None else references.of_query(row)
+        judgments = compared(one.row.read(), named.by, references).judgments
         if judgments is None:
             return None
-        truth = {row.query: as_pieces(judgments) if kind == "texts" else judgments}
         recall = rm.Metric.of("recall", None, **{key: value for key, value in named.metric.parameters if key == "rel"})
-        return not isnan(Scorer(recall).queries(truth, {row.query: []})[recall][row.query].value)
+        return not isnan(Scorer(recall).queries({"row": judgments}, {"row": []})[recall]["row"].value)
     except (TypeError, ValueError):
         return True  # a row that cannot be read has failed

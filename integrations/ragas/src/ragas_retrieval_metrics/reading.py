@@ -107,23 +107,17 @@ def _others(
     rows: Sequence[Mapping[str, Any]], wanted: Collection[str] | None, names: Sequence[str] | None
 ) -> list[str]:
     """Return the columns of other metrics."""
-    there = list(dict.fromkeys(key for row in rows for key in row))
     if wanted is None:
-        return [key for key in there if not _is_metric(key) and key not in (names or ())]
-    for name in wanted:
-        if rows and name not in there:
-            raise ValueError(f"the result has no column {name!r}; it has {', '.join(map(repr, there))}")
-    return list(wanted)
+        return [key for key in _keys(rows) if not _is_metric(key) and key not in (names or ())]
+    return _required(rows, wanted)
 
 
 def _columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None, others: Sequence[str]) -> list[str]:
-    there = list(dict.fromkeys(key for row in rows for key in row))
     if names is not None:
         for name in names:
             Named.parse(name)
-            if rows and name not in there:
-                raise ValueError(f"the result has no column {name!r}; it has {', '.join(map(repr, there))}")
-        return list(names)
+        return _required(rows, names)
+    there = _keys(rows)
     found = [key for key in there if _is_metric(key) and key not in others]
     if rows and not found and not others:
         raise ValueError(
@@ -131,6 +125,18 @@ def _columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None, oth
             f"{', '.join(map(repr, there))}. Columns of other metrics are kept if they are named: scores=[...]"
         )
     return found
+
+
+def _required(rows: Sequence[Mapping[str, Any]], names: Collection[str]) -> list[str]:
+    there = _keys(rows)
+    for name in names:
+        if rows and name not in there:
+            raise ValueError(f"the result has no column {name!r}; it has {', '.join(map(repr, there))}")
+    return list(names)
+
+
+def _keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(key for row in rows for key in row))
 
 
 def _is_metric(column: Any) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.evaluating import rules_of
 from ragas_retrieval_metrics.gathering import EveryRowFailedError, gather, scored
-from retrieval_metrics.adapting import Scorer
+from retrieval_metrics.adapting.distributed import scored_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ def recomputed(rows: Sequence[ScoredRow], columns: Mapping[str, Named], referenc
         gathered = gather([row.row for row in rows], by.pop(), references)
         lost = [query for query, row in zip(gathered.run, rows, strict=True) if row.lost]
         gathered = gathered.with_failed({query: _error(gathered, query, metrics) for query in lost})
-        scores = scored(gathered, metrics, Scorer(metrics, semantics=rules, match=gathered.match).run)
+        scores = scored(gathered, metrics, lambda truth, run: scored_run(truth, run, metrics, rules, gathered.match))
     except EveryRowFailedError:
         raise
     except (TypeError, ValueError) as error:

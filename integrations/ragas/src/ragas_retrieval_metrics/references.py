@@ -118,18 +118,6 @@ class References:
             stacklevel=stacklevel + 1,
         )
 
-    @property
-    def largest_grade(self) -> float:
-        """The top of the scale of all judgments."""
-        return self.truth.largest_grade
-
-    def scaled(self, metric: rm.Metric) -> rm.Metric:
-        """Return the metric with the top of the scale of all judgments, which one row does not show."""
-        if "max_grade" not in metric.definition.parameters or "max_grade" in dict(metric.parameters):
-            return metric
-        top = self.largest_grade or 1.0
-        return rm.Metric.of(metric.name, metric.k, **dict(metric.parameters), max_grade=top)
-
 
 def as_references(qrels: Judged) -> rm.Qrels:
     """Return judgments by the text of the query, in columns.
@@ -188,27 +176,12 @@ def as_items(texts: Any) -> list[rm.Retrieved]:
     Raises:
         TypeError: If they have no order, or one is not a text.
     """
-    if not isinstance(texts, Sequence) and not hasattr(texts, "tolist"):
+    if not isinstance(texts, Sequence):
         raise TypeError(f"retrieved_contexts must be a list of texts, best first, got {type(texts).__name__}")
     for rank, text in enumerate(texts, start=1):
         if not isinstance(text, str):
             raise TypeError(f"retrieved_contexts must hold texts, got {text!r} ({type(text).__name__}) at rank {rank}")
     return [rm.Retrieved(str(text), str(text)) for text in texts]
-
-
-def scale_known(metric: rm.Metric, judgments: Any) -> rm.Metric:
-    """Return the metric if the judgments of one row show the scale that it needs.
-
-    Raises:
-        ValueError: If they are graded, because the largest grade of one row need not be the top of the scale.
-    """
-    graded = isinstance(judgments, Mapping) or any(isinstance(group, Mapping) for group in judgments)
-    if graded and "max_grade" in metric.definition.parameters and "max_grade" not in dict(metric.parameters):
-        raise ValueError(
-            f"{metric.name} needs the top of the scale of grades, which one row does not show; set it with "
-            "max_grade=..., or pass all judgments to the metric with qrels=..."
-        )
-    return metric
 
 
 def _by_text(questions: rm.EvaluationSet) -> dict[str, Any]:

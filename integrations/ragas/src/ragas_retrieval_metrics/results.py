@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel
@@ -20,14 +21,13 @@ from ragas_retrieval_metrics.recomputed import recomputed
 from ragas_retrieval_metrics.references import References
 from ragas_retrieval_metrics.retrieved import RetrievedDataset
 from ragas_retrieval_metrics.row import FIELDS, Row
-from retrieval_metrics.types import Counts, Scores
 
 if TYPE_CHECKING:
     import pandas as pd
     from ragas.executor import Executor
 
     from ragas_retrieval_metrics.references import Judged
-    from retrieval_metrics.types import ClustersBy
+    from retrieval_metrics.types import ClustersBy, Scores
 
 
 def to_evaluation(
@@ -124,8 +124,6 @@ def _others_of(rows: Sequence[ScoredRow], queries: Sequence[Any]) -> dict[str, d
 
 def _references(qrels: Judged | None, columns: Mapping[str, Named], *holders: Any) -> References | None:
     """Return the judgments that are not in the rows: those given, or those kept by a converted dataset."""
-    if isinstance(qrels, References):
-        return qrels
     by = next(iter(columns.values())).by
     datasets = (getattr(holder, "dataset", holder) for holder in holders)
     kept = [one for one in datasets if isinstance(one, RetrievedDataset) and one.is_whole]
@@ -134,28 +132,26 @@ def _references(qrels: Judged | None, columns: Mapping[str, Named], *holders: An
 
 def _values_alone(rows: Sequence[ScoredRow], columns: Mapping[str, Named], references: References | None) -> Scores:
     """Return the values of a result whose rankings or judgments are unknown."""
-    parsed = [named.metric for named in columns.values()]
-    filled = [[0.0 if (value := row.scores[column]) is None else value for column in columns] for row in rows]
-    values = np.array(filled, dtype=np.float64)
-    relying = [place for place, metric in enumerate(parsed) if metric.definition.needs_relevant]
-    undefined = np.isnan(values[:, relying]).all(axis=1) if relying else np.zeros(len(rows), dtype=np.bool_)
-    rankings = [_retrieved(scored.row) for scored in rows]
-    counts: dict[str, int] = dict.fromkeys(Counts.__annotations__, 0)  # a result of ragas has only some of them
-    counts |= {
-        "queries": len(rows),
-        "scored": int(np.count_nonzero(~undefined)),
+    queries = names_of((one.row for one in rows), references)
+    known = {
+        str(named.metric): {
+            query: 0.0 if one.scores[column] is None else one.scores[column]
+            for query, one in zip(queries, rows, strict=True)
+        }
+        for column, named in columns.items()
+    }
+    scores = rm.Evaluation.of_scores(known).scores
+    relying = [at for at, metric in enumerate(scores.metrics) if metric.definition.needs_relevant]
+    undefined = int(np.isnan(scores.values[:, relying]).all(axis=1).sum()) if relying else 0  # noqa: PD011  (of Scores)
+    rankings = [_retrieved(one.row) for one in rows]
+    counts: Any = scores.counts | {
+        "scored": len(rows) - undefined,
         "missing": sum(row.failed or ranking == [] for row, ranking in zip(rows, rankings, strict=True)),
         "failed": sum(row.failed for row in rows),
-        "no_relevant": int(np.count_nonzero(undefined)),
+        "no_relevant": undefined,
         "duplicates": sum(len(ranking) - len(set(ranking)) for ranking in rankings if ranking is not None),
     }
-    return Scores(
-        metrics=tuple(parsed),
-        queries=tuple(names_of((scored.row for scored in rows), references)),
-        values=values,
-        counts=cast("Counts", counts),
-        rules=rm.Rules(name="standard"),
-    )
+    return replace(scores, counts=counts)
 
 
 def _retrieved(row: Row) -> list[Any] | None:

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.pieces import Span
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.normalised import everywhere, normalised, where
@@ -18,8 +19,6 @@ from retrieval_metrics.judging.matching.texts import words
 from retrieval_metrics.questions.words.passages import Passages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from retrieval_metrics.aliases import DocumentId
 
 SHORTEST_LENGTH = 200
@@ -144,11 +143,11 @@ class Corpus:
 
     @cached_property
     def _of_id(self) -> dict[Any, list[int]]:
-        return _listed((piece.id, at) for at, piece in enumerate(self.pieces))
+        return grouped((piece.id, at) for at, piece in enumerate(self.pieces))
 
     @cached_property
     def _of_source(self) -> dict[Any, list[int]]:
-        return _listed((piece.source, at) for at, piece in enumerate(self.pieces))
+        return grouped((piece.source, at) for at, piece in enumerate(self.pieces))
 
     def held_by(self, item: Retrieved) -> list[int]:
         """Return the passages that a retrieved item equals, contains or is part of."""
@@ -164,13 +163,6 @@ class Corpus:
     def documents(self) -> set[str]:
         """The documents that the passages come from."""
         return {piece.document for piece in self.pieces}
-
-
-def _listed(pairs: Iterable[tuple[Any, int]]) -> dict[Any, list[int]]:
-    listed: dict[Any, list[int]] = {}
-    for name, at in pairs:
-        listed.setdefault(name, []).append(at)
-    return listed
 
 
 def _whole(item: Retrieved, *, alone: bool) -> Stretch:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.texts import words
-from retrieval_metrics.judging.ranking_order import ranked
+from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.questions.words.word_index import WordIndex
 from retrieval_metrics.retrieving.retrieve import aretrieve
+from retrieval_metrics.scoring.rules import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,8 +72,10 @@ class Elsewhere:
         )
         strange = None
         of_corpus = 0
-        for name, ranking in run.items():
-            for item in _items(ranking)[: self._depth]:
+        rankings = Rankings(run, "id", STANDARD.ties)
+        for name, ranking in rankings.of(found):
+            for document, known in rankings.first(ranking, self._depth):
+                item = known or Retrieved(document)
                 places = self._corpus.held_by(item)
                 of_corpus += bool(places)
                 strange = strange if places else item
@@ -98,8 +100,3 @@ class Elsewhere:
 
     def _scores(self, candidate: Candidate) -> FloatArray:
         return self._index.scores(words(candidate.in_context))
-
-
-def _items(ranking: Any) -> list[Retrieved]:
-    best_first = ranked(ranking, "docid") if isinstance(ranking, Mapping) else ranking
-    return [one if isinstance(one, Retrieved) else Retrieved(one) for one in best_first]

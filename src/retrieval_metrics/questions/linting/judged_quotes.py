@@ -51,9 +51,9 @@ def quotes_in_corpus(subject: Subject) -> Iterator[LintFinding]:
 def _quote(passages: Passages, query: QueryId, quote: Quote, groups: list[dict[Any, float]]) -> Iterator[LintFinding]:
     """Yield what is wrong with a quote; `groups` are those it is in."""
     places = passages.places(quote.text)
-    count = sum(place.count for place in places)
+    count = sum(places.values())
     if count > 1:
-        names = [place.name for place in places]
+        names = list(places)
         if all(_all_named(group, quote, count, names) for group in groups):
             return
         where = (

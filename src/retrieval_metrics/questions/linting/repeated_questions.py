@@ -6,6 +6,7 @@ from collections import Counter
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.questions.linting.findings import Change, LintFinding
 from retrieval_metrics.questions.words.wording import shortened, stem
 
@@ -37,9 +38,9 @@ def repeated(subject: Subject, among: Container[QueryId] | None = None) -> Itera
         subject: The questions.
         among: The questions to compare with earlier ones; None for all.
     """
-    of_words: dict[tuple[str, ...], list[QueryId]] = {}
-    for query in subject.queries:
-        of_words.setdefault(tuple(subject.words[query]) or (subject.texts[query].strip(),), []).append(query)
+    of_words = grouped(
+        (tuple(subject.words[query]) or (subject.texts[query].strip(),), query) for query in subject.queries
+    )
     for first, *others in of_words.values():
         for other in others:
             if among is not None and other not in among:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic
 
 from retrieval_metrics.checks import require
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.inputs.questions import QuestionsT
 from retrieval_metrics.presentation import numbers
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.questions.linting.findings import Change, LintFinding, Severity
 
 
@@ -75,10 +75,11 @@ class Lint(Printed, Generic[QuestionsT]):
         Returns:
             The new set; its `changes` say what was done, one sentence each. The old set does not change.
         """
-        done: dict[QueryId, list[Change]] = {}
-        for finding in self.findings:
-            if finding.change is not None and finding.query is not None:
-                done.setdefault(finding.query, []).append(finding.change)
+        done = grouped(
+            (finding.query, finding.change)
+            for finding in self.findings
+            if finding.change is not None and finding.query is not None
+        )
         old = self.questions
         judged = judgments_by_query(old.qrels)
         kept = {query for query in judged if all(change.judgment is not None for change in done.get(query, ()))}

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.pieces import Piece, Quote, Span
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.questions.linting.findings import LintFinding
@@ -70,9 +71,7 @@ class Search:
         long = by_piece and any(len(tokens) > LONG for tokens in passages.tokens)
         self.passages = Passages(part for item in passages.items for part in _windows(item)) if long else passages
         self._place = {item.id: at for at, item in enumerate(self.passages.items)}
-        self._from: dict[str | None, list[int]] = {}
-        for at, item in enumerate(self.passages.items):
-            self._from.setdefault(item.source, []).append(at)
+        self._from = grouped((item.source, at) for at, item in enumerate(self.passages.items))
 
     @property
     def is_telling(self) -> bool:
@@ -93,10 +92,9 @@ class Search:
 
     def _better_asked(self, found: Mapping[QueryId, _Found]) -> dict[QueryId, QueryId]:
         """Return, for each question, another one with the same judgments that finds them better."""
-        alike: dict[Any, list[QueryId]] = {}
-        for query in found:
-            judged = frozenset(frozenset(group.items()) for group in self._subject.groups(query))
-            alike.setdefault(judged, []).append(query)
+        alike = grouped(
+            (frozenset(frozenset(group.items()) for group in self._subject.groups(query)), query) for query in found
+        )
         better = {}
         for queries in alike.values():
             best = min(queries, key=lambda query: found[query].chance)

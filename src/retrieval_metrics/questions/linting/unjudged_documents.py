@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.argument_names import argument
 from retrieval_metrics.inputs.pieces import Quote, Span
-from retrieval_metrics.inputs.retrieved import Retrieved
-from retrieval_metrics.judging.ranking_order import ranked
+from retrieval_metrics.judging.matching.matching import Matching
+from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.questions.linting.findings import Change, LintFinding, Unchecked
 from retrieval_metrics.questions.words.wording import shortened
+from retrieval_metrics.scoring.rules import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,12 +44,13 @@ def at_top(subject: Subject) -> Iterator[LintFinding | Unchecked]:
             f"{argument('runs')}"
         )
         return
-    found_by = {query: [_first(run[query]) for run in runs.values() if query in run] for query in subject.queries}
+    found_by: dict[Any, list[list[Any]]] = {query: [] for query in subject.queries}
+    for rankings in (Rankings(run, Matching(collapse=True), STANDARD.ties) for run in runs.values()):
+        for query, ranking in rankings.of(found_by):
+            found_by[query].append(rankings.ids(ranking)[:TOP])
     if not any(one in subject.graded[query] for query, tops in found_by.items() for top in tops for one in top):
         return  # the judgments are of other ids, or the runs of other questions
     for query, tops in found_by.items():
-        if len(tops) < len(runs):
-            continue
         found = [one for one in tops[0] if one not in subject.graded[query] and all(one in top for top in tops[1:])]
         if found:
             yield LintFinding(
@@ -60,12 +60,6 @@ def at_top(subject: Subject) -> Iterator[LintFinding | Unchecked]:
                 f"{shortened(subject.texts[query])}, but it is not judged, so it counts as not relevant",
                 {"document": found[0], "documents": found, "runs": list(runs)},
             )
-
-
-def _first(ranking: Any) -> list[Any]:
-    best_first = ranked(ranking, "docid") if isinstance(ranking, Mapping) else ranking
-    names = (one.id if isinstance(one, Retrieved) else one for one in best_first)
-    return list(islice(dict.fromkeys(names), TOP))
 
 
 def resembling(subject: Subject) -> Iterator[LintFinding]:
@@ -142,11 +136,11 @@ class _Resembling:
                 return
         places = self._passages.places(text)
         judged = {other.source for other in self._subject.relevant[query] if isinstance(other, Span)}
-        others = [place for place in places if place.name not in judged or place.count > 1]
+        others = [name for name, count in places.items() if name not in judged or count > 1]
         if others:
             yield LintFinding(
                 "possible_answer",
                 query,
-                f"the text of {span!r}, {shortened(text)}, is also in {others[0].name!r}, which is not judged",
-                {"document": others[0].name, "like": span, "documents": [place.name for place in others]},
+                f"the text of {span!r}, {shortened(text)}, is also in {others[0]!r}, which is not judged",
+                {"document": others[0], "like": span, "documents": others},
             )

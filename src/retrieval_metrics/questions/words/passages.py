@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.files.folders import texts_at
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.normalised import normalised, reading
@@ -31,14 +31,6 @@ UNPLACED = "\0"
 """Fills the gaps of an assembled source that no passage covers."""
 TRIMMED = 4
 """Gaps up to this many characters are white space that splitters trim off passages."""
-
-
-@dataclass(frozen=True)
-class Occurrence:
-    """The place of a quote: in a source if its text is known, else in a passage."""
-
-    name: Any
-    count: int
 
 
 class Passages:
@@ -87,10 +79,11 @@ class Passages:
     @cached_property
     def sources(self) -> dict[str, str]:
         """The text of each source, assembled from the passages; what no passage holds is left blank."""
-        parts: dict[str, list[Retrieved]] = {}
-        for item in self.items:
-            if item.source is not None and item.text is not None and item.start is not None:
-                parts.setdefault(item.source, []).append(item)
+        parts = grouped(
+            (item.source, item)
+            for item in self.items
+            if item.source is not None and item.text is not None and item.start is not None
+        )
         return {name: text for name, held in parts.items() if (text := _assembled(held))}
 
     def has_source(self, name: str) -> bool:
@@ -114,11 +107,7 @@ class Passages:
 
     @cached_property
     def _having(self) -> dict[str, list[int]]:
-        having: dict[str, list[int]] = {}
-        for at, tokens in enumerate(self.tokens):
-            for word in dict.fromkeys(tokens):
-                having.setdefault(word, []).append(at)
-        return having
+        return grouped((word, at) for at, tokens in enumerate(self.tokens) for word in dict.fromkeys(tokens))
 
     @cached_property
     def _all_texts(self) -> str:
@@ -148,8 +137,11 @@ class Passages:
         kept = [set(self.tokens[at]) for at in having[0]]
         return [at for at, tokens in zip(having[0], kept, strict=True) if tokens.issuperset(wanted)]
 
-    def places(self, quote: str) -> list[Occurrence]:
-        """Return the places of a quote; a place in overlapping passages counts once."""
+    def places(self, quote: str) -> dict[Any, int]:
+        """Return how often a quote is in each source whose text is known, and else in each passage by id.
+
+        A place in overlapping passages counts once.
+        """
         wanted = normalised(quote)
         found: Counter[Any] = Counter()
         for at in self.holding(quote):
@@ -158,7 +150,7 @@ class Passages:
                 found[item.source] = _count(self.sources[item.source], wanted)
             else:
                 found[item.id] += _count(item.text or "", wanted)
-        return [Occurrence(name, count) for name, count in found.items()]
+        return dict(found)
 
     def source_of(self, quote: str) -> str | None:
         """Return the source that holds a quote, even if no passage does."""
@@ -173,19 +165,11 @@ class Passages:
 
     @cached_property
     def _sharing(self) -> dict[tuple[str, ...], list[int]]:
-        sharing: dict[tuple[str, ...], list[int]] = {}
-        for at, runs in enumerate(self.shingles):
-            for run in runs:
-                sharing.setdefault(run, []).append(at)
-        return sharing
+        return grouped((run, at) for at, runs in enumerate(self.shingles) for run in runs)
 
     @cached_property
     def _same(self) -> dict[str, list[int]]:
-        same: dict[str, list[int]] = {}
-        for at, text in enumerate(self.normal_texts):
-            if text:
-                same.setdefault(text, []).append(at)
-        return same
+        return grouped((text, at) for at, text in enumerate(self.normal_texts) if text)
 
     def copies(self, at: int) -> list[int]:
         """Return the other passages with the same text."""

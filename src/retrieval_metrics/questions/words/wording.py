@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.grouped import grouped
 from retrieval_metrics.questions.words.languages import FUNCTION_WORDS
 
 if TYPE_CHECKING:
@@ -43,9 +44,7 @@ def longest_shared_run(left: Sequence[str], right: Sequence[str]) -> tuple[int, 
         >>> longest_shared_run("why is the sky blue".split(), "because the sky is".split())
         (2, 2)
     """
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(right):
-        places.setdefault(word, []).append(place)
+    places = grouped((word, place) for place, word in enumerate(right))
     best, end = 0, 0
     ending: dict[int, int] = {}
     for at, word in enumerate(left):

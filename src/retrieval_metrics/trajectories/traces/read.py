@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.argument_names import argument, in_python
+from retrieval_metrics.inputs.host_rows import items_in
 from retrieval_metrics.presentation.numbers import count
 from retrieval_metrics.trajectories.traces.assembling import ReadingRules, Trace
 from retrieval_metrics.trajectories.traces.forms import spans_of
@@ -14,12 +15,15 @@ from retrieval_metrics.trajectories.traces.payloads import parsed
 from retrieval_metrics.trajectories.traces.span import MODEL, RETRIEVER, SPAN_KINDS, TOOL, TraceError, TraceSpan
 from retrieval_metrics.trajectories.traces.units import units_of
 from retrieval_metrics.trajectories.trajectories import Trajectories
+from retrieval_metrics.trajectories.views import seen_in
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.aliases import DocumentId
+    from retrieval_metrics.inputs.retrieved_run import Seen
     from retrieval_metrics.trajectories.trajectory import Trajectory
+    from retrieval_metrics.trajectories.views import CallsView
 
 
 def read_traces(
@@ -110,26 +114,30 @@ tokens=None)]
     return Trajectories(of_question, notes=_notes(traces, without))
 
 
-def trajectory_in(
+def seen_in_trace(
     spans: Iterable[Mapping[str, Any]],
-    documents: Callable[[Any], Any],
+    view: CallsView,
     calls: Collection[str] = (),
     citations: Sequence[Any] | None = None,
-) -> Trajectory:
-    """Return what one trace tells, for hosts that score a trace at a time.
+    where: str = "the span",
+) -> Seen:
+    """Return what was seen in one trace, for hosts that score a trace at a time.
 
     Args:
         spans: The spans as plain dicts, as in `read_traces`.
-        documents: Returns the documents in the output of a search.
+        view: Which searches count, or what became of them.
         calls: The ids of the spans that are the searches; empty for the outermost retrievers.
         citations: What the answer cites, if that is known.
+        where: Where the documents of a search are, for messages.
 
     Raises:
-        ValueError: If the trace cannot be trusted.
+        ValueError: If the trace cannot be trusted, or what the view needs is unknown.
+        TypeError: If a search found something other than a list of documents.
     """
     (trace,) = _Traces(spans, None).values()
-    told = Trace(trace, ReadingRules(calls=calls, documents=documents)).trajectory()
-    return told if citations is None else replace(told, citations=citations)
+    rules = ReadingRules(calls=calls, documents=lambda output: [] if output is None else items_in(output, where))
+    told = Trace(trace, rules).trajectory()
+    return seen_in(told if citations is None else replace(told, citations=citations), view)
 
 
 class _Traces(dict[str, dict[str, TraceSpan]]):

@@ -13,38 +13,24 @@ from retrieval_metrics import EvaluationSet, Text
 from retrieval_metrics.types import Piece
 
 
-def as_evaluation_set(dataset: Any) -> EvaluationSet:
-    """Return questions with judgments from a dataset of LlamaIndex.
-
-    Args:
-        dataset: Anything that `EvaluationSet.of` reads; a DataFrame with the keys of its rows as columns; a
-            LabelledRagDataset or its DataFrame, whose reference contexts are judged as texts; or the path of a JSON
-            file of an EmbeddingQAFinetuneDataset or a LabelledRagDataset.
+def content_of(dataset: Any) -> Any:
+    """Return the content of a JSON file of an EmbeddingQAFinetuneDataset or a LabelledRagDataset; others as they are.
 
     Raises:
-        TypeError: If it has another shape.
-        ValueError: If it is empty or incomplete, or the file is not such a JSON file.
-        OSError: If the file cannot be read.
+        ValueError: If it is not such a file.
+        OSError: If it cannot be read.
     """
-    if isinstance(dataset, (str, Path)):
-        content = _read_json(dataset)
-        if "examples" in content:
-            return EvaluationSet.of([_labelled(row) for row in content["examples"]])
-        return EvaluationSet.of({"queries": content["queries"], "relevant_docs": content["relevant_docs"]})
-    if (examples := getattr(dataset, "examples", None)) is not None:
-        return EvaluationSet.of([_labelled(vars(one)) for one in examples])
-    if hasattr(dataset, "columns") and (hasattr(dataset, "to_dicts") or hasattr(dataset, "to_dict")):
-        rows = dataset.to_dicts() if hasattr(dataset, "to_dicts") else dataset.to_dict("records")
-        return EvaluationSet.of([_labelled(row) for row in rows])
-    return EvaluationSet.of(dataset)
-
-
-def _labelled(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a row of a LabelledRagDataset with its reference contexts as texts; any other row unchanged."""
-    contexts = row.get("reference_contexts")
-    if contexts is None or not isinstance(contexts, (list, tuple)):
-        return row
-    return {"query": row.get("query"), "relevant": [Text(text) for text in contexts]}
+    if not isinstance(dataset, (str, Path)):
+        return dataset
+    try:
+        content = json.loads(Path(dataset).read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{dataset} is not JSON: {error}") from error
+    if not isinstance(content, Mapping) or not ({"queries", "relevant_docs"} <= set(content) or "examples" in content):
+        raise ValueError(
+            f"{dataset} must hold a JSON object with 'queries' and 'relevant_docs', as EmbeddingQAFinetuneDataset saves"
+        )
+    return content
 
 
 def mode_of(dataset: Any) -> RetrievalEvalMode:
@@ -53,8 +39,6 @@ def mode_of(dataset: Any) -> RetrievalEvalMode:
     Raises:
         ValueError: If the mode is anything else.
     """
-    if isinstance(dataset, (str, Path)):
-        dataset = _read_json(dataset)
     if isinstance(dataset, Mapping):
         said = dataset.get("mode") if "queries" in dataset else None  # otherwise it maps query texts to judgments
     else:
@@ -82,7 +66,7 @@ def judged_by_text(dataset: Any) -> EvaluationSet:
         >>> judged_by_text(dataset).qrels
         {'q': [Text(text='because of that')]}
     """
-    content = _read_json(dataset) if isinstance(dataset, (str, Path)) else dataset
+    content = content_of(dataset)
     queries, corpus, relevant_docs = (_part(content, name) for name in ("queries", "corpus", "relevant_docs"))
     texts: dict[Any, list[Text]] = {}
     for query, relevant in relevant_docs.items():
@@ -102,18 +86,6 @@ def _part(dataset: Any, name: str) -> Mapping[Any, Any]:
         kind = type(dataset).__name__
         raise TypeError(f"a dataset needs queries, corpus and relevant_docs; {name} of the {kind} is {part!r}")
     return part
-
-
-def _read_json(dataset: str | Path) -> Mapping[str, Any]:
-    try:
-        content = json.loads(Path(dataset).read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{dataset} is not JSON: {error}") from error
-    if not isinstance(content, Mapping) or not ({"queries", "relevant_docs"} <= set(content) or "examples" in content):
-        raise ValueError(
-            f"{dataset} must hold a JSON object with 'queries' and 'relevant_docs', as EmbeddingQAFinetuneDataset saves"
-        )
-    return content
 
 
 def plain(judgments: Any) -> Any:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 
 from llama_index.evaluation.retrieval_metrics.asking import AskingEvaluator
-from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set, mode_of
+from llama_index.evaluation.retrieval_metrics.datasets import content_of, mode_of
 from llama_index.evaluation.retrieval_metrics.metrics import metrics_of_any_kind, refuse_host_options
 from llama_index.evaluation.retrieval_metrics.questions import single_question
 from llama_index.evaluation.retrieval_metrics.stages import stage_names
-from retrieval_metrics import aretrieve, retrieve
+from retrieval_metrics import EvaluationSet, aretrieve, retrieve
 from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
 
 if TYPE_CHECKING:
@@ -141,7 +141,8 @@ class RetrieverEvaluator(AskingEvaluator):
         """Take the arguments of `evaluate_dataset`."""
         if stages and resume is not None:
             raise ValueError("stages=True needs every answer anew, so leave resume= out")
-        questions, mode = as_evaluation_set(dataset), mode_of(dataset)
+        content = content_of(dataset)
+        questions, mode = EvaluationSet.of(content), mode_of(content)
         names = stage_names(self.node_postprocessors or ()) if stages else ()
         scorer = self._scorer(questions, mode, clusters=clusters, stages=names)
         asking = scorer.asking | {

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 
-from llama_index.evaluation.retrieval_metrics.datasets import as_evaluation_set
+from llama_index.evaluation.retrieval_metrics.datasets import content_of
 from llama_index.evaluation.retrieval_metrics.nodes import as_items, one_document_each, texts_by_name
 from llama_index.evaluation.retrieval_metrics.questions import refuse_nodes
-from retrieval_metrics import Metric, Retrieved
+from retrieval_metrics import EvaluationSet, Metric, Retrieved
 from retrieval_metrics.adapting import Asked, RowScorer
 from retrieval_metrics.adapting.printing import numbers
 
@@ -58,7 +58,7 @@ class ResponseEvaluator(BaseEvaluator):
         passing: float = 0.5,
     ) -> None:
         """Set the questions, the judgments and the options."""
-        questions = as_evaluation_set(dataset)
+        questions = EvaluationSet.of(content_of(dataset))
         refuse_nodes(questions)
         asked = Asked(questions, [metric], match, documents=partial(texts_by_name, documents, source))
         self._scorer = RowScorer([metric], match=asked.match, max_grade=asked.qrels.largest_grade)
