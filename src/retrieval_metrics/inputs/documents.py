@@ -13,6 +13,10 @@ from retrieval_metrics.inputs.retrieved import Retrieved
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+WANTED = (
+    "documents must be texts by the name of their source, as in {'guide.md': text}, or a list of documents of a "
+    "framework or of Retrieved(id, text=..., source=...)"
+)
 BEGINNING = 30
 """How many characters of a document without an id an error shows."""
 
@@ -64,12 +68,9 @@ def source_texts(documents: Any, judged: Collection[str] = ()) -> dict[str, str]
             raise TypeError(f"documents must map the name of each source to its text, got {documents[stray]!r}")
         texts = dict(documents)
     elif isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
-        raise TypeError(
-            "documents must be texts by the name of their source, or a list of documents of a framework or of "
-            f"Retrieved(id, text=..., source=...), got {type(documents).__name__}"
-        )
+        raise TypeError(f"{WANTED}, got {type(documents).__name__}")
     else:
-        texts = _named(_items(list(documents)), set(judged))
+        texts = _named(as_items(documents, WANTED), set(judged))
     if judged and not set(judged) & texts.keys():
         raise ValueError(
             f"{argument('documents')} has no text of {min(judged)!r}, nor of any other source of the judged spans; it "
@@ -78,19 +79,25 @@ def source_texts(documents: Any, judged: Collection[str] = ()) -> dict[str, str]
     return texts
 
 
-def _items(documents: list[Any]) -> list[Retrieved]:
+def as_items(documents: Iterable[Any], wanted: str) -> list[Retrieved]:
+    """Return documents, of an installed host or of the core, as items of the core.
+
+    Args:
+        documents: The documents.
+        wanted: What is expected, for the message.
+
+    Raises:
+        TypeError: If one is neither.
+    """
     items: list[Retrieved] = []
     for one in documents:
+        host = None if isinstance(one, Retrieved) else host_of(one)
         if isinstance(one, Retrieved):
             items.append(one)
-            continue
-        host = host_of(one)
-        if host is None or host.documents is None:
-            raise TypeError(
-                "documents must be texts by the name of their source, as in {'guide.md': text}, or a list of documents "
-                f"of a framework or of Retrieved(id, text=..., source=...); the list holds {one!r:.80}"
-            )
-        items.extend(host.documents([one]))
+        elif host is not None and host.documents is not None:
+            items.extend(host.documents([one]))
+        else:
+            raise TypeError(f"{wanted}; the list holds {one!r:.80}")
     return items
 
 

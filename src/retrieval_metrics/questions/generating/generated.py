@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.checks import require
 from retrieval_metrics.inputs.pieces import Quote
 from retrieval_metrics.inputs.qrels import judgments_by_query
+from retrieval_metrics.presentation.beginnings import beginning
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.questions.generating.kinds import DIFFICULTIES, KINDS
@@ -150,7 +151,7 @@ class GeneratedQuestions(Printed):
         tables = [Table(header, rows, self._notes(), title, (0, -1))]
         if self.rejected:
             first = {one.reason: one.message for one in reversed(self.rejected)}
-            counted = [[reason, str(count), _short(first[reason])] for reason, count in self.reasons.items()]
+            counted = [[reason, str(count), beginning(first[reason], 100)] for reason, count in self.reasons.items()]
             tables.append(Table(["rejected because", "n", "for example"], counted, (), "", (0, 2)))
         return tables
 
@@ -194,8 +195,3 @@ class GeneratedQuestions(Printed):
         if len(self.questions):
             notes.append("a model wrote them and a model checked them: have people read a sample before you rely on it")
         return notes
-
-
-def _short(message: str, most: int = 100) -> str:
-    line = " ".join(message.split())
-    return line if len(line) <= most else f"{line[: most - 3].rstrip()}..."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.grouped import grouped
-from retrieval_metrics.inputs.hosts import host_of
+from retrieval_metrics.inputs.documents import as_items
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.normalised import normalised, reading
 from retrieval_metrics.judging.matching.texts import runs_of, words
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import DocumentId
 
+WANTED = (
+    "a corpus must map ids to texts, as in {'d1': 'its text'}, or be a list of Retrieved(id, text=..., source=...) or "
+    "of documents of a framework"
+)
 SHINGLE = 4
 """The number of words in a run that passages are compared by."""
 COMMON = 50
@@ -61,17 +65,14 @@ class Passages:
         if isinstance(corpus, PathLike) or (isinstance(corpus, str) and Path(corpus).exists()):
             corpus = texts_at(corpus)
         if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Iterable):
-            raise TypeError(
-                "a corpus must map ids to texts, or be a list of Retrieved(id, text=..., source=...) or of documents "
-                f"of a framework, got {type(corpus).__name__}"
-            )
+            raise TypeError(f"{WANTED}, got {type(corpus).__name__}")
         if isinstance(corpus, Mapping):
             read = cls(_passage(name, content) for name, content in corpus.items())
         else:
             entries = list(corpus)
             if entries and all(isinstance(entry, (str, int)) for entry in entries):
                 return cls([], entries)
-            read = cls(_items(entries))
+            read = cls(as_items(entries, WANTED))
         if not read.items:
             raise ValueError("the corpus is empty: it has no passages")
         return read
@@ -230,18 +231,6 @@ def _passage(name: Any, content: Any) -> Retrieved:
     if not isinstance(content, str):
         raise TypeError(f"the corpus must map ids to texts, got {content!r} for {name!r}")
     return Retrieved(name, content, source=str(name), start=0)
-
-
-def _items(entries: list[Any]) -> list[Retrieved]:
-    if all(isinstance(entry, Retrieved) for entry in entries):
-        return entries
-    host = host_of(entries[0])
-    if host is None or host.documents is None:
-        raise TypeError(
-            "the passages of a corpus must be Retrieved(id, text=..., source=...) or documents of a framework, got "
-            f"{entries[0]!r}; pass texts by id, as in {{'d1': 'its text'}}"
-        )
-    return list(host.documents(entries))
 
 
 def _assembled(parts: list[Retrieved]) -> str:

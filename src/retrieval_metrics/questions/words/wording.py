@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from difflib import SequenceMatcher
 from functools import cache
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.grouped import grouped
 from retrieval_metrics.questions.words.languages import FUNCTION_WORDS
 
 if TYPE_CHECKING:
@@ -44,15 +44,8 @@ def longest_shared_run(left: Sequence[str], right: Sequence[str]) -> tuple[int, 
         >>> longest_shared_run("why is the sky blue".split(), "because the sky is".split())
         (2, 2)
     """
-    places = grouped((word, place) for place, word in enumerate(right))
-    best, end = 0, 0
-    ending: dict[int, int] = {}
-    for at, word in enumerate(left):
-        ending = {place: ending.get(place - 1, 0) + 1 for place in places.get(word, ())}
-        longest = max(ending.values(), default=0)
-        if longest > best:
-            best, end = longest, at + 1
-    return end - best, best
+    found = SequenceMatcher(None, left, right, autojunk=False).find_longest_match()
+    return found.a, found.size
 
 
 def sentences(text: str) -> list[str]:
