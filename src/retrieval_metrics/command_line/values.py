@@ -129,8 +129,8 @@ def memory_size(text: str) -> int:
     return int(float(match[1]) * UNITS[match[2]])
 
 
-class Setting(NamedTuple):
-    """A setting of `--reading`: a word for its value, and how the text of the value is read."""
+class ReadingKey(NamedTuple):
+    """A key of `--reading`: a word for its value, and how the text of the value is read."""
 
     word: str
     convert: Callable[[str], Any]
@@ -142,12 +142,12 @@ def _yes_or_no(text: str) -> bool:
     return text == "yes"
 
 
-READING: Mapping[str, Setting] = {
-    "compression": Setting("RATIO", lambda text: Limits(compression=float(text)).compression),
-    "line": Setting("SIZE", lambda text: Limits(line=memory_size(text)).line),
-    "progress": Setting("yes|no", _yes_or_no),
-    "split": Setting("NAME", str),
-    "subset": Setting("NAME", str),
+READING: Mapping[str, ReadingKey] = {
+    "compression": ReadingKey("RATIO", lambda text: Limits(compression=float(text)).compression),
+    "line": ReadingKey("SIZE", lambda text: Limits(line=memory_size(text)).line),
+    "progress": ReadingKey("yes|no", _yes_or_no),
+    "split": ReadingKey("NAME", str),
+    "subset": ReadingKey("NAME", str),
 }
 """What `--reading` takes."""
 
