@@ -26,7 +26,7 @@ from peers import FROM_FILES, METRICS, TREC_EVAL, TREC_EVAL_REQUEST, UNCUT, US, 
 
 import retrieval_metrics as rm  # noqa: E402
 from generated import SHAPES, Qrels, Run, Shape, generate, write_trec  # noqa: E402
-from retrieval_metrics.presentation import tables  # noqa: E402
+from retrieval_metrics.presentation.tables import Table  # noqa: E402
 
 REPEATS = {1_000: 10, 6_980: 1}
 """Timed calls in one process after the first, by number of queries."""
@@ -144,7 +144,7 @@ def show(title: str, measured: Mapping[str, list[Measured]]) -> None:
         for name, processes in measured.items()
     ]
     header = ["from files", "first call, s", "/ ours", "later, s", "/ ours", "MB", "spread"]
-    print(f"\n{title}\n\n{tables.markdown(header, rows)}", flush=True)
+    print(f"\n{title}\n\n{Table(header, rows).markdown()}", flush=True)
 
 
 def main() -> int:
@@ -162,7 +162,7 @@ def main() -> int:
         return 0
     kept = {promise: holds(seen) for promise, holds in PROMISES}
     rows = [[name, "yes" if held else "NO"] for name, held in kept.items()]
-    print(f"\nWhat reading files promises\n\n{tables.markdown(['promise', 'kept'], rows)}")
+    print(f"\nWhat reading files promises\n\n{Table(['promise', 'kept'], rows).markdown()}")
     return 0 if all(kept.values()) else 1
 
 

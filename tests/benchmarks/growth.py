@@ -30,7 +30,7 @@ use_one_thread()
 import numpy as np  # noqa: E402  (after the threads are set)
 
 import retrieval_metrics as rm  # noqa: E402
-from retrieval_metrics.presentation import tables  # noqa: E402
+from retrieval_metrics.presentation.tables import Table  # noqa: E402
 
 METRICS = ["mrr@10", "map", "ndcg@10"]
 LINEAR, BOUNDED, QUADRATIC = 1.3, 1.5, 2.3
@@ -286,7 +286,9 @@ def main() -> int:
             [name, f"{sizes[0]:,} to {sizes[-1]:,}", f"{times[-1]:.3f}", f"{exponent:.2f}", f"{last:.2f}", said]
         )
         print(f"{name}: {exponent:.2f}", file=sys.stderr, flush=True)
-    print(tables.markdown(["work, by what grows", "sizes", "s at the largest", "exponent", "last step", "limit"], rows))
+    print(
+        Table(["work, by what grows", "sizes", "s at the largest", "exponent", "last step", "limit"], rows).markdown()
+    )
     return 0 if kept else 1
 
 

@@ -110,7 +110,7 @@ def main() -> None:
         )
         print(f"lambda {weight}: the same documents in the same order for {same} of {len(queries)} queries")
     print(f"{K} of {FETCH_K} candidates x {dense.vectors.shape[1]} dimensions; {machine()}\n")
-    print(tables.markdown(["ranker", f"ndcg@{K}", "diversity", "ms per query"], rows))
+    print(tables.Table(["ranker", f"ndcg@{K}", "diversity", "ms per query"], rows).markdown())
 
 
 if __name__ == "__main__":

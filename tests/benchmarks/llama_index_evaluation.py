@@ -41,7 +41,7 @@ from llama_index.core.schema import (  # noqa: E402  (as above)
 
 import retrieval_metrics as rm  # noqa: E402  (as above)
 from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator  # noqa: E402  (as above)
-from retrieval_metrics.presentation import tables  # noqa: E402  (as above)
+from retrieval_metrics.presentation.tables import Table  # noqa: E402  (as above)
 
 QUERIES, DEPTH, CORPUS = 1_000, 20, 5_000
 STOCK = "llama-index-core, one after another"
@@ -154,7 +154,7 @@ def main() -> int:
             said = "" if bound is None else f"at most {bound:g}: {'yes' if ratio <= bound else 'NO'}"
             rows.append([name, f"{median:.3f}", f"{ratio:.2f}", said])
             kept.append(bound is None or ratio <= bound)
-        print(f"\n{tables.markdown([title, 's', '/ stock', 'promise'], rows)}")
+        print(f"\n{Table([title, 's', '/ stock', 'promise'], rows).markdown()}")
     return 0 if all(kept) else 1
 
 

@@ -21,7 +21,7 @@ from measure import use_one_thread
 use_one_thread()
 
 import retrieval_metrics as rm  # noqa: E402  (after the threads are set)
-from retrieval_metrics.presentation import tables  # noqa: E402
+from retrieval_metrics.presentation.tables import Table  # noqa: E402
 
 DEPTH = 100
 QUESTIONS, SPANS, SOURCES, SOURCE_LENGTH, CHUNK = 472, 790, 5, 300_000, 512
@@ -168,7 +168,7 @@ def main() -> int:
             lambda quoted=quoted, ranked=ranked: ours(quoted, ranked, rm.Matching()),
             lambda quoted=quoted, ranked=ranked: quotes_in_loops(quoted, ranked),
         )
-    print(tables.text(["CPU seconds", "ours", "loops", "ratio", "at most", RECALL], rows))
+    print(Table(["CPU seconds", "ours", "loops", "ratio", "at most", RECALL], rows).text())
     print("\nKept: " + ("every bound" if not slow else f"all but {', '.join(slow)}"))
     return bool(slow)
 

@@ -29,7 +29,7 @@ from pyversity import Strategy, diversify  # noqa: E402
 
 import retrieval_metrics as rm  # noqa: E402
 from generated import clustered  # noqa: E402
-from retrieval_metrics.presentation import tables  # noqa: E402
+from retrieval_metrics.presentation.tables import Table  # noqa: E402
 
 SIZES = ((20, 384, 10), (100, 1536, 10), (100, 1536, 50), (1000, 384, 100), (1000, 1536, 100), (10_000, 1536, 100))
 SLOWEST = 1000
@@ -97,7 +97,7 @@ def main() -> int:
             kept = kept and (bar is None or ratio >= bar)
             promise = "" if bar is None else f"{bar:g}x: {'kept' if ratio >= bar else 'NOT KEPT'}"
             rows.append([f"{n} x {d}, k={k}", name, f"{value:.3g}", f"{ratio:.1f}", str(same[name]), promise])
-    print(tables.markdown(["candidates", "by", "ms", "/ ours", "same selection", "promised"], rows))
+    print(Table(["candidates", "by", "ms", "/ ours", "same selection", "promised"], rows).markdown())
     return 0 if kept else 1
 
 

@@ -45,7 +45,7 @@ from ray_retrieval_metrics.shuffled_rows import (  # noqa: E402
     to_rows,
 )
 from retrieval_metrics.definition.metric import as_metrics  # noqa: E402
-from retrieval_metrics.presentation import tables  # noqa: E402
+from retrieval_metrics.presentation.tables import Table  # noqa: E402
 from retrieval_metrics.scoring.rules import as_rules  # noqa: E402
 
 DEPTH = 100
@@ -118,7 +118,7 @@ def one_block() -> bool:
                 ]
             )
     head = ["rows in the block", "ties", "M rows/s/core", "first call, s", "MB of the block", "MB above it, at most"]
-    print(tables.markdown(head, rows))
+    print(Table(head, rows).markdown())
     return kept
 
 
@@ -176,7 +176,7 @@ def on_ray(queries: int, partitions: int | None) -> bool:
         ["means, intervals, counts", f"{sums:.1f}", f"{n_rows / sums / cores / 1e6:.2f}"],
     ]
     print(f"\n{n_rows:,} rows of {queries:,} queries in {partitions} partitions on {cores} cores:\n")
-    print(tables.markdown(["stage", "seconds", "M rows/s/core"], rows))
+    print(Table(["stage", "seconds", "M rows/s/core"], rows).markdown())
     heaviest = max(blockwise(shuffled, weighed, **options).take_all(), key=lambda row: row["most"])
     print(
         f"\nA worker with a block of {heaviest['rows']:,} rows takes at most {heaviest['most']:.0f} MB, the "

@@ -34,7 +34,7 @@ from peers import FIRST, FROM_DICTS, IMPORTS, METRICS, UNCUT, US  # noqa: E402  
 
 import retrieval_metrics as rm  # noqa: E402
 from generated import SHAPES, Qrels, Run, Shape, clustered, generate, worsened, write_jsonl, write_trec  # noqa: E402
-from retrieval_metrics.presentation import tables  # noqa: E402
+from retrieval_metrics.presentation.tables import Table  # noqa: E402
 
 NUMPY = "import numpy"
 COMPARED = f"{US}, and compare"
@@ -363,7 +363,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="imports, evaluate, rules, compare, files, spans, reports or mmr")
     chosen = parser.parse_args()
     print(f"{machine()}; CPU time of one thread, {chosen.rounds} interleaved processes for each call\n", flush=True)
-    head, ruler, *_ = tables.markdown(HEADER, [[""] * len(HEADER)]).splitlines()
+    head, ruler, *_ = Table(HEADER, [[""] * len(HEADER)]).markdown().splitlines()
     print(f"{head}\n{ruler}", flush=True)
     kept = True
     with tempfile.TemporaryDirectory() as place:

@@ -182,19 +182,6 @@ def test_help_and_no_command(capsys: pytest.CaptureFixture[str]) -> None:
         assert "examples:" in capsys.readouterr().out
 
 
-def test_colours_are_for_terminals_only(files: list[str]) -> None:
-    pty = pytest.importorskip("pty")
-    command = [sys.executable, "-W", "ignore", "-m", "retrieval_metrics.command_line", "evaluate", *files, "-m", "mrr"]
-    environment = {key: value for key, value in os.environ.items() if key not in {"NO_COLOR", "FORCE_COLOR"}}
-    environment["TERM"] = "xterm"
-    assert b"\x1b[" not in subprocess.run(command, env=environment, check=True, capture_output=True).stdout
-    master, slave = pty.openpty()
-    subprocess.run(command, env=environment, check=True, stdout=slave, stderr=subprocess.DEVNULL)
-    os.close(slave)
-    assert b"\x1b[36mmrr" in os.read(master, 65536)
-    os.close(master)
-
-
 def test_a_reader_that_stops_early_is_no_error(files: list[str]) -> None:
     command = f"{sys.executable} -m retrieval_metrics.command_line evaluate {' '.join(files)} --per-query | head -1"
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], check=False, capture_output=True, text=True)
@@ -291,9 +278,17 @@ def many(tmp_path: Path) -> list[str]:
     return [str(tmp_path / "q.trec"), str(tmp_path / "r.trec")]
 
 
-@pytest.mark.parametrize("reader", ["head -1", "true", "cat"])
-@pytest.mark.parametrize("environment", [{}, {"PYTHONUNBUFFERED": "1"}])
-@pytest.mark.parametrize("redirected", ["", "2>&1"])
+@pytest.mark.parametrize(
+    ("reader", "environment", "redirected"),  # of two of them, every pair
+    [
+        ("head -1", {}, ""),
+        ("head -1", {"PYTHONUNBUFFERED": "1"}, "2>&1"),
+        ("true", {}, "2>&1"),
+        ("true", {"PYTHONUNBUFFERED": "1"}, ""),
+        ("cat", {}, "2>&1"),
+        ("cat", {"PYTHONUNBUFFERED": "1"}, ""),
+    ],
+)
 def test_the_exit_code_is_the_gates_whatever_reads_the_output(
     many: list[str], tmp_path: Path, reader: str, environment: dict[str, str], redirected: str
 ) -> None:

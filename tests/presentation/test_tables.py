@@ -5,7 +5,7 @@ from io import StringIO
 from rich.console import Console
 
 import retrieval_metrics as rm
-from retrieval_metrics.presentation import numbers, tables
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.statistics import Interval
 
@@ -13,7 +13,7 @@ TABLE = Table(["name", "n", "why"], [["a|b", "1", "[bold]x"], ["<c>", "12", "y"]
 
 
 def test_text_is_aligned_by_what_a_column_holds() -> None:
-    assert tables.text(*TABLE).splitlines() == [
+    assert TABLE.text().splitlines() == [
         "Title",
         "name   n  why",
         "a|b    1  [bold]x",
@@ -23,7 +23,7 @@ def test_text_is_aligned_by_what_a_column_holds() -> None:
 
 
 def test_markdown_escapes_its_own_separator() -> None:
-    assert tables.markdown(*TABLE).splitlines() == [
+    assert TABLE.markdown().splitlines() == [
         "**Title**",
         "",
         "| name | n | why |",
@@ -36,7 +36,7 @@ def test_markdown_escapes_its_own_separator() -> None:
 
 
 def test_html_escapes_everything() -> None:
-    page = tables.html(*TABLE._replace(title="<t>"))
+    page = TABLE._replace(title="<t>").html()
     assert "&lt;c&gt;" in page
     assert "<strong>&lt;t&gt;</strong>" in page
     assert page.count("<td") == 6
@@ -49,17 +49,17 @@ def printed(thing: object) -> str:
 
 
 def test_rich_draws_the_same_cells_and_reads_no_markup_in_them() -> None:
-    text = printed(tables.rich(*TABLE))
+    text = printed(TABLE.rich())
     for cell in ("Title", "a|b", "[bold]x", "<c>", "note [1]"):
         assert cell in text
 
 
 def test_notes_alone_are_no_table() -> None:
     notes = Table((), (), ["said"])
-    assert tables.text(*notes) == "said"
-    assert tables.markdown(*notes) == "- said"
-    assert tables.html(*notes) == "<p>said</p>"
-    assert printed(tables.rich(*notes)).strip() == "said"
+    assert notes.text() == "said"
+    assert notes.markdown() == "- said"
+    assert notes.html() == "<p>said</p>"
+    assert printed(notes.rich()).strip() == "said"
 
 
 def test_every_result_is_printed_by_rich_with_all_its_parts() -> None:

@@ -10,35 +10,29 @@ from retrieval_metrics.definition.scored_name import scored_name
 from retrieval_metrics.definition.table import DEFINITIONS
 from retrieval_metrics.evaluation.asked_questions import Asked
 from retrieval_metrics.evaluation.scorer import RowScorer, Scorer, row_error
-from retrieval_metrics.inputs.host_rows import check_path, items_in, part_of
 from retrieval_metrics.inputs.hosts import Host, host_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.keeping.identity import questions_fingerprint
 from retrieval_metrics.reranking.scaling import relevance_by
 from retrieval_metrics.retrieving.ways import Ways
-from retrieval_metrics.trajectories.traces.read import seen_in_trace
+from retrieval_metrics.trajectories.row_paths import RowPaths
 from retrieval_metrics.trajectories.traces.recording import Recording
-from retrieval_metrics.trajectories.views import check_calls
 
 __all__ = [
     "DEFINITIONS",
     "Asked",
     "Host",
     "Recording",
+    "RowPaths",
     "RowScorer",
     "Scorer",
     "Ways",
     "as_qrels",
-    "check_calls",
-    "check_path",
     "host_of",
-    "items_in",
-    "part_of",
     "questions_fingerprint",
     "relevance_by",
     "row_error",
     "scored_name",
-    "seen_in_trace",
     "with_documents",
 ]

@@ -14,8 +14,8 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.presentation import tables
 from retrieval_metrics.presentation.escapes import escaped, on_one_line
+from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.saving import STANDARD_OUTPUT, save_text
 
 if TYPE_CHECKING:
@@ -99,11 +99,11 @@ def discard(stream: Any) -> None:
 def page(shown: Shown) -> str:
     """Return a result as one page of HTML."""
     head = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Retrieval metrics</title></head><body>'
-    return "\n".join([head, *(tables.html(*table) for table in shown.tables), "</body></html>"])
+    return "\n".join([head, *(table.html() for table in shown.tables), "</body></html>"])
 
 
 def _text(shown: Shown) -> str:
-    return "\n\n".join(tables.text(*table._replace(notes=_wrapped(table.notes))) for table in shown.tables)
+    return "\n\n".join(table._replace(notes=_wrapped(table.notes)).text() for table in shown.tables)
 
 
 def _wrapped(notes: Iterable[str]) -> list[str]:
@@ -149,7 +149,7 @@ def _is_nan(value: Any) -> bool:
 
 
 def _markdown(shown: Shown) -> str:
-    return "\n\n".join(tables.markdown(*table) for table in shown.tables)
+    return "\n\n".join(table.markdown() for table in shown.tables)
 
 
 FORMATS: Mapping[str, Callable[[Shown], str]] = {
@@ -190,11 +190,11 @@ def _print(shown: Sequence[Table]) -> None:
     for number, table in enumerate(shown):
         if number:
             console.print()
-        lines = tables.text(*table._replace(notes=(), title="")).splitlines() if table.header else []
+        lines = table._replace(notes=(), title="").text().splitlines() if table.header else []
         if table.title:
             console.print(Text(escaped(table.title), style="bold"))
         if max(map(len, lines), default=0) > console.width:
-            console.print(tables.rich(*table._replace(notes=(), title="")))  # folds cells, and rows stay rows
+            console.print(table._replace(notes=(), title="").rich())  # folds cells, and rows stay rows
         elif lines:
             console.print(Text(lines[0], style="bold"))
             for line in lines[1:]:

@@ -1,4 +1,4 @@
-"""Rows of hosts that score one at a time: where a row holds its judgments and its retrieved documents."""
+"""Documents as hosts write them: their own objects, plain ones, and their JSON."""
 
 from __future__ import annotations
 
@@ -24,40 +24,6 @@ _KEYS = {*_ID, *_TEXT, *_METADATA}
 _SOURCE = ("doc_uri", "source", "file_path")
 _MESSAGE = {"role", "tool_call_id", "tool_calls"}
 """The keys of messages, which have ids and texts as documents have."""
-
-
-def check_path(path: str, what: str, fields: Sequence[str]) -> str:
-    """Return a path such as `outputs.documents` if it begins with a field of a row.
-
-    Raises:
-        ValueError: If it begins with anything else.
-    """
-    if not isinstance(path, str) or path.partition(".")[0] not in fields:
-        raise ValueError(f"{what} must begin with {', '.join(fields)}, as in '{fields[0]}.documents', got {path!r}")
-    return path
-
-
-def part_of(row: Any, path: str) -> Any:
-    """Return the value at a path in a row: keys of mappings and attributes of objects, separated by dots.
-
-    Raises:
-        ValueError: If there is no such value; the message says what there is.
-
-    Example:
-        >>> part_of({"outputs": {"answer": "yes", "documents": ["d1"]}}, "outputs.documents")
-        ['d1']
-    """
-    found, at = row, "the row"
-    for key in path.split("."):
-        if isinstance(found, Mapping) and key in found:
-            found = found[key]
-        elif not isinstance(found, Mapping) and hasattr(found, key):
-            found = getattr(found, key)
-        else:
-            has = ", ".join(map(repr, found)) if isinstance(found, Mapping) else type(found).__name__
-            raise ValueError(f"{at} has no {key!r}, which the path {path!r} needs; it has {has or 'nothing'}")
-        at = key if at == "the row" else f"{at}.{key}"
-    return found
 
 
 def items_in(found: Any, where: str) -> Items:

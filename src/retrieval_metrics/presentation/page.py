@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.presentation import tables
+from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.saving import save_text
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def table(content: Table) -> str:
     """Return a table that scrolls if it is wider than the page, with its notes below."""
     notes = "".join(f'<p class="notes">{escape(note)}</p>' for note in content.notes)
     # The page's style sheet aligns the cells; inline styles would double the size of a large table.
-    drawn = tables.html(*content._replace(notes=())).replace(tables.RIGHT, "").replace(tables.LEFT, " class=l")
+    drawn = content._replace(notes=()).html(left=" class=l", right="")
     return f'<div class="wide" tabindex="0">{drawn}</div>{notes}' if content.header else notes
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.presentation import tables as forms
 from retrieval_metrics.presentation.escapes import for_terminal
 
 if TYPE_CHECKING:
@@ -30,15 +29,15 @@ class Printed:
 
     def to_markdown(self) -> str:
         """Return the tables as Markdown, with the notes below each."""
-        return "\n\n".join(forms.markdown(*table) for table in self._tables())
+        return "\n\n".join(table.markdown() for table in self._tables())
 
     def __str__(self) -> str:
-        return for_terminal("\n\n".join(forms.text(*table) for table in self._tables()))
+        return for_terminal("\n\n".join(table.text() for table in self._tables()))
 
     def _repr_html_(self) -> str:
-        return "".join(forms.html(*table) for table in self._tables())
+        return "".join(table.html() for table in self._tables())
 
     def __rich__(self) -> RenderableType:
         from rich.console import Group  # noqa: PLC0415  (only rich calls this, so it is installed)
 
-        return Group(*(forms.rich(*table) for table in self._tables()))
+        return Group(*(table.rich() for table in self._tables()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from retrieval_metrics.presentation.escapes import escaped, on_one_line
 
@@ -34,108 +34,83 @@ class Table(NamedTuple):
     title: str = ""
     words: Sequence[int] = (0,)
 
-
-def text(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    notes: Sequence[str] = (),
-    title: str = "",
-    words: Sequence[int] = (0,),
-) -> str:
-    """Return an aligned plain-text table with the notes below; control characters in it are shown as escapes."""
-    header, rows = list(map(on_one_line, header)), [list(map(on_one_line, row)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    to_the_left = _places(words, header)
-
-    def line(cells: Sequence[str]) -> str:
+    def text(self) -> str:
+        """Return an aligned plain-text table with the notes below; control characters in it are shown as escapes."""
+        lines = [[on_one_line(cell) for cell in cells] for cells in (self.header, *self.rows)] if self.header else []
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        to_the_left = self._places
+        title = [escaped(self.title)] if self.title else []
         padded = (
-            cell.ljust(width) if at in to_the_left else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
+            "  ".join(
+                cell.ljust(width) if at in to_the_left else cell.rjust(width)
+                for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
+            )
+            for cells in lines
         )
-        return "  ".join(padded).rstrip()
+        return "\n".join([*title, *map(str.rstrip, padded), *map(escaped, self.notes)])
 
-    lines = map(line, (header, *rows)) if header else ()
-    return "\n".join([*([escaped(title)] if title else []), *lines, *map(escaped, notes)])
+    def markdown(self) -> str:
+        """Return a Markdown table with the notes as a list below."""
 
+        def line(cells: Sequence[str]) -> str:
+            return "| " + " | ".join(map(_markdown_cell, cells)) + " |"
 
-def markdown(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    notes: Sequence[str] = (),
-    title: str = "",
-    words: Sequence[int] = (0,),
-) -> str:
-    """Return a Markdown table with the notes as a list below."""
-    to_the_left = _places(words, header)
+        rule = line(["---" if at in self._places else "---:" for at in range(len(self.header))])
+        lines = [line(self.header), rule, *map(line, self.rows)] if self.header else []
+        heading = [f"**{escaped(self.title)}**", ""] if self.title else []
+        gap = [""] if lines and self.notes else []
+        return "\n".join([*heading, *lines, *gap, *(f"- {on_one_line(note)}" for note in self.notes)])
 
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(map(_markdown_cell, cells)) + " |"
+    def html(self, left: str = LEFT, right: str = RIGHT) -> str:
+        """Return an HTML table with the notes below, in the colours of the surrounding page.
 
-    rule = line(["---" if at in to_the_left else "---:" for at in range(len(header))])
-    lines = [line(header), rule, *map(line, rows)] if header else []
-    heading = [f"**{escaped(title)}**", ""] if title else []
-    gap = [""] if lines and notes else []
-    return "\n".join([*heading, *lines, *gap, *(f"- {on_one_line(note)}" for note in notes)])
+        Args:
+            left: The attribute of a cell that is aligned to the left.
+            right: That of one aligned to the right.
+        """
+        from html import escape  # noqa: PLC0415  (importing it takes half as long as importing this package)
+
+        styles = [left if at in self._places else right for at in range(len(self.header))]
+
+        def line(cells: Sequence[str], tag: str) -> str:
+            inside = (f"<{tag}{style}>{escape(cell)}</{tag}>" for cell, style in zip(cells, styles, strict=True))
+            return f"<tr>{''.join(inside)}</tr>"
+
+        heading = f"<p><strong>{escape(self.title)}</strong></p>" if self.title else ""
+        notes = "<br>".join(map(escape, self.notes))
+        if not self.header:
+            return f"{heading}<p>{notes}</p>"
+        body = "".join(line(row, "td") for row in self.rows)
+        # Below the table and not in its caption, which would be no wider than the table.
+        below = f"<p>{notes}</p>" if notes else ""
+        return f"{heading}<table><thead>{line(self.header, 'th')}</thead><tbody>{body}</tbody></table>{below}"
+
+    def rich(self) -> RenderableType:
+        """Return the table for rich, which must be installed because only rich calls this."""
+        from rich import box  # noqa: PLC0415  (an extra: imported where it is used)
+        from rich.console import Group  # noqa: PLC0415  (as above)
+        from rich.table import Table as Grid  # noqa: PLC0415  (as above)
+        from rich.text import Text  # noqa: PLC0415  (as above)
+
+        # Text objects, because rich would read a name such as [d7] as markup.
+        parts: list[RenderableType] = [Text(escaped(self.title), style="bold")] if self.title else []
+        if self.header:
+            drawn = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
+            for at, name in enumerate(self.header):
+                justify: Literal["left", "right"] = "left" if at in self._places else "right"
+                # On a narrow terminal cells are folded, so that rows stay rows.
+                drawn.add_column(Text(on_one_line(name)), justify=justify, overflow="fold")
+            for row in self.rows:
+                drawn.add_row(*(Text(on_one_line(cell)) for cell in row))
+            parts.append(drawn)
+        return Group(*parts, *(Text(escaped(note)) for note in self.notes))
+
+    @property
+    def _places(self) -> set[int]:
+        """The places of the columns of words."""
+        return {at % len(self.header) for at in self.words} if self.header else set()
 
 
 def _markdown_cell(cell: str) -> str:
     """Return a cell that cannot end its row or column: bars, and backslashes before them, are escaped."""
     return re.sub(r"(\\*)\|", r"\1\1\\|", on_one_line(cell))
-
-
-def html(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    notes: Sequence[str] = (),
-    title: str = "",
-    words: Sequence[int] = (0,),
-) -> str:
-    """Return an HTML table with the notes below, in the colours of the surrounding page."""
-    from html import escape  # noqa: PLC0415  (importing it takes half as long as importing this package)
-
-    to_the_left = _places(words, header)
-
-    def line(cells: Sequence[str], tag: str) -> str:
-        styles = (LEFT if at in to_the_left else RIGHT for at in range(len(cells)))
-        inside = (f"<{tag}{style}>{escape(cell)}</{tag}>" for cell, style in zip(cells, styles, strict=True))
-        return f"<tr>{''.join(inside)}</tr>"
-
-    heading = f"<p><strong>{escape(title)}</strong></p>" if title else ""
-    notes = "<br>".join(map(escape, notes))
-    if not header:
-        return f"{heading}<p>{notes}</p>"
-    body = "".join(line(row, "td") for row in rows)
-    # Below the table and not in its caption, which would be no wider than the table.
-    below = f"<p>{notes}</p>" if notes else ""
-    return f"{heading}<table><thead>{line(header, 'th')}</thead><tbody>{body}</tbody></table>{below}"
-
-
-def rich(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    notes: Sequence[str] = (),
-    title: str = "",
-    words: Sequence[int] = (0,),
-) -> RenderableType:
-    """Return the table for rich, which must be installed because only rich calls this."""
-    from rich import box  # noqa: PLC0415  (an extra: imported where it is used)
-    from rich.console import Group  # noqa: PLC0415  (as above)
-    from rich.table import Table as Grid  # noqa: PLC0415  (as above)
-    from rich.text import Text  # noqa: PLC0415  (as above)
-
-    # Text objects, because rich would read a name such as [d7] as markup.
-    parts: list[RenderableType] = [Text(escaped(title), style="bold")] if title else []
-    if header:
-        to_the_left = _places(words, header)
-        drawn = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
-        for at, name in enumerate(header):
-            # On a narrow terminal cells are folded, so that rows stay rows.
-            drawn.add_column(Text(on_one_line(name)), justify="left" if at in to_the_left else "right", overflow="fold")
-        for row in rows:
-            drawn.add_row(*(Text(on_one_line(cell)) for cell in row))
-        parts.append(drawn)
-    return Group(*parts, *(Text(escaped(note)) for note in notes))
-
-
-def _places(words: Sequence[int], header: Sequence[str]) -> set[int]:
-    return {at % len(header) for at in words} if header else set()

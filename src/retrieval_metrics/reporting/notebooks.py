@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.definition.metric import Metric, first_telling
 from retrieval_metrics.explaining.explainer import FirstOf, texts_of
 from retrieval_metrics.explaining.explanation import worst
-from retrieval_metrics.presentation import numbers, page, tables
+from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.reporting.verdict import differences_table, means_table
 from retrieval_metrics.results.standings import main_pair, ranking_of
 from retrieval_metrics.results.summary import summary_in_words
@@ -32,7 +32,7 @@ PAIRS = 12
 
 def evaluation_html(scores: Scores) -> str:
     """Return the means in plain words, and the worst queries with their results."""
-    return tables.html(*summary_in_words(scores)) + _worst(scores, first_telling(scores.metrics), {})
+    return summary_in_words(scores).html() + _worst(scores, first_telling(scores.metrics), {})
 
 
 def comparison_html(comparison: Compared) -> str:
@@ -45,8 +45,8 @@ def comparison_html(comparison: Compared) -> str:
     shown = [means_table(comparison), *_pairs(comparison)]
     parts = [
         f"<ul>{''.join(f'<li>{escape(sentence.strip())}</li>' for sentence in sentences)}</ul>",
-        *(tables.html(*table) for table in ranking.tables),
-        page.folded("means and differences", *(tables.html(*table) for table in shown)),
+        *(table.html() for table in ranking.tables),
+        page.folded("means and differences", *(table.html() for table in shown)),
     ]
     known = all(scores.origin is not None for scores in comparison.scores.values())
     corpus = FirstOf(*map(texts_of, comparison.scores.values())) if known else {}
@@ -65,7 +65,7 @@ def _worst(scores: Scores, metric: Metric, corpus: Mapping[Any, str], of_system:
     folded = (
         page.folded(
             f"{numbers.value(each.values[lowest.metric])}  {each.query} {each.text}".rstrip(),
-            *(tables.html(*table._replace(title="")) for table in each.tables),
+            *(table._replace(title="").html() for table in each.tables),
         )
         for each in lowest
     )

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from retrieval_metrics.argument_names import argument
-from retrieval_metrics.inputs.host_rows import check_path
 from retrieval_metrics.inputs.retrieved import Retrieved, identity
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun, Seen
 from retrieval_metrics.trajectories.trajectory import Trajectory, in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sequence
+    from collections.abc import Callable, Container
 
     from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.shapes import Ranking
@@ -27,32 +26,6 @@ UNKNOWN = {
     "holds the input of the model, and the texts of what was found",
     "citations": "what the answer cites is unknown, which is not the same as nothing; pass {}",
 }
-
-
-def check_calls(calls: CallsView, citations: str | None, fields: Sequence[str], *, traced: bool = True) -> CallsView:
-    """Return the name of a view if it is one, for hosts that score a row at a time.
-
-    Args:
-        calls: The name.
-        citations: The path in a row of what its answer cites; None if there is none.
-        fields: The fields with which that path may begin.
-        traced: Whether the calls of a row are known.
-
-    Raises:
-        ValueError: If it is not, or needs what is not there, or the path begins with anything else.
-    """
-    if calls not in get_args(CallsView):
-        raise ValueError(f"calls must be one of {', '.join(map(repr, get_args(CallsView)))}, got {calls!r}")
-    if calls in KNOWN and not traced:
-        raise ValueError(f"calls={calls!r} needs the spans of a model, so retrieved= must name spans")
-    if (calls == "cited") != (citations is not None):
-        raise ValueError(
-            "calls='cited' and citations=, the path of what the answer cites, need each other; got "
-            f"calls={calls!r} and citations={citations!r}"
-        )
-    if citations is not None:
-        check_path(citations, "citations", fields)
-    return calls
 
 
 def seen_in(trajectory: Trajectory, view: CallsView, per_call: int | None = None) -> Seen:
@@ -90,7 +63,7 @@ def seen_in(trajectory: Trajectory, view: CallsView, per_call: int | None = None
         return Seen([])
     if len(calls) == 1 or view in {"first", "last"}:
         number = len(calls) if view == "last" else 1
-        ranking = _first_of(calls[number - 1].ranking, per_call)
+        ranking = first_of(calls[number - 1].ranking, per_call)
         return Seen(ranking, tuple((number, rank) for rank in range(1, len(ranking) + 1)))
     placed = [
         ((number, rank), item)
@@ -104,7 +77,7 @@ def seen_in(trajectory: Trajectory, view: CallsView, per_call: int | None = None
     return Seen([item for _, item in kept], tuple(place for place, _ in kept), view != "interleaved")
 
 
-def _first_of(ranking: Ranking, k: int | None) -> Any:
+def first_of(ranking: Ranking, k: int | None) -> Any:
     """Return the first `k` of a ranking, in its form; None returns the ranking itself."""
     if k is None or len(ranking) <= k:
         return ranking

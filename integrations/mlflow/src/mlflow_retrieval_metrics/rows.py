@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mlflow.entities import SpanType, Trace
 
-from retrieval_metrics.adapting import check_calls, items_in, part_of, seen_in_trace
-
 if TYPE_CHECKING:
     from mlflow.entities import Span
 
     from retrieval_metrics import Retrieved
-    from retrieval_metrics.types import CallsView, DocumentId, Seen
+    from retrieval_metrics.adapting import RowPaths
+    from retrieval_metrics.types import DocumentId, Seen
 
 TRACE = "trace"
 MADE = ("root_span", SpanType.CHAIN)
@@ -33,40 +32,30 @@ class Row(NamedTuple):
         """The spans of the trace; none without a trace."""
         return [] if self.trace is None else self.trace.data.spans
 
-    def part(self, path: str) -> Any:
-        """Return the value at a path such as `expectations.relevant_ids`."""
-        return part_of(self._asdict(), path)
-
-    def retrieved(
-        self, path: str, calls: CallsView, citations: str | None = None
-    ) -> list[Retrieved | DocumentId] | Seen:
+    def retrieved(self, paths: RowPaths) -> list[Retrieved | DocumentId] | Seen:
         """Return what was retrieved, best first; of a trace, with the calls that found it.
 
         Args:
-            path: A path into inputs, outputs or expectations, `trace` for the calls of the retriever in the trace, or
-                for the outputs if they were given without an application, or `trace.<name>` for the spans of that name.
-            calls: Which calls count, if there are several, or what became of them.
-            citations: The path of what the answer cites.
+            paths: Where it is: in inputs, outputs or expectations; `trace` for the calls of the retriever in the trace,
+                or for the outputs if they were given without an application; `trace.<name>` for the spans of that name.
 
         Raises:
             ValueError: If there is no value at the path, or no such call in the trace.
             TypeError: If the value is not a list of documents.
             LookupError: If MLflow lost the trace, so it is unknown what was retrieved.
         """
+        path, fields = paths.retrieved, self._asdict()
         if path.partition(".")[0] != TRACE:
-            return items_in(self.part(path), path)
+            return paths.items(fields)
         if path == TRACE and self._is_static():
-            check_calls(calls, citations, FIELDS, traced=False)
-            return items_in(self.outputs, "outputs")
+            return paths.items(fields, "outputs")
         if self.trace is None and self.outputs is not None:
             raise LookupError(
                 "the application answered, but MLflow could not store its trace, so what was retrieved is unknown; "
                 "see its warnings above. If a SQLite store has too few connections, set "
                 "MLFLOW_GENAI_EVAL_MAX_WORKERS=1, or pass retrieved='outputs'"
             )
-        named = self._named(path)
-        cited = None if citations is None else items_in(self.part(citations), citations)
-        return seen_in_trace(map(_plain, self.spans), calls, named, cited)
+        return paths.seen(fields, map(_plain, self.spans), self._named(path))
 
     def failure(self) -> str | None:
         """Return why the application failed on this row; None if it did not."""

@@ -14,7 +14,7 @@ from pydantic import PrivateAttr
 
 from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
 from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
-from retrieval_metrics.adapting import RowScorer, check_calls, check_path, scored_name
+from retrieval_metrics.adapting import RowPaths, RowScorer, scored_name
 from retrieval_metrics.types import CallsView  # noqa: TC001  (pydantic reads it)
 
 if TYPE_CHECKING:
@@ -124,11 +124,9 @@ class RetrievalScorer(Scorer):
         """
         row = Row(inputs, outputs, expectations, trace)
         scorer = RowScorer(self.metric, semantics=self.semantics, match=self.match, max_grade=self.max_grade)
-        (score,) = scorer.row(
-            row.part(self.relevant),
-            lambda: row.retrieved(self.retrieved, self.calls, self.citations),
-            failure=row.failure(),
-        ).values()
+        paths = RowPaths(self.relevant, self.retrieved, self.calls, self.citations)
+        relevant = paths.judgments(row._asdict())
+        (score,) = scorer.row(relevant, lambda: row.retrieved(paths), failure=row.failure()).values()
         self._rows.note(score)
         metadata = {"metric": self.metric, "semantics": scorer.rules.name}
         return Feedback(name=self.name, value=score.known, rationale=score.reason, metadata=metadata)
@@ -232,15 +230,9 @@ def retrieval_scorers(
         ('ndcg_at_10', 0.6309, '1 relevant, 2 retrieved; ranks of the relevant: 2')
     """
     scorer = RowScorer(metrics, semantics=semantics, match=match, max_grade=max_grade)
-    said: dict[str, Any] = {
-        "relevant": check_path(relevant, "relevant", FIELDS),
-        "retrieved": check_path(retrieved, "retrieved", (*FIELDS, TRACE)),
-        "calls": check_calls(calls, citations, FIELDS, traced=retrieved.partition(".")[0] == TRACE),
-        "citations": citations,
-        "match": match,
-        "semantics": semantics,
-        "max_grade": max_grade,
-    }
+    traced = str(retrieved).partition(".")[0] == TRACE
+    paths = RowPaths(relevant, retrieved, calls, citations).checked(FIELDS, FIELDS, traces=[TRACE], traced=traced)
+    said: dict[str, Any] = asdict(paths) | {"match": match, "semantics": semantics, "max_grade": max_grade}
     return [
         RetrievalScorer(
             name=scored_name(metric.plain_name, said | {"semantics": scorer.rules.name}, USUAL, prefix=prefix),

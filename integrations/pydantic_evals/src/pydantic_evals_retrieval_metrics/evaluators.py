@@ -10,22 +10,13 @@ from pydantic_evals.evaluators import EvaluationReason, Evaluator, EvaluatorCont
 from pydantic_evals.reporting.analyses import TableResult
 
 from pydantic_evals_retrieval_metrics.reports import (
-    RELEVANT,
-    check_report_paths,
     judgments_of,
+    report_paths,
     to_evaluation,
 )
-from pydantic_evals_retrieval_metrics.spans import FOUND, GIVEN, SPANS, check_spans, seen_in_spans
+from pydantic_evals_retrieval_metrics.spans import RELEVANT, SPANS, paths_of, seen_in_spans
 from retrieval_metrics import DEFAULT_METRICS
-from retrieval_metrics.adapting import (
-    RowScorer,
-    Scorer,
-    check_calls,
-    check_path,
-    items_in,
-    part_of,
-    scored_name,
-)
+from retrieval_metrics.adapting import RowPaths, RowScorer, Scorer, scored_name
 from retrieval_metrics.types import CallsView
 
 if TYPE_CHECKING:
@@ -88,13 +79,10 @@ class RetrievalMetrics(Evaluator):
 
     def __post_init__(self) -> None:
         self._scorer()
-        check_path(self.relevant, "relevant", GIVEN)
-        spans = isinstance(self.retrieved, str) and self.retrieved.startswith(SPANS)
-        if spans:
-            check_spans(self.retrieved)
-        else:
-            check_path(self.retrieved, "retrieved", FOUND)
-        check_calls(self.calls, self.citations, FOUND, traced=spans)
+        self._paths()
+
+    def _paths(self) -> RowPaths:
+        return paths_of(self.relevant, self.retrieved, self.calls, self.citations)
 
     def _scorer(self) -> RowScorer:
         return RowScorer(self.metrics, semantics=self.semantics, match=self.match, max_grade=self.max_grade)
@@ -106,20 +94,16 @@ class RetrievalMetrics(Evaluator):
             ValueError: If the case has no judgments, or what was retrieved cannot be found or judged.
             TypeError: If the judgments or the documents have a wrong shape.
         """
+        paths = self._paths()
         scores = self._scorer().row(
-            judgments_of(ctx, self.relevant),
-            lambda: self._retrieved(ctx),
+            judgments_of(ctx, paths),
+            lambda: seen_in_spans(ctx, paths) if self.retrieved.startswith(SPANS) else paths.items(ctx),
             name="the case" if ctx.name is None else f"case {ctx.name!r}",
         )
         return {
             _name(self, str(metric)): EvaluationReason(UNDEFINED if score.known is None else score.known, score.reason)
             for metric, score in scores.items()
         }
-
-    def _retrieved(self, ctx: EvaluatorContext) -> Any:
-        if self.retrieved.startswith(SPANS):
-            return seen_in_spans(ctx, self.retrieved, self.calls, self.citations)
-        return items_in(part_of(ctx, self.retrieved), self.retrieved)
 
 
 @dataclass(repr=False)
@@ -155,7 +139,7 @@ class RetrievalReport(ReportEvaluator):
 
     def __post_init__(self) -> None:
         Scorer(self.metrics, semantics=self.semantics, match=self.match)
-        check_report_paths(self.relevant, self.retrieved)
+        report_paths(self.relevant, self.retrieved)
 
     def evaluate(self, ctx: ReportEvaluatorContext) -> TableResult:
         """Return the table."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_evals.reporting import ReportCaseFailure
 
-from pydantic_evals_retrieval_metrics.spans import FOUND, GIVEN, KEPT, SPANS
+from pydantic_evals_retrieval_metrics.spans import FOUND, GIVEN, KEPT, RELEVANT, SPANS
 from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, RetrievedRun, evaluate
-from retrieval_metrics.adapting import check_path, items_in, part_of, row_error
+from retrieval_metrics.adapting import RowPaths, row_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,23 +19,19 @@ if TYPE_CHECKING:
     from retrieval_metrics import Evaluation, Matching, Metric, Rules
     from retrieval_metrics.types import Key
 
-RELEVANT = "expected_output"
-"""The fields of a case in a report: its data, and the results of the task."""
 
-
-def check_report_paths(relevant: str, retrieved: str) -> None:
-    """Raise unless a report holds the values at the paths.
+def report_paths(relevant: str, retrieved: str) -> RowPaths:
+    """Return the paths if a report holds the values there.
 
     Raises:
         ValueError: If it does not.
     """
-    check_path(relevant, "relevant", GIVEN)
     if isinstance(retrieved, str) and retrieved.startswith(SPANS):
         raise ValueError(
             f"a report has no spans; evaluate with lifecycle=keep_spans({retrieved!r}) and pass "
             f"retrieved='attributes.{KEPT}' here"
         )
-    check_path(retrieved, "retrieved", FOUND)
+    return RowPaths(relevant, retrieved).checked(GIVEN, FOUND)
 
 
 def to_evaluation(
@@ -72,7 +68,7 @@ def to_evaluation(
     Warns:
         RetrievalWarning: If cases are left out; and as in the core's `evaluate`.
     """
-    check_report_paths(relevant, retrieved)
+    paths = report_paths(relevant, retrieved)
     cases = _numbered([*report.cases, *report.failures])
     qrels: dict[Any, Any] = {}
     run: dict[Any, Any] = {}
@@ -84,13 +80,13 @@ def to_evaluation(
             if isinstance(case, ReportCaseFailure):
                 errors[name] = RuntimeError(case.error_message)
             else:
-                found = items_in(part_of(case, retrieved), retrieved)
+                found = paths.items(case)
         except (TypeError, ValueError) as error:
             left.append(f"case {name!r} cannot be judged: {error}")
             continue
         run[name] = found
         try:
-            qrels[name] = judgments_of(case, relevant)
+            qrels[name] = judgments_of(case, paths)
         except ValueError as error:  # evaluate counts what is in the run only
             left.append(str(error))
     if left and not qrels:
@@ -123,16 +119,16 @@ def _numbered(cases: list[Any]) -> dict[Any, Any]:
     return found
 
 
-def judgments_of(case: Any, relevant: str) -> Any:
+def judgments_of(case: Any, paths: RowPaths) -> Any:
     """Return the judgments of a case.
 
     Raises:
         ValueError: If it has none.
     """
     try:
-        found = part_of(case, relevant)
+        found = paths.judgments(case)
     except ValueError as error:
         raise ValueError(f"case {case.name!r} does not say what is relevant: {error}") from None
     if found is None:
-        raise ValueError(f"case {case.name!r} does not say what is relevant: its {relevant} is None")
+        raise ValueError(f"case {case.name!r} does not say what is relevant: its {paths.relevant} is None")
     return found

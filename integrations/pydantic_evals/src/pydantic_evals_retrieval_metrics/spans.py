@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_evals.lifecycle import CaseLifecycle
 
 from retrieval_metrics import RetrievalWarning, Retrieved
-from retrieval_metrics.adapting import check_calls, items_in, part_of, seen_in_trace
+from retrieval_metrics.adapting import RowPaths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,23 +24,25 @@ FOUND = ("output", "attributes", *GIVEN)
 """Where a case has its judgments, and where what was retrieved."""
 SPANS = "spans:"
 KEPT = "retrieved"
+RELEVANT = "expected_output"
 
 
-def check_spans(path: str) -> str:
-    """Return a path `spans:<name of the spans>:<attribute>` if it is one.
+def paths_of(relevant: str, retrieved: str, calls: CallsView, citations: str | None) -> RowPaths:
+    """Return where a case has its judgments and what was retrieved, also in `spans:<name of the spans>:<attribute>`.
 
     Raises:
-        ValueError: If it is not.
+        ValueError: If a path or the choice of calls is wrong.
     """
-    if not all(path.removeprefix(SPANS).rpartition(":")):
+    traced = isinstance(retrieved, str) and retrieved.startswith(SPANS)
+    if traced and not all(retrieved.removeprefix(SPANS).rpartition(":")):
         raise ValueError(
             f"a path into spans must be 'spans:<name of the spans>:<attribute>', as 'spans:retrieve:document_ids', got "
-            f"{path!r}"
+            f"{retrieved!r}"
         )
-    return path
+    return RowPaths(relevant, retrieved, calls, citations).checked(GIVEN, FOUND, traced=traced)
 
 
-def seen_in_spans(ctx: EvaluatorContext, path: str, calls: CallsView, citations: str | None = None) -> Seen:
+def seen_in_spans(ctx: EvaluatorContext, paths: RowPaths) -> Seen:
     """Return what the spans with a name found: a sequence of ids in an attribute, or the JSON of ids or documents.
 
     A span that failed has found nothing, whatever its attribute holds: that of a tool that is tried again holds the
@@ -50,7 +52,7 @@ def seen_in_spans(ctx: EvaluatorContext, path: str, calls: CallsView, citations:
         ValueError: If no span has that name, or one has no such attribute.
         TypeError: If the attribute is not a list of documents.
     """
-    name, _, attribute = path.removeprefix(SPANS).rpartition(":")
+    name, _, attribute = paths.retrieved.removeprefix(SPANS).rpartition(":")
     tree = ctx.span_tree
     spans = [span for span in tree if span.name == name]
     if not spans:
@@ -61,8 +63,7 @@ def seen_in_spans(ctx: EvaluatorContext, path: str, calls: CallsView, citations:
             has = ", ".join(map(repr, span.attributes)) or "none"
             raise ValueError(f"span {name!r} has no attribute {attribute!r}; it has {has}")
     units = [_unit(span, attribute if span.name == name else None) for span in tree]
-    cited = None if citations is None else items_in(part_of(ctx, citations), citations)
-    return seen_in_trace(units, calls, list(map(_id, spans)), cited, f"{attribute} of span {name!r}")
+    return paths.seen(ctx, units, list(map(_id, spans)), f"{attribute} of span {name!r}")
 
 
 def _id(span: SpanNode) -> str:
@@ -105,20 +106,18 @@ def keep_spans(
     """
     if not isinstance(retrieved, str) or not retrieved.startswith(SPANS):
         raise ValueError(f"keep_spans needs a path into spans, as in 'spans:retrieve:document_ids', got {retrieved!r}")
-    path, chosen = check_spans(retrieved), check_calls(calls, citations, FOUND)
-    return lambda case: _KeepsSpans(case, path, chosen, citations)
+    paths = paths_of(RELEVANT, retrieved, calls, citations)
+    return lambda case: _KeepsSpans(case, paths)
 
 
 class _KeepsSpans(CaseLifecycle):
-    def __init__(self, case: Case[Any, Any, Any], path: str, calls: CallsView, citations: str | None) -> None:
+    def __init__(self, case: Case[Any, Any, Any], paths: RowPaths) -> None:
         super().__init__(case)
-        self._path = path
-        self._calls = calls
-        self._citations = citations
+        self._paths = paths
 
     async def prepare_context(self, ctx: EvaluatorContext) -> EvaluatorContext:
         try:
-            found = seen_in_spans(ctx, self._path, self._calls, self._citations)
+            found = seen_in_spans(ctx, self._paths)
         except (TypeError, ValueError) as error:  # an exception here would make the task of the case fail
             warnings.warn(f"case {ctx.name!r} cannot be judged: {error}", RetrievalWarning, stacklevel=2)
         else:

@@ -11,7 +11,7 @@ from pytest_retrieval_metrics.failure import texts_of
 from pytest_retrieval_metrics.gates import BASELINE, p_of_drop
 from pytest_retrieval_metrics.naming import beside, name_of
 from retrieval_metrics.adapting import questions_fingerprint
-from retrieval_metrics.adapting.printing import numbers, tables
+from retrieval_metrics.adapting.printing import Table, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -147,7 +147,7 @@ def moved(record: Mapping[str, Any], metric: str) -> list[tuple[str, float, floa
     return sorted(found, key=lambda one: one[2] - one[1])
 
 
-def telling_queries(record: Mapping[str, Any], row: Mapping[str, Any], n: int) -> tables.Table | None:
+def telling_queries(record: Mapping[str, Any], row: Mapping[str, Any], n: int) -> Table | None:
     """Return the most informative queries of a metric: those that changed, or the lowest if it is below a floor."""
     changes = moved(record, row["metric"])
     if changes:
@@ -156,7 +156,7 @@ def telling_queries(record: Mapping[str, Any], row: Mapping[str, Any], n: int) -
             for query, was, now in changes[:n]
         ]
         more = [f"and {len(changes) - n} more that changed"] if len(changes) > n else []
-        return tables.Table([f"query, by {row['metric']}", "before", "now", "difference"], cells, more)
+        return Table([f"query, by {row['metric']}", "before", "now", "difference"], cells, more)
     if row["outcome"] != "below the floor":
         return None
     values = [(named(one), one["now"][row["metric"]]) for one in record["queries"]]
@@ -165,9 +165,7 @@ def telling_queries(record: Mapping[str, Any], row: Mapping[str, Any], n: int) -
     if not lowest:
         return None
     said = f"the {len(lowest)} lowest of {numbers.queries(len(values))}, {len(low)} of them below the mean"
-    return tables.Table(
-        [f"query, by {row['metric']}", "now"], [[query, numbers.value(now)] for query, now in lowest], [said]
-    )
+    return Table([f"query, by {row['metric']}", "now"], [[query, numbers.value(now)] for query, now in lowest], [said])
 
 
 def named(row: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from pytest_retrieval_metrics.pages import SHOWN, write_pages
 from pytest_retrieval_metrics.records import failed, telling_queries, title
 from pytest_retrieval_metrics.summary import headline, notes, ordered, table
-from retrieval_metrics.adapting.printing import save_text, tables
+from retrieval_metrics.adapting.printing import Table, save_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,8 +80,8 @@ def _markdown(records: Records) -> str:
         lines = [line for row in one["metrics"] for line in row["lines"] if row["outcome"] not in {"passed", "stored"}]
         parts += [f"## {_code(title(one))}", "\n".join(f"- {_safe(line)}" for line in lines or [one["failure"]])]
         found = (telling_queries(one, row, SHOWN) for row in one["metrics"])
-        parts += [tables.markdown(*_safe_table(drawn)) for drawn in found if drawn is not None]
-    parts += ["## All checks", tables.markdown(*_safe_table(table(records)))]
+        parts += [_safe_table(drawn).markdown() for drawn in found if drawn is not None]
+    parts += ["## All checks", _safe_table(table(records)).markdown()]
     parts += [f"- {_safe(note)}" for note in notes(records)]
     return "\n\n".join(parts) + "\n"
 
@@ -91,7 +91,7 @@ def _safe(text: str) -> str:
     return " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
 
 
-def _safe_table(drawn: tables.Table) -> tables.Table:
+def _safe_table(drawn: Table) -> Table:
     return drawn._replace(rows=[[_safe(cell) for cell in row] for row in drawn.rows])
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_retrieval_metrics.failure import USUAL, fitting
 from pytest_retrieval_metrics.records import failed, moved, title
-from retrieval_metrics.adapting.printing import numbers, tables
+from retrieval_metrics.adapting.printing import Table, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ def summary(records: Records, show: int) -> str:
     What is said of a check has at most `LINES` lines with its rows of the table, unless more queries are asked for than
     usual. A check that failed is told of by its failure.
     """
-    lines = tables.text(*table(records)).splitlines()
+    lines = table(records).text().splitlines()
     for record in records:
         written = [f"baseline written: {line}" if at == 0 else line for at, line in enumerate(record["replaced"])]
         said = [] if failed(record) else [*undecided(record, show), *notes([record]), *written]
@@ -91,7 +91,7 @@ def headline(records: Records) -> str:
     return "The check failed" if of == 1 else f"{number} of {of} checks failed"
 
 
-def table(records: Records) -> tables.Table:
+def table(records: Records) -> Table:
     """Return the table of all checks, with the columns in which there is something."""
     rows = [
         [
@@ -116,25 +116,25 @@ def table(records: Records) -> tables.Table:
     words = tuple(kept.index(at % len(HEADER)) for at in WORDS)
     levels = sorted({one["level"] for one in records})
     said = [", ".join(map(numbers.level_name, levels))]
-    if "fails at" in header:
-        said.append("fails at: a drop that fails at least 80 % of builds, whichever queries lose")
     if "p" in header:
         alphas = " or ".join(f"{alpha:.4g}" for alpha in sorted({one["alpha"] for one in records}))
         most = max(records, key=itemgetter("alpha_of_build"))
-        said.append(f"worse if p is at most {alphas}: {_said_of_alarms(most['alpha_of_build'], most['builds'])}")
-    return tables.Table(header, [[row[at] for at in kept] for row in rows], ["; ".join(said)], "", words)
+        said += [f"worse if p is at most {alphas}", _said_of_alarms(most["alpha_of_build"], most["builds"])]
+    if "fails at" in header:
+        said.append("fails at: a drop that fails at least 80 % of builds, whichever queries lose")
+    return Table(header, [[row[at] for at in kept] for row in rows], ["; ".join(said)], "", words)
 
 
 def _said_of_alarms(alpha: float, builds: int) -> str:
     """Return how often the gate fails where nothing changed, over all baselines, and how to choose another rate."""
     month = 1 - (1 - alpha) ** MONTH
     said = (
-        f"if nothing changed, at most {100 * alpha:.2g} % of builds fail: of {MONTH} builds in a month up to "
-        f"{MONTH * alpha:.2g}, and up to {100 * month:.2g} % of months have one"
+        f"of unchanged builds at most {100 * alpha:.2g} % fail: up to {MONTH * alpha:.2g} of {MONTH} in a month, and "
+        f"some in up to {100 * month:.2g} % of months"
     )
     if builds > 1:
         return said
-    return f"{said}; with retrieval_builds={MONTH} at most {100 * alpha:.2g} % have one, but only larger drops fail"
+    return f"{said} (with retrieval_builds={MONTH}: in {100 * alpha:.2g} %, but only larger drops fail)"
 
 
 def _cell(value: float | None) -> str:

@@ -13,7 +13,7 @@ from llama_index.core.bridge.pydantic import Field
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalResult
 
 from retrieval_metrics import RetrievalWarning, compare, load
-from retrieval_metrics.adapting.printing import numbers, save_text, tables
+from retrieval_metrics.adapting.printing import Table, numbers, save_text
 from retrieval_metrics.types import Stages
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ class DatasetResult(list[RetrievalEvalResult]):
             stages=Stages(evaluations),
         )
 
-    def _tables(self) -> list[tables.Table]:
+    def _tables(self) -> list[Table]:
         """Return what is shown below the table of the core."""
         shown = []
         values = self._values()
@@ -251,7 +251,7 @@ class DatasetResult(list[RetrievalEvalResult]):
         if rest and len(self):
             rows = [[name, numbers.value(self.means[name]), str(len(values[name]))] for name in rest]
             heading = "metric of LlamaIndex" if set(rest) <= set(self._foreign) else "metric"
-            shown.append(tables.Table([heading, "mean", "n"], rows, [*self._failures()]))
+            shown.append(Table([heading, "mean", "n"], rows, [*self._failures()]))
         if self.stages:
             shown.append(self.stages.table())
         return shown
@@ -269,11 +269,11 @@ class DatasetResult(list[RetrievalEvalResult]):
 
     def __str__(self) -> str:
         own = [] if self._evaluation is None else [str(self._evaluation)]
-        return "\n\n".join([*own, *(tables.text(*table) for table in self._tables())]) or repr(self)
+        return "\n\n".join([*own, *(table.text() for table in self._tables())]) or repr(self)
 
     def __repr__(self) -> str:
         return f"<DatasetResult: {len(self)} queries, {len(self.errors)} failed>"
 
     def _repr_html_(self) -> str | None:
         own = [] if self._evaluation is None else [self._evaluation._repr_html_()]
-        return "".join([*own, *(tables.html(*table) for table in self._tables())]) or None
+        return "".join([*own, *(table.html() for table in self._tables())]) or None
