@@ -8,13 +8,14 @@ import re
 from collections import UserDict
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.command_line.trec_eval_lines import is_metric, of_only_trec_eval
 from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.files.limits import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from retrieval_metrics.inputs.question_clusters import ClustersBy
 
@@ -126,6 +127,29 @@ def memory_size(text: str) -> int:
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} must be a size such as 4GB or 500MB")
     return int(float(match[1]) * UNITS[match[2]])
+
+
+class ReadingKey(NamedTuple):
+    """A key of `--reading`: a word for its value, and how the text of the value is read."""
+
+    word: str
+    convert: Callable[[str], Any]
+
+
+def _yes_or_no(text: str) -> bool:
+    if text not in {"yes", "no"}:
+        raise ValueError("it takes yes or no")
+    return text == "yes"
+
+
+READING: Mapping[str, ReadingKey] = {
+    "compression": ReadingKey("RATIO", lambda text: Limits(compression=float(text)).compression),
+    "line": ReadingKey("SIZE", lambda text: Limits(line=memory_size(text)).line),
+    "progress": ReadingKey("yes|no", _yes_or_no),
+    "split": ReadingKey("NAME", str),
+    "subset": ReadingKey("NAME", str),
+}
+"""What `--reading` takes."""
 
 
 def clusters(text: str) -> ClustersBy:
