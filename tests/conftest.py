@@ -1,19 +1,21 @@
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
-import quick
-from browsing import Browser
-from retrieval_metrics.definition.define import defined_metrics, forget_metric
-
-# Hosts that report home are told not to before anything imports them.
+# What is set here is read by imports, in this process and in all that a test starts.
+if sys.dont_write_bytecode:  # else hundreds of processes would compile all they import, half of the time of the suite
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(Path(__file__).parent.parent / ".pytest_cache" / "bytecode")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # threads that wait for each other cost as much again as the products
+# Hosts that report home are told not to.
 os.environ.update(
-    OPENBLAS_NUM_THREADS="1",  # numpy multiplies in the worker's own processor: threads that wait cost as much again
     HAYSTACK_TELEMETRY_ENABLED="False",
     RAGAS_DO_NOT_TRACK="true",
     RAY_USAGE_STATS_ENABLED="0",
@@ -26,6 +28,12 @@ os.environ.update(
     LOGFIRE_SEND_TO_LOGFIRE="false",
     MLFLOW_ENABLE_ASYNC_TRACE_LOGGING="false",  # else who reads a trace waits up to a second until it is written
 )
+
+from hypothesis import settings
+
+import quick
+from browsing import Browser
+from retrieval_metrics.definition.define import defined_metrics, forget_metric
 
 # What a contribution is held to must not depend on luck: the same examples every time. New ones are drawn with
 # `--hypothesis-profile=fresh`, once a week by the scheduled workflow.
@@ -47,9 +55,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if re.search(r"\bray\b", item.nodeid, re.IGNORECASE):  # starting Ray takes half a minute, so it is done once
-            item.add_marker(pytest.mark.xdist_group("ray"))
+    for item in items:  # starting Ray takes half a minute, and making MLflow's tables seconds, so one worker does it
+        if host := re.search(r"\b(ray|mlflow)\b", item.nodeid.lower()):
+            item.add_marker(pytest.mark.xdist_group(host[1]))
 
 
 @pytest.fixture(autouse=True)

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import retrieval_metrics as rm
+from retrieval_metrics.command_line.main import main
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(
@@ -97,17 +98,29 @@ def run_commands(code: str, *, wrong: bool = False) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     shown = ""
     for command in commands:
-        done = subprocess.run(
-            shlex.split(command[2:]),
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "PATH": path},
-            timeout=120,
-        )
-        assert bool(done.returncode) == wrong, done.stderr
-        shown += f"{command}\n{done.stdout}{done.stderr if wrong else ''}"
+        program, *arguments = shlex.split(command[2:])
+        if program == "retrieval-metrics":  # here, where everything is imported
+            returned, out, err = run_our_command(arguments)
+        else:
+            environment = {**os.environ, "PATH": path}
+            done = subprocess.run(
+                [program, *arguments], capture_output=True, text=True, check=False, env=environment, timeout=120
+            )
+            returned, out, err = done.returncode, done.stdout, done.stderr
+        assert bool(returned) == wrong, err
+        shown += f"{command}\n{out}{err if wrong else ''}"
     return shown
+
+
+def run_our_command(arguments: list[str]) -> tuple[int, str, str]:
+    """Return the exit code of our command line, and what it writes to its two streams."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            returned = main(arguments)
+        except SystemExit as stopped:
+            returned = int(stopped.code or 0)
+    return returned, out.getvalue(), err.getvalue()
 
 
 def as_it_runs(page: str, text: str) -> Iterator[tuple[str, str]]:

@@ -212,7 +212,7 @@ def on_a_terminal(call: list[str], columns: int, **environment: str) -> str:
         name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR", "COLUMNS"}
     }
     shell = {**inherited, "TERM": "xterm", **environment}
-    subprocess.run([*COMMAND, *call], env=shell, check=True, stdout=slave, stderr=subprocess.DEVNULL)
+    subprocess.run(call, env=shell, check=True, stdout=slave, stderr=subprocess.DEVNULL)
     os.close(slave)
     parts = []
     while True:
@@ -228,30 +228,39 @@ def on_a_terminal(call: list[str], columns: int, **environment: str) -> str:
 
 
 def test_a_terminal_gets_colours_unless_it_asks_for_none(files: list[str]) -> None:
-    call = ["evaluate", *files[:2], "-m", "mrr"]
+    call = [*COMMAND, "evaluate", *files[:2], "-m", "mrr"]
     assert "\x1b[36mmrr" in on_a_terminal(call, 100)
     assert "\x1b" not in on_a_terminal(call, 100, NO_COLOR="1")
-    assert "\x1b" not in on_a_terminal(call, 30, NO_COLOR="1")
+    assert "\x1b" not in subprocess.run(call, check=True, capture_output=True, text=True).stdout
 
 
 def test_a_narrow_terminal_wraps_cells_and_no_row(files: list[str]) -> None:
-    out = on_a_terminal(["evaluate", *files, "-m", "mrr,ndcg@10,map", "-q"], 30, NO_COLOR="1")
+    out = on_a_terminal([*COMMAND, "evaluate", *files, "-m", "mrr,ndcg@10,map", "-q"], 30, NO_COLOR="1")
+    assert "\x1b" not in out
     assert max(len(line) for line in out.splitlines()) <= 30
-    wide = on_a_terminal(["audit", *files[:2], "-m", "mrr"], 40, NO_COLOR="1")
+    wide = on_a_terminal([*COMMAND, "audit", *files[:2], "-m", "mrr"], 40, NO_COLOR="1")
     assert max(len(line) for line in wide.splitlines()) <= 40
     assert "compared with standard" in " ".join(wide.split())
 
 
-@pytest.mark.parametrize("kind", ["text", "markdown", "json", "csv", "html"])
-def test_no_control_character_of_an_id_reaches_the_terminal(tmp_path: Path, kind: str) -> None:
+EVERY_FORMAT = """
+import sys
+from retrieval_metrics.command_line.main import main
+for kind in ["text", "markdown", "json", "csv", "html"]:
+    print(f"== {kind}", flush=True)
+    assert main(["evaluate", *sys.argv[1:], "-m", "mrr", "-q", "--format", kind]) == 0
+"""
+
+
+def test_no_control_character_of_an_id_reaches_the_terminal(tmp_path: Path) -> None:
     rm.write_qrels({HOSTILE: {"d": 1}}, tmp_path / "qrels.jsonl")
     rm.write_run({HOSTILE: ["d"]}, tmp_path / "run.jsonl")
-    out = on_a_terminal(
-        ["evaluate", str(tmp_path / "qrels.jsonl"), str(tmp_path / "run.jsonl"), "-m", "mrr", "-q", "--format", kind],
-        200, NO_COLOR="1",
-    )  # fmt: skip
+    files = [str(tmp_path / "qrels.jsonl"), str(tmp_path / "run.jsonl")]
+    out = on_a_terminal([sys.executable, "-c", EVERY_FORMAT, *files], 200, NO_COLOR="1")
     assert not {"\x1b", "\x9b", "\u202e"} & set(out)
-    assert "7" in out
+    _, *written = out.split("== ")
+    assert [each.split()[0] for each in written] == ["text", "markdown", "json", "csv", "html"]
+    assert all("7" in each for each in written)
 
 
 def test_an_id_breaks_no_row_of_markdown(tmp_path: Path, capsys: Out) -> None:

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,12 +15,13 @@ VALUE = "\0"
 """Stands in a message for what is only known when it is raised."""
 
 
-def messages() -> Iterator[str]:
-    """Yield every text of the source as it reads in Python, with its values left open."""
-    for path in (ROOT / "src").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.BinOp | ast.JoinedStr | ast.Constant) and (text := read(node)) != VALUE:
-                yield text
+@cache
+def messages() -> tuple[str, ...]:
+    """Return every text of the source as it reads in Python, with its values left open."""
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "src").rglob("*.py"))
+    nodes = (node for tree in trees for node in ast.walk(tree))
+    said = (read(node) for node in nodes if isinstance(node, ast.BinOp | ast.JoinedStr | ast.Constant))
+    return tuple({text for text in said if text != VALUE})
 
 
 def read(node: ast.expr) -> str:
@@ -36,13 +37,10 @@ def read(node: ast.expr) -> str:
     return VALUE
 
 
-SAID = list(messages())
-
-
 def may_be_said(heading: str) -> bool:
     """Return whether one text of the source has all the words of a heading in their order, and values between them."""
     pattern = re.compile(".*".join(re.escape(part.strip()) for part in heading.split("…")), flags=re.DOTALL)
-    return any(pattern.search(said) and (VALUE in said or "…" not in heading) for said in SAID)
+    return any(pattern.search(said) and (VALUE in said or "…" not in heading) for said in messages())
 
 
 def test_the_page_has_messages() -> None:

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from opentelemetry.util._once import Once
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # for the command above; pytest puts it there itself
 
@@ -39,6 +40,14 @@ LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")  # which examples show
 
 
+@pytest.fixture
+def no_spans_of_other_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that sets a provider of spans has its own: MLflow, on the page before, may have set one that it reads."""
+    monkeypatch.setattr("opentelemetry.trace._TRACER_PROVIDER", None)
+    monkeypatch.setattr("opentelemetry.trace._TRACER_PROVIDER_SET_ONCE", Once())
+
+
+@pytest.mark.usefixtures("no_spans_of_other_pages")
 @pytest.mark.parametrize(
     "page", [page for page in RUN_HERE if "```python" in page.read_text(encoding="utf-8")], ids=name
 )

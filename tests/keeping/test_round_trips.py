@@ -279,6 +279,20 @@ def test_what_an_agent_did_and_scores_of_others_are_equal_to_themselves(tmp_path
         assert_same(result, rm.load(tmp_path / "result.json"))
 
 
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (["small"], r"labels must map names to text or numbers, got \['small'\]"),
+        ({"model": None}, "a label must have a str as its name, and text or a number as its value, got 'model': None"),
+        ({3: "small"}, "a label must have a str as its name, .* got 3: 'small'"),
+    ],
+)
+def test_labels_are_text_or_numbers_by_name(tmp_path: Any, labels: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        rm.evaluate({"q": ["a"]}, {"q": ["a"]}, "mrr").save(tmp_path / "result.json", labels=labels)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_journal_of_another_kind_is_named(tmp_path: Any) -> None:
     path = tmp_path / "replies.jsonl"
     Journal(path, "replies of models").append({"asked": "a", "model": None, "reply": "b"})

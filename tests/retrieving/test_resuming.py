@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.journal import Journal
 
 QUERIES = {f"q{n}": f"question {n}" for n in range(8)}
 
@@ -91,6 +92,16 @@ def test_another_file_is_refused_before_anything_is_asked(tmp_path: Path) -> Non
     retriever = Retriever()
     with pytest.raises(ValueError, match="must be a file of kind 'journal of a run', but it is of kind 'history'"):
         rm.retrieve(retriever, QUERIES, resume=path)
+    assert retriever.asked == []
+
+
+def test_a_line_that_holds_no_answer_is_named(tmp_path: Path) -> None:
+    path, retriever = tmp_path / "run.jsonl", Retriever()
+    Journal(path, "journal of a run").append({"query": "q1", "seconds": 0.1})
+    with pytest.raises(ValueError, match=r"run.jsonl, line 2, holds no answer: KeyError\('question'\)"):
+        rm.retrieve(retriever, QUERIES, resume=path)
+    with pytest.raises(ValueError, match=r"run.jsonl, line 2, holds no answer: KeyError\('documents'\)"):
+        rm.load(path)
     assert retriever.asked == []
 
 

@@ -36,9 +36,10 @@ def ranked(scores: Mapping[Any, float], ties: str, *, single_precision: bool = F
     numbers = rounded(scores.values()).tolist() if single_precision else list(map(float, scores.values()))
     if all(map(gt, numbers, islice(numbers, 1, None))):
         return list(scores)  # stored best first, as most runs are
-    as_given = ties == "input" or len(set(numbers)) == len(numbers)
-    given = list(scores) if as_given else sorted(scores, key=str, reverse=True)
-    return sorted(given, key=dict(zip(scores, numbers, strict=True)).__getitem__, reverse=True)
+    ids = list(scores)
+    if ties == "input" or len(set(numbers)) == len(numbers):
+        return [ids[at] for at in sorted(range(len(ids)), key=numbers.__getitem__, reverse=True)]
+    return [one for _, _, one in sorted(zip(numbers, map(str, ids), ids, strict=True), reverse=True)]
 
 
 class Rankings:

@@ -2,13 +2,14 @@
 
 import json
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.documents import Document as LangChainDocument
-from opentelemetry import trace
+from opentelemetry import context, trace
 from opentelemetry.sdk.trace import TracerProvider
 from pydantic import BaseModel
 from pydantic_evals import Case, Dataset, set_eval_attribute
@@ -230,12 +231,18 @@ def test_repeated_cases_do_not_narrow_the_interval() -> None:
     assert high - low == pytest.approx(high_once - low_once, rel=0.15)
 
 
-@pytest.fixture(scope="session")
-def tracer() -> trace.Tracer:
-    """Spans are recorded where a provider is set, and go nowhere without an exporter."""
-    if not isinstance(trace.get_tracer_provider(), TracerProvider):
-        trace.set_tracer_provider(TracerProvider())
-    return trace.get_tracer("test")
+@pytest.fixture
+def tracer(monkeypatch: pytest.MonkeyPatch) -> Iterator[trace.Tracer]:
+    """Spans are recorded where a provider is set, and go nowhere without an exporter.
+
+    MLflow, once it has evaluated in a process that knows Haystack, exports the spans of everybody else's provider; and
+    a span that others left open would be the parent of these. So provider and context are the test's own.
+    """
+    provider = TracerProvider()
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
+    outside = context.attach(context.Context())
+    yield provider.get_tracer("test")
+    context.detach(outside)
 
 
 @pytest.mark.filterwarnings("ignore:none of the retrieved:retrieval_metrics.RetrievalWarning")
