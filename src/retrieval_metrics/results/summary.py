@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import FloatArray, IntArray
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.question_clusters import Clusters
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.results.scores import Column
     from retrieval_metrics.scoring.rules import Rules
@@ -114,19 +115,24 @@ def said_of_clusters(record: Summed) -> list[str]:
         if column is not None and (defined := ~np.isnan(column)).any():
             effect = Units.of(column[defined], clusters.labels[defined]).design_effect
             effects += [] if isnan(effect) else [f"{metric} {effect:.1f}"]
-    why = (
-        f"by the source of their judgments ({argument('clusters', None)} turns that off)"
-        if clusters.by_source
-        else "as given"
-    )
-    notes = [f"intervals by cluster: {numbers.count(clusters.count, 'cluster')}, {why}"]
+    notes = [f"intervals by cluster: {said_of_count(clusters)}"]
     notes += [f"design effect (variance relative to independent queries): {', '.join(effects)}"] if effects else []
-    return notes + ([few_clusters(clusters.count)] if clusters.count < FEW_CLUSTERS else [])
+    return notes + said_of_few(clusters)
 
 
-def few_clusters(count: int) -> str:
-    """Return the warning that there are too few clusters."""
-    return f"{numbers.count(count, 'cluster')} are few: intervals from fewer than {FEW_CLUSTERS} are rough"
+def said_of_count(clusters: Clusters) -> str:
+    """Return how many clusters there are, and where they come from."""
+    off = argument("clusters", None)
+    why = f"by the source of their judgments ({off} turns that off)" if clusters.by_source else "as given"
+    return f"{numbers.count(clusters.count, 'cluster')}, {why}"
+
+
+def said_of_few(clusters: Clusters) -> list[str]:
+    """Return the warning that there are too few clusters, if there are."""
+    if clusters.count >= FEW_CLUSTERS:
+        return []
+    few = numbers.count(clusters.count, "cluster")
+    return [f"{few} are few: intervals from fewer than {FEW_CLUSTERS} are rough"]
 
 
 def interval_of(record: Summed, metric: Metric, sums: Sums, level: float) -> Interval:
