@@ -89,11 +89,9 @@ def intervals(record: Summed, level: float) -> ByMetric[Interval]:
 
 def sums_for_interval(record: Summed, metric: Metric) -> Sums:
     """Return the sums of a metric; for clustered queries, those of the independent queries they are worth."""
-    clusters = record.clusters if isinstance(record, Scores) else None
-    values = record.column("value", metric) if isinstance(record, Scores) else None
-    if values is None or clusters is None or clusters.labels is None:
+    if not isinstance(record, Scores) or record.labels is None:
         return sums_of_values(record, metric)
-    return clustered_sums(values, clusters.labels)
+    return clustered_sums(record.of_metric(metric), record.labels)
 
 
 def clustered_sums(values: FloatArray, labels: IntArray) -> Sums:
@@ -106,18 +104,17 @@ def clustered_sums(values: FloatArray, labels: IntArray) -> Sums:
 
 def said_of_clusters(record: Summed) -> list[str]:
     """Return in words how the queries are clustered and the design effect; nothing if they are not."""
-    clusters = record.clusters if isinstance(record, Scores) else None
-    if clusters is None or clusters.labels is None or not isinstance(record, Scores):
+    if not isinstance(record, Scores) or record.clusters is None or record.labels is None:
         return []
     effects = []
     for metric in record.metrics:
-        column = record.column("value", metric)
-        if column is not None and (defined := ~np.isnan(column)).any():
-            effect = Units.of(column[defined], clusters.labels[defined]).design_effect
+        column = record.of_metric(metric)
+        if (defined := ~np.isnan(column)).any():
+            effect = Units.of(column[defined], record.labels[defined]).design_effect
             effects += [] if isnan(effect) else [f"{metric} {effect:.1f}"]
-    notes = [f"intervals by cluster: {said_of_count(clusters)}"]
+    notes = [f"intervals by cluster: {said_of_count(record.clusters)}"]
     notes += [f"design effect (variance relative to independent queries): {', '.join(effects)}"] if effects else []
-    return notes + said_of_few(clusters)
+    return notes + said_of_few(record.clusters)
 
 
 def said_of_count(clusters: Clusters) -> str:
