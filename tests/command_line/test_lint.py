@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,7 +58,7 @@ def test_runs_are_named(files: list[str], capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_saved_set_holds_the_texts_and_the_judgments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = {"q1": rm.Provenance(source="vault"), "q2": rm.Provenance(source="vault")}
+    made: Any = {"q1": rm.Provenance(source="vault"), "q2": rm.Provenance(source="vault")}
     quoted = rm.EvaluationSet(QUERIES, {query: [rm.Quote("opens the safe")] for query in QUERIES}, made)
     quoted.save(tmp_path / "questions.json")
     (tmp_path / "texts").mkdir()

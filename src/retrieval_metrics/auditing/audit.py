@@ -62,12 +62,13 @@ class RuleDifference:
     detail: str
 
 
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Audit(Printed):
     """The values of the same data under several rule sets, and why they differ.
 
     Attributes:
         metrics: The metrics.
-        semantics: The names of the rule sets; the first is the reference.
+        rules: The rule sets by name; the first is the reference.
         queries: The ids of the judged queries.
         values: Per rule set, shape (queries, metrics); NaN if a query does not enter the mean.
         refused: Per rule set, the number of queries for which the library raises an error instead of returning a value.
@@ -75,25 +76,18 @@ class Audit(Printed):
         lints: What looks suspicious about the evaluation set.
     """
 
-    def __init__(
-        self,
-        *,
-        metrics: Sequence[Metric],
-        rules: Sequence[Rules],
-        queries: Sequence[QueryId],
-        values: Mapping[str, FloatArray],
-        refused: Mapping[str, int],
-        differences: Sequence[RuleDifference],
-        lints: Sequence[str],
-    ) -> None:
-        self.metrics = tuple(metrics)
-        self.semantics = tuple(each.name for each in rules)
-        self.queries = tuple(queries)
-        self.values = dict(values)
-        self.refused = dict(refused)
-        self.differences = tuple(differences)
-        self.lints = tuple(lints)
-        self._rules = {each.name: each for each in rules}
+    metrics: tuple[Metric, ...]
+    rules: Mapping[str, Rules]
+    queries: tuple[QueryId, ...]
+    values: Mapping[str, FloatArray]
+    refused: Mapping[str, int]
+    differences: tuple[RuleDifference, ...]
+    lints: tuple[str, ...]
+
+    @property
+    def semantics(self) -> tuple[str, ...]:
+        """The names of the rule sets; the first is the reference."""
+        return tuple(self.rules)
 
     @property
     def means(self) -> dict[str, ByMetric[float]]:
@@ -103,7 +97,7 @@ class Audit(Printed):
                 {
                     str(metric): Sums.of_defined(column).mean
                     for metric, column in zip(self.metrics, values.T, strict=True)
-                    if self._rules[name].has(metric.name)
+                    if self.rules[name].has(metric.name)
                 }
             )
             for name, values in self.values.items()
@@ -211,17 +205,17 @@ def audit(
     reference, *others = rules
     return Audit(
         metrics=chosen,
-        rules=rules,
-        queries=truth.queries,
+        rules={each.name: each for each in rules},
+        queries=tuple(truth.queries),
         values={name: np.column_stack([each.column for each in columns]) for name, columns in under.items()},
         refused={each.name: int(bench.refused(each).sum()) for each in rules},
-        differences=[
+        differences=tuple(
             _difference(bench, metric, other.name, found, (theirs.column, ours.column))
             for other in others
             for metric, ours, theirs in zip(chosen, under[reference.name], under[other.name], strict=True)
             if other.has(metric.name) and reference.has(metric.name)
             for found in attribute(bench, metric, ours, theirs)
-        ],
+        ),
         lints=lint(
             bench.judged(RULE_SETS["standard"]),
             corpus,

@@ -20,7 +20,7 @@ TOP = 10
 JUDGED = Metric("judged", TOP)
 
 
-def lint(judged: JudgedRun, corpus: Collection[Any] | None, queries: Mapping[Any, str] | None) -> list[str]:
+def lint(judged: JudgedRun, corpus: Collection[Any] | None, queries: Mapping[Any, str] | None) -> tuple[str, ...]:
     """Return what to check before you trust any number, one sentence each.
 
     Args:
@@ -35,7 +35,7 @@ def lint(judged: JudgedRun, corpus: Collection[Any] | None, queries: Mapping[Any
         _repeated_queries(judged, queries),
         _judged_share(judged),
     )
-    return [sentence for sentence in found if sentence]
+    return tuple(filter(None, found))
 
 
 def _one_relevant(judged: JudgedRun) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +13,10 @@ from retrieval_metrics.files.opening import STANDARD_INPUT, opened
 from retrieval_metrics.files.trec import RUN
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.judging.ranking_order import ranked
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.loading import load
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
-from retrieval_metrics.scoring.rules import STANDARD
+from retrieval_metrics.trajectories.views import first_of
 
 if TYPE_CHECKING:
     import argparse
@@ -131,13 +129,7 @@ def first_documents(run: Run | RetrievedRun, most: int) -> RunMapping:
         ValueError: If the number is not positive.
     """
     positive_integer(most, "-M")
-    return {query: _first_of(ranking, most) for query, ranking in run.items()}
-
-
-def _first_of(ranking: Any, most: int) -> Any:
-    if not isinstance(ranking, Mapping):
-        return list(ranking)[:most]
-    return {document: ranking[document] for document in ranked(ranking, STANDARD.ties)[:most]}
+    return {query: first_of(ranking, most) for query, ranking in run.items()}
 
 
 def tag_of(path: str) -> str:

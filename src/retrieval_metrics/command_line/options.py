@@ -7,14 +7,13 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.argument_names import OPEN
+from retrieval_metrics.command_line.values import READING
 
 if TYPE_CHECKING:
     import argparse
 
 DESTINATIONS = {"n": "number", "query": "question_id", "runs": "run", "tools": "tool"}
 """The options whose names are not those of their arguments, as argparse stores them."""
-READING = {"compression": "RATIO", "line": "SIZE", "split": "NAME", "subset": "NAME"}
-"""What `--reading` takes, with a word for each value."""
 POSITIONAL = {"corpus", "qrels", "run", "runs", "saved", "source", "target"}
 """What some commands take without a name."""
 
@@ -45,7 +44,7 @@ class Options:
             pair = "ROLE=NAME" if value is OPEN else "".join(f"{role}={_column(one)}" for role, one in value.items())
             return f"{self._of_file('column')} {quote(pair)}"
         if name in READING and self._has("reading"):
-            return f"--reading {name}={READING[name]}"
+            return f"--reading {name}={READING[name].word}"
         destination = DESTINATIONS.get(name, name)
         if not self._has(destination) or (name in POSITIONAL and not self._has("fail_on")):
             return None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.argument_names import spelled_by
 from retrieval_metrics.command_line.completion import offer
 from retrieval_metrics.command_line.options import Options
-from retrieval_metrics.command_line.values import assignments, memory_size
+from retrieval_metrics.command_line.values import READING, assignments, memory_size
 from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.files.formats import FORMATS
 from retrieval_metrics.files.limits import Limits
@@ -24,8 +24,6 @@ from retrieval_metrics.loading import load
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.retrieved_run import RetrievedRun
     from retrieval_metrics.inputs.run import Run
@@ -80,30 +78,7 @@ def add_reading_to(parser: argparse.ArgumentParser, *files: str) -> None:
         f"{Limits().compression:g} and 64MB); progress=no, no bar for a large file; subset=NAME and split=NAME, of the "
         "predictions of MTEB",
     )
-    offer(option, [f"{key}=" for key in SETTINGS])
-
-
-def _yes_or_no(text: str) -> bool:
-    if text not in {"yes", "no"}:
-        raise ValueError("it takes yes or no")
-    return text == "yes"
-
-
-def _limited(name: str, convert: Callable[[str], Any]) -> Callable[[str], Any]:
-    def value(text: str) -> Any:
-        return getattr(Limits(**{name: convert(text)}), name)
-
-    return value
-
-
-SETTINGS: Mapping[str, Callable[[str], Any]] = {
-    "compression": _limited("compression", float),
-    "line": _limited("line", memory_size),
-    "progress": _yes_or_no,
-    "split": str,
-    "subset": str,
-}
-"""What `--reading` takes, and how the text of each value is read."""
+    offer(option, [f"{key}=" for key in READING])
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -113,10 +88,10 @@ def _setting(text: str) -> tuple[str, Any]:
         argparse.ArgumentTypeError: If there is no such setting, or it has no such value.
     """
     key, equals, value = text.partition("=")
-    if not equals or key not in SETTINGS:
-        raise argparse.ArgumentTypeError(f"{text!r} must be one of {', '.join(f'{name}=...' for name in SETTINGS)}")
+    if not equals or key not in READING:
+        raise argparse.ArgumentTypeError(f"{text!r} must be one of {', '.join(f'{name}=...' for name in READING)}")
     try:
-        return key, SETTINGS[key](value)
+        return key, READING[key].convert(value)
     except (ValueError, argparse.ArgumentTypeError) as error:
         raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from retrieval_metrics.command_line.named_files import read_both
 from retrieval_metrics.trajectories.traces.read import read_traces
+from retrieval_metrics.trajectories.views import CallsView
 
 if TYPE_CHECKING:
     import argparse
 
     from retrieval_metrics.trajectories.views import View
-
-VIEWS = ("union", "interleaved", "first", "last", "context", "cited")
 
 
 def add_traces_to(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +20,7 @@ def add_traces_to(parser: argparse.ArgumentParser) -> None:
     traces = parser.add_argument_group("traces of agents")
     traces.add_argument(
         "--view",
-        choices=VIEWS,
+        choices=get_args(CallsView),
         help="the runs are traces of agents: score all searches (union, with metrics such as recall@3calls; or "
         "interleaved), the first or the last one, what the answering model read (context), or what it cited",
     )

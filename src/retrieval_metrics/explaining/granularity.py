@@ -81,13 +81,14 @@ class Names:
         are_plain: Whether nothing in the ranking can be a part of a document: no id has a separator, no item a source.
     """
 
-    __slots__ = ("_ids", "_items", "_joined", "_ranking", "_rankings", "_separated", "are_plain")
+    __slots__ = ("_ids", "_items", "_joined", "_most", "_ranking", "_rankings", "_separated", "are_plain")
 
     def __init__(self, rankings: Rankings, ranking: Any) -> None:
         """Take a ranking, as given in the run of `rankings`."""
         self._rankings = rankings
         self._ranking = ranking
         self._ids: list[DocumentId] | None = None
+        self._most: int | None = None
         is_scored = isinstance(ranking, Mapping)
         held = ranking if is_scored else self.ids
         try:
@@ -129,7 +130,9 @@ class Names:
 
     def has_further_parts(self, above: int, least: int) -> bool:
         """Return whether these are so many or more."""
-        if self._most_further_parts() < least:
+        if self._most is None:
+            self._most = self._most_further_parts()
+        if self._most < least:
             return False
         documents = [document for document in self._documents(self.ids[:above]) if document is not None]
         return len(documents) - len(set(documents)) >= least

@@ -46,11 +46,15 @@ def refuse_other_encoding(text: bytes, name: str) -> None:
     try:
         text.decode()
     except UnicodeDecodeError as error:
-        number = text.count(b"\n", 0, error.start) + 1
-        start = text.rfind(b"\n", 0, error.start) + 1
-        end = text.find(b"\n", error.start)
-        decoded(text[start : end if end >= 0 else len(text)], name, number)
+        number, line = line_around(text, error.start)
+        decoded(line, name, number)
         raise
+
+
+def line_around(text: bytes, at: int) -> tuple[int, bytes]:
+    """Return the number and the bytes of the line in which a byte of a text is."""
+    start, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
+    return text.count(b"\n", 0, at) + 1, text[start : end if end >= 0 else len(text)]
 
 
 def decoded(line: bytes, name: str, number: int) -> str:

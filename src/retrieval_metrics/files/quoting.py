@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from retrieval_metrics.files.encodings import RETURN_ALONE, at_line
+from retrieval_metrics.files.encodings import RETURN_ALONE, at_line, line_around
 
 QUOTE = '"'
 DOUBLED = 'a quote inside a value is written twice, in a value that is quoted: "a ""quoted"" word"'
@@ -75,7 +75,7 @@ def refuse_carriage_returns(text: bytes, name: str, *, quoted: bool) -> None:
 
 
 def _refuse_early(text: bytes, begin: int, close: int, name: str) -> None:
-    here, there = _number(text, begin), _number(text, close)
+    here, there = (line_around(text, at)[0] for at in (begin, close))
     if here != there:
         raise ValueError(
             f"{_line_at(text, begin, name)}: {_open(text, begin)} is not closed on its line; the next quote, on line "
@@ -89,11 +89,6 @@ def _open(text: bytes, at: int) -> str:
     return f"the quote at column {column}"
 
 
-def _number(text: bytes, at: int) -> int:
-    return text.count(b"\n", 0, at) + 1
-
-
 def _line_at(text: bytes, at: int, name: str) -> str:
-    start, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
-    line = text[start : end if end >= 0 else len(text)].decode().removesuffix("\r").replace("\r", r"\r")
-    return at_line(name, _number(text, at), line)
+    number, line = line_around(text, at)
+    return at_line(name, number, line.decode().removesuffix("\r").replace("\r", r"\r"))

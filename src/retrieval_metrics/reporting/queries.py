@@ -116,9 +116,12 @@ class QueryData:
         self._pair = [list(systems).index(baseline), list(systems).index(system)]
         self._shown = shown
         self._judged = next(iter(systems.values())).needed_origin("shown").judged
-        every = list(dict.fromkeys(query for scores in systems.values() for query in scores.queries))
-        order = _most_urgent(every, [systems[name] for name in pair], main)
+        every, rows = _side_by_side(systems)
+        order = _most_urgent(len(every), [(systems[name], rows[name]) for name in pair], main)
         kept = np.sort(order[:MOST])
+        on_page = np.full(len(every), -1)
+        on_page[kept] = np.arange(len(kept))
+        self._places = {name: on_page[of_system] for name, of_system in rows.items()}
         self.of, self.n = len(every), len(kept)
         self.detailed = self.n if self.of <= DETAILED else FIRST
         self.order: list[int] = np.searchsorted(kept, order[:MOST]).tolist()
@@ -192,7 +195,7 @@ class QueryData:
         self.failures[name] = outcomes.failures(defined)
         self.needed[name] = int(outcomes.needed[defined].sum())
         self.found[name] = int(outcomes.met[defined].sum())
-        place = np.array([self._place.get(query, -1) for query in scores.queries], dtype=np.int64)
+        place = self._places[name]
         values = np.full((self.n, len(self._metrics)), np.nan)
         kept = place >= 0
         for at, metric in enumerate(self._metrics):
@@ -233,11 +236,21 @@ def _shortest(table: FloatArray) -> list[list[float | int | None]]:
     return columns
 
 
-def _most_urgent(queries: Sequence[QueryId], pair: Sequence[Scores], main: Metric) -> IntArray:
+def _side_by_side(systems: Mapping[str, Scores]) -> tuple[Sequence[QueryId], dict[str, IntArray]]:
+    """Return the queries of all systems, and the places of those of each system among them."""
+    first, *others = systems.values()
+    if all(other.queries == first.queries for other in others):
+        return first.queries, dict.fromkeys(systems, np.arange(len(first.queries)))
+    every = list(dict.fromkeys(query for scores in systems.values() for query in scores.queries))
+    place = {query: at for at, query in enumerate(every)}
+    rows = {name: [place[query] for query in scores.queries] for name, scores in systems.items()}
+    return every, {name: np.array(of_system, dtype=np.int64) for name, of_system in rows.items()}
+
+
+def _most_urgent(n: int, pair: Sequence[tuple[Scores, IntArray]], main: Metric) -> IntArray:
     """Return the places of queries: the lowest values first, or of two systems those that moved most."""
-    place = {query: at for at, query in enumerate(queries)}
-    one, other = columns = np.full((2, len(queries)), np.nan)
-    for column, scores in zip(columns, pair, strict=True):
-        column[[place[query] for query in scores.queries]] = scores.values[:, scores.metrics.index(main)]
-    urgency = one if pair[0] is pair[1] else -np.abs(one - other)
+    one, other = columns = np.full((2, n), np.nan)
+    for column, (scores, rows) in zip(columns, pair, strict=True):
+        column[rows] = scores.values[:, scores.metrics.index(main)]
+    urgency = one if pair[0][0] is pair[1][0] else -np.abs(one - other)
     return np.argsort(np.where(np.isnan(urgency), np.inf, urgency), kind="stable")

@@ -63,7 +63,7 @@ def seen_in(trajectory: Trajectory, view: CallsView, per_call: int | None = None
         return Seen([])
     if len(calls) == 1 or view in {"first", "last"}:
         number = len(calls) if view == "last" else 1
-        ranking = _first_of(calls[number - 1].ranking, per_call)
+        ranking = first_of(calls[number - 1].ranking, per_call)
         return Seen(ranking, tuple((number, rank) for rank in range(1, len(ranking) + 1)))
     placed = [
         ((number, rank), item)
@@ -77,7 +77,7 @@ def seen_in(trajectory: Trajectory, view: CallsView, per_call: int | None = None
     return Seen([item for _, item in kept], tuple(place for place, _ in kept), view != "interleaved")
 
 
-def _first_of(ranking: Ranking, k: int | None) -> Any:
+def first_of(ranking: Ranking, k: int | None) -> Any:
     """Return the first `k` of a ranking, in its form; None returns the ranking itself."""
     if k is None or len(ranking) <= k:
         return ranking

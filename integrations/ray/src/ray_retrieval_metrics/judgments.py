@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 import retrieval_metrics as rm
 from ray_retrieval_metrics.shuffled_rows import (
@@ -24,7 +26,6 @@ from retrieval_metrics.adapting.distributed import is_frame
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    import pyarrow as pa
     from ray.data import Dataset
 
 FEW = 1_000_000
@@ -79,7 +80,6 @@ def read_judgments(
 
 
 def _few(rows: pa.Table) -> JudgmentRows:
-    import pyarrow.compute as pc  # noqa: PLC0415  (Ray brings it)
     import ray  # noqa: PLC0415  (as above)
 
     dataset = ray.data.from_arrow(rows)
@@ -108,8 +108,6 @@ def _in_memory(qrels: Any, columns: Mapping[str, str | None] | None, allow: str 
 
 
 def _rows_of(qrels: rm.Qrels) -> pa.Table:
-    import pyarrow as pa  # noqa: PLC0415  (Ray brings it)
-
     _check_size(qrels)
     query = pa.array(list(qrels.queries))
     # Without any document the type of ids is unknown, so one must be chosen.
@@ -143,8 +141,6 @@ def _collected(dataset: Dataset, most: int) -> pa.Table | None:
     Raises:
         ValueError: If there are none.
     """
-    import pyarrow as pa  # noqa: PLC0415  (Ray brings it)
-
     parts = list(dataset.limit(most).iter_batches(batch_size=None, batch_format="pyarrow"))
     if not sum(map(len, parts)):
         raise ValueError("the qrels are empty: they have no rows")

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import io
-import json
-import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.argument_names import argument, in_python
-from retrieval_metrics.checks import require
-from retrieval_metrics.files.encodings import at_line
-from retrieval_metrics.files.json_files import numbered_lines
-from retrieval_metrics.files.opening import opened
 from retrieval_metrics.inputs.host_rows import items_in
 from retrieval_metrics.presentation.numbers import count
 from retrieval_metrics.trajectories.traces.assembling import ReadingRules, Trace
 from retrieval_metrics.trajectories.traces.forms import spans_of
 from retrieval_metrics.trajectories.traces.payloads import parsed
 from retrieval_metrics.trajectories.traces.span import MODEL, RETRIEVER, SPAN_KINDS, TOOL, TraceError, TraceSpan
+from retrieval_metrics.trajectories.traces.units import units_of
 from retrieval_metrics.trajectories.trajectories import Trajectories
 from retrieval_metrics.trajectories.views import seen_in
 
@@ -28,12 +21,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.aliases import DocumentId
-    from retrieval_metrics.files.opening import Reader
     from retrieval_metrics.inputs.retrieved_run import Seen
     from retrieval_metrics.trajectories.trajectory import Trajectory
     from retrieval_metrics.trajectories.views import CallsView
-
-PARQUET = b"PAR1"
 
 
 def read_traces(
@@ -158,7 +148,7 @@ class _Traces(dict[str, dict[str, TraceSpan]]):
         self.repeated = 0
         self.questions: dict[str, Any] = {}
         roots: dict[str, Any] = {}
-        for span in (span for unit in _units(source) for span in spans_of(unit)):
+        for span in (span for unit in units_of(source) for span in spans_of(unit)):
             outermost = span.parent is None
             if query is not None and (outermost or (isinstance(query, str) and span.trace not in self.questions)):
                 said = _question_id(span, query)
@@ -212,59 +202,6 @@ def _metadata(span: TraceSpan) -> dict[str, Any]:
     for before in ("langfuse.trace.metadata.", "langfuse.observation.metadata.", "metadata."):
         found |= {key.removeprefix(before): parsed(at) for key, at in attributes.items() if key.startswith(before)}
     return found
-
-
-def _units(source: Any) -> Iterator[Any]:
-    """Yield the objects of a source: spans, traces or exports."""
-    if isinstance(source, (str, Path)) or hasattr(source, "__fspath__") or hasattr(source, "read"):
-        with opened(source) as reader:
-            yield from _units_of_file(reader)
-        return
-    if hasattr(source, "to_dicts"):  # a polars frame
-        source = source.to_dicts()
-    elif hasattr(source, "to_dict") and hasattr(source, "columns"):  # a pandas frame; Phoenix keeps ids in the index
-        index = source.index.name
-        source = (source if index is None or index in source.columns else source.reset_index()).to_dict("records")
-    if isinstance(source, Mapping) or hasattr(source, "model_dump") or hasattr(source, "info"):
-        source = [source]
-    if isinstance(source, (bytes, int)) or not isinstance(source, Iterable):
-        raise TypeError(f"read_traces takes a file, a DataFrame, or a list of spans, got {type(source).__name__}")
-    for unit in source:
-        yield _without_gaps(unit) if isinstance(unit, dict) else unit
-
-
-def _without_gaps(unit: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of a frame without the NaN that stand for missing values, and with lists for arrays."""
-    row = {key: value.tolist() if hasattr(value, "tolist") else value for key, value in unit.items()}
-    return {key: value for key, value in row.items() if not (isinstance(value, float) and math.isnan(value))}
-
-
-def _units_of_file(reader: Reader) -> Iterator[Any]:
-    start = reader.beginning()
-    if start.startswith(PARQUET):
-        yield from _units(require("polars", "reading a Parquet file").read_parquet(io.BytesIO(reader.content())))
-        return
-    line, newline, _ = start.lstrip().partition(b"\n")
-    if line.startswith(b"[") or (newline and not _is_object(line)):
-        try:
-            content = json.loads(reader.whole_text())
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{reader.name} cannot be read as JSON: {error}") from None
-        yield from content if isinstance(content, list) else [content]
-        return
-    for number, text in numbered_lines(reader):
-        try:
-            yield json.loads(text)
-        except (ValueError, RecursionError) as error:
-            where = at_line(reader.name, number, text)
-            raise ValueError(f"{where}: this is not JSON, or was cut short: {error}") from None
-
-
-def _is_object(line: bytes) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except ValueError:
-        return False
 
 
 def _check_found(traces: _Traces, rules: ReadingRules) -> None:
