@@ -20,7 +20,6 @@ from ray_retrieval_metrics.shuffled_rows import (
     to_rows,
     with_said_of,
 )
-from retrieval_metrics.adapting import as_qrels
 from retrieval_metrics.adapting.distributed import is_frame
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ def _few(rows: pa.Table) -> JudgmentRows:
 def _in_memory(qrels: Any, columns: Mapping[str, str | None] | None, allow: str | Collection[str]) -> rm.Qrels:
     if is_frame(qrels) and (hasattr(qrels, "columns") or hasattr(qrels, "column_names")):
         return rm.Qrels.from_frame(qrels, columns=columns, allow=allow)
-    read = rm.read_qrels(qrels, columns=columns, allow=allow) if not is_frame(qrels) else as_qrels(qrels)
+    read = rm.read_qrels(qrels, columns=columns, allow=allow) if not is_frame(qrels) else rm.Qrels(qrels)
     if read.has_pieces:
         raise TypeError(
             "these qrels hold pieces such as quotes, but the rows of a Dataset have only ids; evaluate them in parts "
