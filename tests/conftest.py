@@ -55,9 +55,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if re.search(r"\bray\b", item.nodeid, re.IGNORECASE):  # starting Ray takes half a minute, so it is done once
-            item.add_marker(pytest.mark.xdist_group("ray"))
+    for item in items:  # starting Ray takes half a minute, and making MLflow's tables seconds, so one worker does it
+        if host := re.search(r"\b(ray|mlflow)\b", item.nodeid.lower()):
+            item.add_marker(pytest.mark.xdist_group(host[1]))
 
 
 @pytest.fixture(autouse=True)

@@ -66,6 +66,7 @@ ADAPTING = (
     "retrieval_metrics.adapting",
     "retrieval_metrics.adapting.twins",
     "retrieval_metrics.adapting.distributed",
+    "retrieval_metrics.adapting.gating",
     "retrieval_metrics.adapting.printing",
 )
 OPEN_TO_INTEGRATIONS = {"retrieval_metrics", "retrieval_metrics.types", *ADAPTING}

@@ -136,7 +136,7 @@ def test_a_wrong_file_is_an_error_in_one_line(
     [
         (["-m", "ndgc@10"], "unknown metric 'ndgc'; did you mean ndcg"),
         (["--fail-under", "ndcg@10"], "'ndcg@10' must be a metric and a number, such as ndcg@10=0.35"),
-        (["--fail-under", "ngcd@10=1"], "such as ndcg@10=0.35: unknown metric 'ngcd'; did you mean ndcg"),
+        (["--fail-under", "ndgc@10=1"], "such as ndcg@10=0.35: unknown metric 'ndgc'; did you mean ndcg"),
         (["--fail-under", "ndcg@10=high"], "'ndcg@10=high' must be a metric and a number"),
         (["--memory", "much"], "'much' must be a size such as 4GB or 500MB"),
         (["--format", "xml"], "invalid choice: 'xml'"),

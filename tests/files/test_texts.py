@@ -34,6 +34,20 @@ def test_documents_have_their_title_before_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("corpus.csv", "id,title,text\nd1,A,b\nd2,,c\n"),
+        ("corpus.tsv", "id\ttitle\ttext\nd1\tA\tb\nd2\t\tc\n"),
+        ("corpus.json", '{"d1": "A b", "d2": "c"}'),
+    ],
+)
+def test_documents_have_their_title_before_them_in_every_format(tmp_path: Path, name: str, text: str) -> None:
+    path = saved(tmp_path, text, name)
+    assert rm.read_corpus(path) == {"d1": "A b", "d2": "c"}
+    assert rm.read_queries(path) == {"d1": "A b" if name.endswith("json") else "b", "d2": "c"}
+
+
+@pytest.mark.parametrize(
     ("name", "text", "message"),
     [
         ("q.tsv", "1\twhy?\n1\thow?\n", r"q.tsv, line 2: 1\thow\?: query '1' appears twice"),

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from mmr_reference import situations
-from retrieval_metrics.reranking import batches
 from retrieval_metrics.reranking.batches import mmr_batch
 from retrieval_metrics.reranking.mmr import mmr
 from retrieval_metrics.reranking.selection import Selection
@@ -57,15 +56,6 @@ def test_candidates_that_all_queries_share(n: int, d: int) -> None:
         assert same(mmr_batch(queries, given, k=9), expected)
     known = [mmr(None, candidates, k=9, relevance=relevant) for relevant in relevance]
     assert same(mmr_batch(None, candidates, k=9, relevance=relevance), known)
-
-
-def test_however_many_are_computed_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(4)
-    queries, candidates = rng.normal(size=(11, 6)), rng.normal(size=(11, 9, 6))
-    expected = mmr_batch(queries, candidates)
-    for numbers in (1, 4 * 9 * 6, 10**9):
-        monkeypatch.setattr(batches, "_NUMBERS_AT_ONCE", numbers)
-        assert same(mmr_batch(queries, candidates), expected)
 
 
 def test_no_queries_no_selections() -> None:

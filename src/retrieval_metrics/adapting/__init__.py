@@ -2,8 +2,10 @@
 
 An integration converts the objects of its host into `rm.Retrieved`, calls the core, and returns the host's types. It
 registers a `Host`, so the core and the other integrations accept the retrievers, documents and models of that host too.
-`Scorer` and `RowScorer` score what was retrieved where the host wants values query by query. What only some need is in
-`distributed` (data too large for one machine) and `printing` (tables and files).
+`Asked` evaluates a retriever that a function of the integration asks; `Scorer` and `RowScorer` score what was retrieved
+where the host wants values query by query. What only some need stands apart: `twins` (functions with an asynchronous
+form), `printing` (tables and files), `gating` (tests against saved evaluations) and `distributed` (data too large for
+one machine).
 """
 
 from retrieval_metrics.definition.scored_name import scored_name
@@ -11,9 +13,6 @@ from retrieval_metrics.definition.table import DEFINITIONS
 from retrieval_metrics.evaluation.asked_questions import Asked
 from retrieval_metrics.evaluation.scorer import RowScorer, Scorer, row_error
 from retrieval_metrics.inputs.hosts import Host, host_of
-from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.judging.with_documents import with_documents
-from retrieval_metrics.keeping.identity import questions_fingerprint
 from retrieval_metrics.reranking.scaling import relevance_by
 from retrieval_metrics.retrieving.ways import Ways
 from retrieval_metrics.trajectories.row_paths import RowPaths
@@ -28,11 +27,8 @@ __all__ = [
     "RowScorer",
     "Scorer",
     "Ways",
-    "as_qrels",
     "host_of",
-    "questions_fingerprint",
     "relevance_by",
     "row_error",
     "scored_name",
-    "with_documents",
 ]

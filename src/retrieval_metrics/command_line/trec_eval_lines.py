@@ -23,8 +23,8 @@ ONLY_OF_ALL = ("runid", "num_q", "gm_map", "gm_bpref")
 """Measures without values of single queries."""
 FIRST = 10
 """How many documents `relstring` shows."""
-CUT = {"precision": "P", "recall": "recall", "ndcg": "ndcg_cut", "map": "map_cut", "hit_rate": "success"}
-WHOLE = {metric: name for name, metric in OURS.items() if name not in CUT.values()} | {"f1": "set_F"}
+CUT = {metric: name for name, metric in OURS.items() if name in of_trec_eval.DEFAULTS}
+WHOLE = {metric: name for name, metric in OURS.items() if name not in of_trec_eval.DEFAULTS} | {"f1": "set_F"}
 """The names in trec_eval of metrics with a cut-off, and of those without."""
 APART = {"infAP"}
 """Measures that treat negative grades as pooled and not judged, unlike our metrics of their names."""

@@ -67,9 +67,9 @@ def bound(text: str) -> tuple[Metric | str, float]:
     Raises:
         argparse.ArgumentTypeError: If the text has another form, or the number is not finite.
     """
-    name, _, number = text.rpartition("=")
-    given = name and "," not in name and not is_metric(name) and not of_only_trec_eval(name)
-    return (name, named_value(f"mrr={number}")[1]) if given else named_value(text)
+    name, number = _pair(text)
+    given = "," not in name and not is_metric(name) and not of_only_trec_eval(name)
+    return (name if given else _metric_in(text, name)), number
 
 
 def named_value(text: str) -> tuple[Metric, float]:
@@ -78,19 +78,31 @@ def named_value(text: str) -> tuple[Metric, float]:
     Raises:
         argparse.ArgumentTypeError: If the text has another form, or the number is not finite.
     """
-    name, equals, value = text.rpartition("=")
+    name, number = _pair(text)
+    return _metric_in(text, name), number
+
+
+def _pair(text: str) -> tuple[str, float]:
+    name, _, value = text.rpartition("=")
     try:
-        if not equals:
-            raise ValueError  # noqa: TRY301  (one message covers all errors)
         number = float(value)
-        if not isfinite(number):
-            raise ValueError(f"a mean cannot be compared with {value}")  # noqa: TRY301  (as above)
-        return Metric.parse(name), number
+    except ValueError:
+        number = None
+    if not name or number is None:
+        raise argparse.ArgumentTypeError(PAIR.format(text))
+    if not isfinite(number):
+        raise argparse.ArgumentTypeError(f"{PAIR.format(text)}: a mean cannot be compared with {value}")
+    return name, number
+
+
+def _metric_in(text: str, name: str) -> Metric:
+    try:
+        return Metric.parse(name)
     except ValueError as error:
-        said = f": {error}" if equals and str(error) and "float" not in str(error) else ""
-        raise argparse.ArgumentTypeError(
-            f"{text!r} must be a metric and a number, such as ndcg@10=0.35{said}"
-        ) from error
+        raise argparse.ArgumentTypeError(f"{PAIR.format(text)}: {error}") from error
+
+
+PAIR = "{!r} must be a metric and a number, such as ndcg@10=0.35"
 
 
 def assignments(pairs: Sequence[str]) -> dict[str, str | None] | None:

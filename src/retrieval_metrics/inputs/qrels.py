@@ -69,8 +69,8 @@ class Qrels:
     texts: Mapping[Any, str] = MappingProxyType({})
     relevant_from: float | None = None
 
-    def __init__(self, qrels: QrelsMapping) -> None:
-        """Read `{query: judgments}`.
+    def __init__(self, qrels: QuestionsOrQrels) -> None:
+        """Read `{query: judgments}`, or the judgments of an `EvaluationSet` with the texts of its questions.
 
         Args:
             qrels: Per query `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]` or a set (binary), `[["d1", "d2"], ["d9"]]`
@@ -84,6 +84,9 @@ class Qrels:
             ValueError: If there are no queries, a group is empty, or a grade is NaN, infinite or beyond 2**53.
         """
         refuse_frame(qrels, "judgments", "Qrels.from_frame")
+        if isinstance(qrels, (Questions, Qrels)):
+            self._take(qrels)
+            return
         if not isinstance(qrels, Mapping):
             raise TypeError(
                 f"qrels must map each query id to its judgments, got {type(qrels).__name__}"
@@ -102,6 +105,12 @@ class Qrels:
             self._set_groups(reader)
         else:
             self._set_groups_of_one()
+
+    def _take(self, known: Questions | Qrels) -> None:
+        """Take judgments that are read, or those of questions, with what is known of these; the columns are shared."""
+        vars(self).update(vars(known if isinstance(known, Qrels) else as_qrels(known.qrels)))
+        if isinstance(known, Questions):
+            self.provenance, self.texts = known.provenance, known.queries
 
     def _set_documents(self, queries: Sequence[QueryId], documents: Sequence[Relevant], bounds: Sequence[int]) -> None:
         self.queries, self.documents, self.bounds = queries, documents, bounds
@@ -334,10 +343,6 @@ def _drop_negative(judgments: Any) -> Any:
 
 def as_qrels(questions: QuestionsOrQrels) -> Qrels:
     """Return the judgments of questions in columns; a `Qrels` is returned as it is."""
-    if isinstance(questions, Questions):
-        qrels = copy(as_qrels(questions.qrels))
-        qrels.provenance, qrels.texts = questions.provenance, questions.queries
-        return qrels
     return questions if isinstance(questions, Qrels) else Qrels(questions)
 
 

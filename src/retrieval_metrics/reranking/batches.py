@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.reranking.engine.greedy import gram
-from retrieval_metrics.reranking.engine.methods import fastest, solve
 from retrieval_metrics.reranking.engine.problem import read_problem
-from retrieval_metrics.reranking.engine.stacked import select_stacked
+from retrieval_metrics.reranking.engine.solve import solve
 from retrieval_metrics.reranking.vectors import cutoff, matrix, trade_off
 
 if TYPE_CHECKING:
@@ -22,7 +19,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.reranking.selection import Selection
 
 _SHARED = 2  # the number of dimensions of candidates that all queries share
-_NUMBERS_AT_ONCE = 500_000  # in the vectors of a stack: about as many as fit in a cache
 
 
 def mmr_batch(
@@ -35,8 +31,7 @@ def mmr_batch(
 ) -> list[Selection]:
     """Select by maximal marginal relevance for many queries, each as in `mmr`.
 
-    It is faster than a loop over `mmr` if each query has few candidates (several queries are then computed together) or
-    if all queries share their candidates.
+    It is faster than a loop over `mmr` if all queries share their candidates.
 
     Args:
         queries: The vectors of the queries, shape (q, d). Not used, and may be None, if `relevance` is given.
@@ -66,8 +61,7 @@ def mmr_batch(
     problems = _read(queries, candidates, relevance, shared=shared)
     if shared and problems:
         return solve(problems, k, weight)
-    together = _solve_together(problems, k, weight)
-    return [together[i] if i in together else solve([problem], k, weight)[0] for i, problem in enumerate(problems)]
+    return [solve([problem], k, weight)[0] for problem in problems]
 
 
 def _read(queries: Any, candidates: Any, relevance: Any, *, shared: bool) -> list[Problem]:
@@ -91,25 +85,3 @@ def _depth(values: Any) -> int:
     if not isinstance(values, Sequence) or isinstance(values, str | bytes):
         return np.ndim(values)
     return 1 + next((_depth(value) for value in values if not isinstance(value, Sequence) or len(value)), 0)
-
-
-def _solve_together(problems: list[Problem], k: int | None, lambda_mult: float) -> dict[int, Selection]:
-    """Solve problems of equal size in stacks; return the selections that are certain, by the index of the problem."""
-    places: dict[tuple[int, ...], list[int]] = defaultdict(list)
-    for i, problem in enumerate(problems):
-        places[problem.vectors.shape].append(i)
-    together: dict[int, Selection] = {}
-    for (n, d), alike in places.items():
-        picks = cutoff(k, n)
-        if picks and len(alike) > 1 and fastest(problems[alike[0]].vectors, picks) is gram:
-            size = max(1, _NUMBERS_AT_ONCE // (n * d))
-            for stack in (alike[start : start + size] for start in range(0, len(alike), size)):
-                selections = _solve_stack([problems[i] for i in stack], picks, lambda_mult)
-                together |= {i: chosen for i, chosen in zip(stack, selections, strict=True) if chosen is not None}
-    return together
-
-
-def _solve_stack(problems: list[Problem], picks: int, lambda_mult: float) -> list[Selection | None]:
-    vectors = np.stack([np.concatenate([problem.vectors, problem.query], dtype=np.float64) for problem in problems])
-    given = [problem.relevance for problem in problems if problem.relevance is not None]
-    return select_stacked(vectors, np.stack(given) if given else None, picks, lambda_mult)

@@ -47,7 +47,7 @@ def intra_list_diversity(vectors: npt.ArrayLike, *, k: int | None = None) -> flo
     if count <= 1:
         return math.nan
     directions = Directions(items[:count].astype(np.float64), "vectors")
-    units = directions.vectors * directions.inverse_lengths[:, np.newaxis]
+    units = directions.units()
     total = units.sum(axis=0)
     # The square of the sum contains each pair twice, and each vector's product with itself.
     twice = float(total @ total - np.einsum("ij,ij->", units, units))

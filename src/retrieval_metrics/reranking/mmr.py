@@ -6,17 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.reranking.engine.greedy import greedy
-from retrieval_metrics.reranking.engine.methods import solve
 from retrieval_metrics.reranking.engine.problem import read_problem
+from retrieval_metrics.reranking.engine.solve import solve
 from retrieval_metrics.reranking.selection import Selection
 from retrieval_metrics.reranking.vectors import cutoff, numbers, trade_off
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-    from retrieval_metrics.aliases import FloatArray
-    from retrieval_metrics.reranking.vectors import Vectors
 
 
 def mmr(
@@ -98,14 +94,11 @@ def mmr_from_similarity(
         return Selection.of([], [])
     similar = numbers(similarity, "similarity", (n, n))
     gain = weight * relevant
-    first = int(relevant.argmax())
-
-    def beside(pick: int) -> FloatArray:
-        return gain - (1 - weight) * similar[:, pick].astype(np.float64, copy=False)
-
-    return Selection.of(*greedy((first, gain[first]), picks, beside, _take_largest))
-
-
-def _take_largest(scores: Vectors, _: list[int]) -> tuple[int, float]:
-    best = int(scores.argmax())
-    return best, float(scores[best])
+    rows = [int(relevant.argmax())]
+    reached, scores = [gain[rows[0]]], np.full(n, np.inf)
+    while len(rows) < picks:
+        scores = np.minimum(scores, gain - (1 - weight) * similar[:, rows[-1]].astype(np.float64, copy=False))
+        scores[rows] = -np.inf
+        rows.append(int(scores.argmax()))
+        reached.append(scores[rows[-1]])
+    return Selection.of(rows, reached)

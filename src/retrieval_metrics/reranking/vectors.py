@@ -57,7 +57,7 @@ def matrix(values: npt.ArrayLike, what: str) -> Vectors:
 
 
 def vector(values: npt.ArrayLike, what: str, d: int | None = None) -> FloatArray:
-    """Return one vector, of `d` numbers if `d` is given, as a float64 array of one row.
+    """Return one vector, of `d` numbers if `d` is given, as a float64 array.
 
     Raises:
         TypeError: If it holds something other than real numbers.
@@ -69,7 +69,7 @@ def vector(values: npt.ArrayLike, what: str, d: int | None = None) -> FloatArray
     if d is not None and len(array) != d:
         raise ValueError(f"{what} has {len(array)} dimensions but its candidates have {d}; embed both with one model")
     require_finite(array, what)
-    return array[np.newaxis].astype(np.float64)
+    return array.astype(np.float64)
 
 
 def numbers(values: npt.ArrayLike, what: str, shape: tuple[int, ...] | None = None) -> Vectors:

@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import uuid
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -279,3 +280,12 @@ def test_an_output_that_is_no_list_is_not_taken_for_documents_that_miss(stray: A
     (evaluator,) = langsmith_evaluators("mrr")
     with pytest.raises(TypeError, match="'documents' must hold a list of documents or ids, got"):
         evaluator({"documents": stray}, {"relevant": ["d1"]})
+
+
+def test_what_a_metric_cannot_count_in_an_output_is_a_reason_beside_the_question() -> None:
+    (evaluator,) = langsmith_evaluators("recall@200tokens")
+    run = SimpleNamespace(id="r", error=None)
+    with pytest.warns(rm.RetrievalWarning, match="the output cannot be judged"):
+        (result,) = evaluator({"documents": ["d1"]}, {"relevant": ["d1"]}, run=run)["results"]
+    assert result["score"] is None
+    assert "tokens" in result["comment"]

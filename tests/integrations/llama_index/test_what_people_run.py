@@ -19,7 +19,7 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.postprocessor import MetadataReplacementPostProcessor
 from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 
 import retrieval_metrics as rm
@@ -172,6 +172,12 @@ def test_what_a_response_cannot_be_judged_by_is_invalid_and_not_zero() -> None:
     assert by_quote.evaluate("q", "an answer", ["yield suspends a generator"]).score == 1
     with pytest.raises(ValueError, match="has the text of another"):
         ResponseEvaluator("mrr", {"queries": {"a": "q", "b": "q"}, "relevant_docs": {"a": ["x"], "b": ["y"]}})
+
+
+def test_a_response_is_graded_on_the_scale_of_all_judgments() -> None:
+    graded = ResponseEvaluator("err", [("q", {"x": 1}), ("r", {"y": 2})])
+    found = graded.evaluate_response("q", Response("?", source_nodes=[NodeWithScore(node=TextNode(id_="x"))]))
+    assert found.score == (2**1 - 1) / 2**2
 
 
 LABELLED = [

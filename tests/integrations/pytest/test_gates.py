@@ -156,10 +156,10 @@ def test_only_drops_fail_so_five_losses_and_no_gain_do(builds: Builds) -> None:
 def test_the_error_is_stated_by_build_and_by_month_with_the_way_to_another(builds: Builds) -> None:
     builds.baseline()
     told = (
-        "*; worse if p is at most {}: if nothing changed, at most {} % of builds fail: of 30 builds in a month up to "
-        "{}, and up to {} % of months have one"
+        "*; worse if p is at most {}; of unchanged builds at most {} % fail: up to {} of 30 in a month, and some in up "
+        "to {} % of months"
     )
-    choice = "; with retrieval_builds=30 at most 5 % have one, but only larger drops fail"
+    choice = " (with retrieval_builds=30: in 5 %, but only larger drops fail)"
     builds.run().stdout.fnmatch_lines([told.format("0.05", "5", "1.5", "79") + choice])
     builds.run("--retrieval-builds=30").stdout.fnmatch_lines([told.format("0.001667", "0.17", "0.05", "4.9")])
 

@@ -124,9 +124,8 @@ def with_metrics(baseline: Evaluation, metrics: Sequence[Metric]) -> Evaluation:
         return baseline
     scores = baseline.scores
     origin = scores.needed_origin("computed anew")
-    rules, match = scores.rules, origin.match
-    fresh = evaluate(origin.judged.qrels, origin.run, list(metrics), semantics=rules, match=match)
-    return Evaluation(replace(fresh.scores, clusters=scores.clusters), labels=baseline.labels)
+    given: dict[str, Any] = {"semantics": scores.rules, "match": origin.match, "clusters": scores.clusters}
+    return evaluate(origin.judged.qrels, origin.run, list(metrics), **given)
 
 
 def labels_of(path: Path) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from pytest_retrieval_metrics.naming import beside, name_of
 from pytest_retrieval_metrics.records import hand_to_junit, measured, metric_rows, unmeasured
 from pytest_retrieval_metrics.repeating import RepeatedRuns
 from pytest_retrieval_metrics.retrieving import Task
-from retrieval_metrics.adapting import with_documents
+from retrieval_metrics.adapting.gating import with_documents
 from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
 
 if TYPE_CHECKING:

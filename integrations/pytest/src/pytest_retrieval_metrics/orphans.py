@@ -74,7 +74,7 @@ def orphans(
 def renamed(orphan: Orphan, records: Sequence[dict[str, Any]]) -> str | None:
     """Return the new name of an orphan: the file of a check with the same questions but no baseline."""
     from pytest_retrieval_metrics.baseline import read  # noqa: PLC0415  (brings the core)
-    from retrieval_metrics.adapting import questions_fingerprint  # noqa: PLC0415  (likewise)
+    from retrieval_metrics.adapting.gating import questions_fingerprint  # noqa: PLC0415  (likewise)
 
     homeless = [one for one in records if one["baseline"] and not one["had_baseline"] and one["questions"]]
     if not homeless:

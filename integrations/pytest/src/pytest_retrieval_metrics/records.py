@@ -10,7 +10,7 @@ from pytest_retrieval_metrics.carrying import put
 from pytest_retrieval_metrics.failure import texts_of
 from pytest_retrieval_metrics.gates import BASELINE, p_of_drop
 from pytest_retrieval_metrics.naming import beside, name_of
-from retrieval_metrics.adapting import questions_fingerprint
+from retrieval_metrics.adapting.gating import questions_fingerprint
 from retrieval_metrics.adapting.printing import Table, numbers
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from retrieval_metrics import EvaluationSet, Qrels, Run, aretrieve, retrieve
-from retrieval_metrics.adapting import as_qrels
 from retrieval_metrics.adapting.twins import positive_integer
 
 
@@ -71,7 +70,7 @@ class Task:
 
 def _questions(qrels: Any, queries: Mapping[Any, str] | None) -> tuple[Qrels, Mapping[Any, str]]:
     if isinstance(qrels, Qrels) or (isinstance(qrels, Mapping) and not _is_dataset(qrels)):
-        truth: Any = as_qrels(qrels)
+        truth: Any = Qrels(qrels)
         given: Mapping[Any, str] = truth.texts
         if queries is None:
             return truth, {query: given.get(query, query) for query in truth.queries}
@@ -79,12 +78,12 @@ def _questions(qrels: Any, queries: Mapping[Any, str] | None) -> tuple[Qrels, Ma
             raise ValueError(f"queries= has no text for {len(absent)} judged queries, for example {absent[0]!r}")
         texts: Any = {query: queries[query] for query in truth.queries}
         if all(isinstance(text, str) for text in texts.values()):
-            truth = as_qrels(EvaluationSet(texts, truth))
+            truth = Qrels(EvaluationSet(texts, truth))
         return truth, texts
     if queries is not None:
         raise TypeError("queries= are for judgments by query id; a dataset has its own texts")
     dataset = EvaluationSet.of(qrels)
-    return as_qrels(dataset), dataset.queries
+    return Qrels(dataset), dataset.queries
 
 
 def _is_dataset(qrels: Mapping[Any, Any]) -> bool:

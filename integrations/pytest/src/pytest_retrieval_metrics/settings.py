@@ -38,16 +38,13 @@ def _number(least: float, below: float, said: str) -> Callable[[str], float]:
     return number
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise ValueError("a whole number, 0 or more")
-    return int(text)
+def _whole(least: int) -> Callable[[str], int]:
+    def whole(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise ValueError(f"a whole number, {least} or more")
+        return int(text)
 
-
-def _positive_count(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise ValueError("a whole number, 1 or more")
-    return int(text)
+    return whole
 
 
 def _folder(text: str) -> str:
@@ -75,7 +72,7 @@ KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     ),
     "builds": (
         "1",
-        _positive_count,
+        _whole(1),
         "how many builds share alpha: with 30, a false alarm is accepted in that share of 30 builds together",
     ),
     "tolerance": (
@@ -93,7 +90,7 @@ KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
         _one_of("pass", "warn", "skip", "fail"),
         "what to do if there is no baseline, or it was made with other judgments",
     ),
-    "show": ("5", _count, "how many queries a failure shows"),
+    "show": ("5", _whole(0), "how many queries a failure shows"),
     "baselines": ("retrieval_baselines", _folder, "folder of the baselines, beside the file of the test"),
     "history": ("", str.strip, "folder of the histories, beside the file of the test; if empty, none are kept"),
     "label": ("", str.strip, f"the label of new entries in the histories; by default {' or '.join(COMMITS)}"),

@@ -116,12 +116,12 @@ def table(records: Records) -> Table:
     words = tuple(kept.index(at % len(HEADER)) for at in WORDS)
     levels = sorted({one["level"] for one in records})
     said = [", ".join(map(numbers.level_name, levels))]
-    if "fails at" in header:
-        said.append("fails at: a drop that fails at least 80 % of builds, whichever queries lose")
     if "p" in header:
         alphas = " or ".join(f"{alpha:.4g}" for alpha in sorted({one["alpha"] for one in records}))
         most = max(records, key=itemgetter("alpha_of_build"))
-        said.append(f"worse if p is at most {alphas}: {_said_of_alarms(most['alpha_of_build'], most['builds'])}")
+        said += [f"worse if p is at most {alphas}", _said_of_alarms(most["alpha_of_build"], most["builds"])]
+    if "fails at" in header:
+        said.append("fails at: a drop that fails at least 80 % of builds, whichever queries lose")
     return Table(header, [[row[at] for at in kept] for row in rows], ["; ".join(said)], "", words)
 
 
@@ -129,12 +129,12 @@ def _said_of_alarms(alpha: float, builds: int) -> str:
     """Return how often the gate fails where nothing changed, over all baselines, and how to choose another rate."""
     month = 1 - (1 - alpha) ** MONTH
     said = (
-        f"if nothing changed, at most {100 * alpha:.2g} % of builds fail: of {MONTH} builds in a month up to "
-        f"{MONTH * alpha:.2g}, and up to {100 * month:.2g} % of months have one"
+        f"of unchanged builds at most {100 * alpha:.2g} % fail: up to {MONTH * alpha:.2g} of {MONTH} in a month, and "
+        f"some in up to {100 * month:.2g} % of months"
     )
     if builds > 1:
         return said
-    return f"{said}; with retrieval_builds={MONTH} at most {100 * alpha:.2g} % have one, but only larger drops fail"
+    return f"{said} (with retrieval_builds={MONTH}: in {100 * alpha:.2g} %, but only larger drops fail)"
 
 
 def _cell(value: float | None) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.compared import RowToScore, compared
-from retrieval_metrics.adapting import RowScorer, as_qrels
+from retrieval_metrics.adapting import RowScorer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ class Gathered:
     @property
     def truth(self) -> rm.Qrels:
         """The judgments in columns."""
-        truth = as_qrels(self.questions)
+        truth = rm.Qrels(self.questions)
         return truth if self.scale is None else truth.with_largest_grade(max(self.scale, truth.largest_grade))
 
     def refusal(self, query: Any, metrics: Sequence[rm.Metric]) -> Exception | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 import retrieval_metrics as rm
 from ray_retrieval_metrics.shuffled_rows import (
@@ -18,13 +20,11 @@ from ray_retrieval_metrics.shuffled_rows import (
     to_rows,
     with_said_of,
 )
-from retrieval_metrics.adapting import as_qrels
 from retrieval_metrics.adapting.distributed import is_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    import pyarrow as pa
     from ray.data import Dataset
 
 FEW = 1_000_000
@@ -79,7 +79,6 @@ def read_judgments(
 
 
 def _few(rows: pa.Table) -> JudgmentRows:
-    import pyarrow.compute as pc  # noqa: PLC0415  (Ray brings it)
     import ray  # noqa: PLC0415  (as above)
 
     dataset = ray.data.from_arrow(rows)
@@ -98,7 +97,7 @@ def _few(rows: pa.Table) -> JudgmentRows:
 def _in_memory(qrels: Any, columns: Mapping[str, str | None] | None, allow: str | Collection[str]) -> rm.Qrels:
     if is_frame(qrels) and (hasattr(qrels, "columns") or hasattr(qrels, "column_names")):
         return rm.Qrels.from_frame(qrels, columns=columns, allow=allow)
-    read = rm.read_qrels(qrels, columns=columns, allow=allow) if not is_frame(qrels) else as_qrels(qrels)
+    read = rm.read_qrels(qrels, columns=columns, allow=allow) if not is_frame(qrels) else rm.Qrels(qrels)
     if read.has_pieces:
         raise TypeError(
             "these qrels hold pieces such as quotes, but the rows of a Dataset have only ids; evaluate them in parts "
@@ -108,8 +107,6 @@ def _in_memory(qrels: Any, columns: Mapping[str, str | None] | None, allow: str 
 
 
 def _rows_of(qrels: rm.Qrels) -> pa.Table:
-    import pyarrow as pa  # noqa: PLC0415  (Ray brings it)
-
     _check_size(qrels)
     query = pa.array(list(qrels.queries))
     # Without any document the type of ids is unknown, so one must be chosen.
@@ -143,8 +140,6 @@ def _collected(dataset: Dataset, most: int) -> pa.Table | None:
     Raises:
         ValueError: If there are none.
     """
-    import pyarrow as pa  # noqa: PLC0415  (Ray brings it)
-
     parts = list(dataset.limit(most).iter_batches(batch_size=None, batch_format="pyarrow"))
     if not sum(map(len, parts)):
         raise ValueError("the qrels are empty: they have no rows")

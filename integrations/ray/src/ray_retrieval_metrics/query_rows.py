@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import pyarrow as pa
 
 import retrieval_metrics as rm
 from retrieval_metrics.adapting.distributed import COLUMNS, enters_means, scored_run
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
-    import pyarrow as pa
 
     from retrieval_metrics.adapting.distributed import Column
     from retrieval_metrics.types import FloatArray
@@ -182,7 +182,5 @@ def _scale_column(scale: float | None, n: int) -> dict[str, Any]:
 
 
 def _table(queries: Sequence[str | int], id_type: pa.DataType, *columns: dict[str, Any]) -> pa.Table:
-    import pyarrow as pa  # noqa: PLC0415  (loaded where there are blocks; the driver may not need it)
-
     named = {name: column for part in columns for name, column in part.items()}
     return pa.table({"query": pa.array(queries, type=id_type), **named})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from ray_retrieval_metrics.shuffled_rows import blockwise
 from ray_retrieval_metrics.starting import start
 from retrieval_metrics.adapting.distributed import format_by_name, trec
@@ -13,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from os import PathLike
 
-    import pyarrow as pa
     from ray.data import Dataset
 
     Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
@@ -73,8 +74,6 @@ def _read(paths: Paths, layout: trec.Layout) -> Dataset:
 
 def read_trec(files: pa.Table, layout: trec.Layout) -> Iterator[pa.Table]:
     """Yield the rows of files in pieces."""
-    import pyarrow as pa  # noqa: PLC0415  (loaded where there are blocks; the driver may not need it)
-
     for path in files["path"].to_pylist():
         for query, document, value in trec.parts_of_file(path, layout):
             yield pa.table({"query": query.to_arrow(), "document": document.to_arrow(), layout.value: value})

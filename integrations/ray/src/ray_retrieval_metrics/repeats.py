@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import pyarrow as pa
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
-    import pyarrow as pa
 
 TWICE = "is in these results twice, as when a result is joined with itself; every query must be there once"
 PART, DIGESTS, HELD, REPEATED = "part", "digests", "held", "repeated"
@@ -40,8 +40,6 @@ def in_parts(queries: pa.ChunkedArray, parts: int, held: bytes) -> pa.Table:
     Raises:
         ValueError: If a query is in the block twice.
     """
-    import pyarrow as pa  # noqa: PLC0415  (loaded where there are blocks; the driver may not need it)
-
     digests = digests_of(queries)
     part = (digests[:, 0] % np.uint64(parts)).astype(np.int64)
     order = np.argsort(part, kind="stable")

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from ray_retrieval_metrics.query_rows import rows_of, rows_of_unjudged, value_columns
 from ray_retrieval_metrics.shuffled_rows import JUDGED, JUDGED_NOTHING, NOT_JUDGED, RETRIEVED
 from retrieval_metrics import Qrels, Run
@@ -12,8 +15,6 @@ from retrieval_metrics.adapting.distributed import OF_A_RUN, OF_JUDGMENTS, LongT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-
-    import pyarrow as pa
 
     import retrieval_metrics as rm
 
@@ -46,8 +47,6 @@ def score_block(  # noqa: PLR0917  (Ray gives them by name)
     try:
         return _score(rows, metrics, rules, by, scale, allow)
     except (TypeError, ValueError) as error:
-        import pyarrow.compute as pc  # noqa: PLC0415  (loaded where there are blocks; the driver may not need it)
-
         queries = pc.unique(rows["query"])
         some = ", ".join(repr(query) for query in queries[:3].to_pylist())
         raise type(error)(
@@ -63,9 +62,6 @@ def _score(  # noqa: PLR0917  (what score_block was given)
     scale: float | None,
     allow: Collection[str],
 ) -> pa.Table:
-    import pyarrow as pa  # noqa: PLC0415  (as above)
-    import pyarrow.compute as pc  # noqa: PLC0415  (as above)
-
     said = {says: rows.filter(pc.equal(rows["says"], says)) for says in (RETRIEVED, JUDGED, NOT_JUDGED, JUDGED_NOTHING)}
     run = _run(said[RETRIEVED], by, allow)
     qrels = _qrels(said[JUDGED], said[JUDGED_NOTHING]["query"].to_pylist(), allow)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from retrieval_metrics.adapting.distributed import OF_JUDGMENTS, allowances, find_columns, same_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    import pyarrow as pa
     from ray import ObjectRef
     from ray.data import Dataset
 
@@ -75,8 +77,6 @@ def columns_of_qrels(
 
 
 def _names(dataset: Dataset, what: str) -> list[str]:
-    import pyarrow as pa  # noqa: PLC0415  (Ray brings it)
-
     try:
         names = dataset.columns()
     except pa.ArrowTypeError as error:
@@ -114,8 +114,6 @@ def id_kinds(dataset: Dataset, columns: RowColumns) -> IdKinds:
 
 def _kind(column_type: Any) -> type[str | int] | None:
     """Return the kind of ids of a column type of Arrow or pandas."""
-    import pyarrow as pa  # noqa: PLC0415  (Ray brings it)
-
     values = column_type.value_type if isinstance(column_type, pa.DictionaryType) else column_type
     name = str(values).lower()
     return int if name.startswith(("int", "uint")) else str if "string" in name or "binary" in name else None
@@ -158,8 +156,6 @@ def to_rows(
         TypeError: If a column holds anything else, or ids cannot equal those on the other side.
         ValueError: If a query is missing, or a number is invalid; the message has the row.
     """
-    import pyarrow as pa  # noqa: PLC0415  (loaded where there are blocks; the driver may not need it)
-
     what = "the run" if says == RETRIEVED else "the qrels"
     for name in (columns.query, columns.document, columns.number, columns.group):
         if name is not None and name not in table.column_names:
@@ -193,8 +189,6 @@ def to_rows(
 
 def _ids(column: pa.ChunkedArray, other: type[str | int] | None, what: str) -> pa.ChunkedArray:
     """Return ids as text or whole numbers; if all are missing, with the type of the other side."""
-    import pyarrow as pa  # noqa: PLC0415  (as above)
-
     kind = other if pa.types.is_null(column.type) else _kind(column.type)
     if kind is None and not pa.types.is_null(column.type):
         held = "values of several types" if "pickled_object" in str(column.type) else str(column.type)
@@ -211,15 +205,11 @@ def _ids(column: pa.ChunkedArray, other: type[str | int] | None, what: str) -> p
 
 
 def _as_text(ids: pa.ChunkedArray) -> pa.ChunkedArray:
-    import pyarrow as pa  # noqa: PLC0415  (as above)
-
     return ids.cast(pa.large_string())
 
 
 def _numbers(table: pa.Table, columns: RowColumns, what: str) -> pa.Array | pa.ChunkedArray:
     """Return the numbers of rows as float64, parsed if they are text."""
-    import pyarrow as pa  # noqa: PLC0415  (as above)
-
     if columns.number is None:
         return pa.repeat(pa.scalar(1.0), len(table))
     column = table[columns.number]
@@ -244,7 +234,6 @@ def _refuse(table: pa.Table, columns: RowColumns, row: int, what: str, complaint
 
 def without_unjudged(rows: pa.Table, judged: ObjectRef[Any]) -> pa.Table:
     """Return rows of a run with a single row, without a document, for each unjudged query."""
-    import pyarrow.compute as pc  # noqa: PLC0415  (as above)
     import ray  # noqa: PLC0415  (as above)
 
     known = pc.is_in(rows["query"], value_set=ray.get(judged))
@@ -254,8 +243,6 @@ def without_unjudged(rows: pa.Table, judged: ObjectRef[Any]) -> pa.Table:
 
 def with_said_of(rows: pa.Table, queries: pa.Array, says: int) -> pa.Table:
     """Return rows with further rows about whole queries."""
-    import pyarrow as pa  # noqa: PLC0415  (as above)
-
     n = len(queries)
     nothing = pa.nulls(n, rows.schema.field("document").type), pa.nulls(n, pa.float64())
     group = [pa.nulls(n, pa.large_string())] if "group" in rows.column_names else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.judging.matching.texts import words
 from retrieval_metrics.models.prompter import Failure
@@ -13,7 +13,7 @@ from retrieval_metrics.questions.generating.corpus import sentence_places
 from retrieval_metrics.questions.generating.kinds import OF_SEVERAL, UNANSWERABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.models.prompter import Replies
     from retrieval_metrics.questions.generating.candidate import Candidate
@@ -66,6 +66,22 @@ class Findings:
         return None
 
 
+class Claim(NamedTuple):
+    """What the model is asked to confirm or to deny.
+
+    Attributes:
+        question: The question.
+        text: The text that answers it, or not.
+        otherwise: Why the question is rejected if it says otherwise.
+        expected: Whether it should confirm it.
+    """
+
+    question: str
+    text: str
+    otherwise: Failure
+    expected: bool
+
+
 class Checking:
     """The checks of candidate questions; each returns the failed questions with reasons.
 
@@ -92,25 +108,22 @@ class Checking:
         An unanswerable question fails if a passage does answer it; the first one of a conversation counts too.
         """
         wrong = await self._unanswerable([one for one in candidates if one.task.kind == UNANSWERABLE])
-        told = {(one.id, 0): one for one in candidates if one.task.kind != UNANSWERABLE}
-        by_quotes = await self._interview.answered(
-            {key: (one.in_context, one.quoted) for key, one in told.items()}, "answers"
-        )
-        wrong |= self._otherwise(
-            by_quotes,
-            lambda _: True,
-            lambda key: Failure(
-                "not answerable", f"the model cannot answer it from its quotes alone: {told[key].quoted}"
-            ),
-        )
+        told = [one for one in candidates if one.task.kind != UNANSWERABLE]
+        why = "the model cannot answer it from its quotes alone: "
+        quoted = {
+            (one.id, 0): Claim(
+                one.in_context, one.quoted, Failure("not answerable", f"{why}{one.quoted}"), expected=True
+            )
+            for one in told
+        }
+        wrong |= await self._refuted(quoted, "answers")
+        otherwise = Failure("wrong history", "what is said before it does not answer the first question")
         first = {
-            key: (one.history[0]["content"], one.history[1]["content"])
-            for key, one in told.items()
+            (one.id, 0): Claim(one.history[0]["content"], one.history[1]["content"], otherwise, expected=True)
+            for one in told
             if one.history and one.id not in wrong
         }
-        by_history = await self._interview.answered(first, "histories")
-        failure = Failure("wrong history", "what is said before it does not answer the first question")
-        return wrong | self._otherwise(by_history, lambda _: True, lambda _: failure)
+        return wrong | await self._refuted(first, "histories")
 
     async def _unanswerable(self, candidates: Sequence[Candidate]) -> dict[str, Failure]:
         """Return the questions meant to be unanswerable that a passage answers, or of which this cannot be known.
@@ -119,47 +132,38 @@ class Checking:
         the retriever find for it. A model that denies what a passage says in as many words is not believed.
         """
         found = await self._alternatives(candidates)
-        asked: dict[Key, tuple[str, str]] = {}
-        documents: dict[Key, str] = {}
+        denied = Failure("not believed", "the model denies that its passage says what it says in as many words")
+        claims = {}
         for candidate in candidates:
             (own,) = candidate.task.places
             text = self._corpus.pieces[own].text
             said = max((text[start:end] for start, end in sentence_places(text)), key=len)[:LONGEST_CONTROL]
-            asked[candidate.id, CONTROL] = f'Does the text say this? "{said}"', text
+            claims[candidate.id, CONTROL] = Claim(f'Does the text say this? "{said}"', text, denied, expected=True)
             for number, at in enumerate(dict.fromkeys([own, *found[candidate.id]])):
-                documents[candidate.id, number] = self._corpus.pieces[at].document
-                asked[candidate.id, number] = candidate.question, self._corpus.pieces[at].text
-        denied = Failure("not believed", "the model denies that its passage says what it says in as many words")
-        return self._otherwise(
-            await self._interview.answered(asked, "that nothing answers"),
-            lambda key: key[1] == CONTROL,
-            lambda key: (
-                denied
-                if key[1] == CONTROL
-                else Failure("answered", f"the model says that a passage of {documents[key]!r} answers it")
-            ),
-        )
+                piece = self._corpus.pieces[at]
+                answered = Failure("answered", f"the model says that a passage of {piece.document!r} answers it")
+                claims[candidate.id, number] = Claim(candidate.question, piece.text, answered, expected=False)
+        return await self._refuted(claims, "that nothing answers")
 
     async def needed(self, candidates: Sequence[Candidate]) -> dict[str, Failure]:
         """Return the questions that are answered without their quotes, or understood without their history, by id."""
-        of_several = {one.id for one in candidates if one.task.kind in OF_SEVERAL}
-        without = {
-            (candidate.id, number): (candidate.in_context, text)
-            for candidate in candidates
-            for number, text in enumerate(self._without(candidate))
-            if len(words(text)) >= FEWEST_WORDS_LEFT
-        }
-
-        def failure(key: Key) -> Failure:
-            if key[0] in of_several:
-                message = f"it is answered without passage {key[1] + 1} of those it was made from"
-                return Failure("not all needed", message)
-            return Failure("answerable without", "the rest of the passage answers it without the quotes")
-
-        wrong = self._otherwise(await self._interview.answered(without, "quotes"), lambda _: False, failure)
-        alone = {(one.id, 0): one.question for one in candidates if one.history and one.id not in wrong}
+        rest = Failure("answerable without", "the rest of the passage answers it without the quotes")
+        without = {}
+        for candidate in candidates:
+            for number, text in enumerate(self._without(candidate)):
+                fewer = f"it is answered without passage {number + 1} of those it was made from"
+                otherwise = Failure("not all needed", fewer) if candidate.task.kind in OF_SEVERAL else rest
+                if len(words(text)) >= FEWEST_WORDS_LEFT:
+                    without[candidate.id, number] = Claim(candidate.in_context, text, otherwise, expected=False)
+        wrong = await self._refuted(without, "quotes")
         clear = Failure("understood alone", "it can be understood without what was said before it")
-        return wrong | self._otherwise(await self._interview.understood(alone), lambda _: False, lambda _: clear)
+        alone = {
+            (one.id, 0): Claim(one.question, "", clear, expected=False)
+            for one in candidates
+            if one.history and one.id not in wrong
+        }
+        understood = await self._interview.understood({key: claim.question for key, claim in alone.items()})
+        return wrong | self._otherwise(alone, understood)
 
     async def answers(self, candidates: Sequence[Candidate]) -> None:
         """Leave out the reference answers that the quotes do not bear out; what is not checked is left out too."""
@@ -170,7 +174,7 @@ class Checking:
             if all(one in known for one in words(candidate.answer or "") if any(map(str.isdigit, one))):
                 asked[candidate.id, 0] = candidate.in_context, candidate.answer or "", candidate.quoted
         replies = await self._interview.supported(asked)
-        self._count(replies, lambda _: True)
+        self.findings.verdicts.update((True, yes) for yes in replies.parsed.values())
         for candidate in given:
             if not replies.parsed.get((candidate.id, 0), False):
                 candidate.answer = None
@@ -196,7 +200,7 @@ class Checking:
             rest = [own[0] for number, own in enumerate(by_id[name].groups) if number != group]
             alone[name, group, at] = by_id[name].in_context, joined([one, *rest])
         confirmed = await self._interview.answered(alone, "other answers")
-        self._count(confirmed, lambda _: True)
+        self.findings.verdicts.update((True, yes) for yes in confirmed.parsed.values())
         self.findings.unseen += len(confirmed.failures)
         for (name, group, at), yes in confirmed.parsed.items():
             if yes:
@@ -210,19 +214,21 @@ class Checking:
         self.findings.unseen += failed
         return found
 
-    def _otherwise(
-        self, replies: Replies[Key, bool], expected: Callable[[Key], bool], why: Callable[[Key], Failure]
-    ) -> dict[str, Failure]:
+    async def _refuted(self, claims: Mapping[Key, Claim], what: str) -> dict[str, Failure]:
+        """Ask whether the texts answer, and return the questions that fail, by id; `what` is checked."""
+        asked = {key: (claim.question, claim.text) for key, claim in claims.items()}
+        return self._otherwise(claims, await self._interview.answered(asked, what))
+
+    def _otherwise(self, claims: Mapping[Key, Claim], replies: Replies[Key, bool]) -> dict[str, Failure]:
         """Return the questions of which the model said otherwise than expected or nothing, by id."""
-        self._count(replies, expected)
-        wrong = {
+        self.findings.verdicts.update((claims[key].expected, yes) for key, yes in replies.parsed.items())
+        unchecked = {
             key[0]: Failure(UNCHECKED, f"{failure.reason}: {failure.message}")
             for key, failure in replies.failures.items()
         }
-        return wrong | {key[0]: why(key) for key, yes in replies.parsed.items() if yes is not expected(key)}
-
-    def _count(self, replies: Replies[Any, bool], expected: Callable[[Any], bool]) -> None:
-        self.findings.verdicts.update((expected(key), yes) for key, yes in replies.parsed.items())
+        return unchecked | {
+            key[0]: claims[key].otherwise for key, yes in replies.parsed.items() if yes is not claims[key].expected
+        }
 
     def _without(self, candidate: Candidate) -> list[str]:
         """Return the texts that must not answer: the rest of the passage or, for several, all but one."""

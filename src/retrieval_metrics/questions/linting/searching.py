@@ -70,7 +70,6 @@ class Search:
         by_piece = subject.qrels.has_pieces and subject.qrels.document_kind is None
         long = by_piece and any(len(tokens) > LONG for tokens in passages.tokens)
         self.passages = Passages(part for item in passages.items for part in _windows(item)) if long else passages
-        self._place = {item.id: at for at, item in enumerate(self.passages.items)}
         self._from = grouped((item.source, at) for at, item in enumerate(self.passages.items))
 
     @property
@@ -143,7 +142,7 @@ class Search:
                 if (self.passages.items[at].start or 0) < judged.end
                 and (self.passages.items[at].end or 0) > judged.start
             ]
-        at = None if isinstance(judged, Piece) else self._place.get(judged)
+        at = None if isinstance(judged, Piece) else self.passages.place.get(judged)
         return [] if at is None else [at]
 
 

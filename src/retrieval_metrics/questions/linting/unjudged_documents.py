@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.argument_names import argument
 from retrieval_metrics.inputs.pieces import Quote, Span
@@ -28,6 +28,8 @@ REWORDED = 0.65
 FEWEST_RUNS = 4
 """Shorter passages resemble each other by chance."""
 SHORTEST_SPAN = 40  # characters
+RUNS, WORDS = "runs of words", "rare words"
+"""What passages share that are like each other."""
 
 TOP = 3
 """A document that every run ranks this high is probably relevant."""
@@ -68,15 +70,20 @@ def resembling(subject: Subject) -> Iterator[LintFinding]:
         yield from _Resembling(subject, subject.passages).findings()
 
 
+class _Likeness(NamedTuple):
+    """The share of something that two passages have in common; of copies that is everything, and `what` is None."""
+
+    share: float
+    what: str | None
+
+
 class _Resembling:
     """Finds passages that resemble relevant ones; each passage is compared once."""
 
     def __init__(self, subject: Subject, passages: Passages) -> None:
         self._subject = subject
         self._passages = passages
-        self._place = {item.id: at for at, item in enumerate(passages.items) if item.id is not None}
-        self._alike: dict[int, dict[int, float]] = {}
-        self._reworded: dict[tuple[int, int], float] = {}
+        self._likenesses: dict[int, dict[int, _Likeness]] = {}
 
     def findings(self) -> Iterator[LintFinding]:
         """Yield the unjudged passages that resemble a relevant one, question by question."""
@@ -85,46 +92,41 @@ class _Resembling:
             for judged in sorted(relevant, key=repr):
                 if isinstance(judged, Span):
                     yield from self._elsewhere(query, judged)
-                elif judged in self._place:
+                elif judged in self._passages.place:
                     yield from self._like(query, judged, reported)
 
     def _like(self, query: QueryId, document: Any, reported: set[int]) -> Iterator[LintFinding]:
-        graded, at = self._subject.graded[query], self._place[document]
-        for other, share in self._found(at).items():
+        graded, at = self._subject.graded[query], self._passages.place[document]
+        for other, (share, what) in self._like_passage(at).items():
             name = self._passages.items[other].id
             if other in reported or name is None or name in graded or self._passages.overlap(at, other):
                 continue
             reported.add(other)
-            exact = other in self._passages.copies(at)
-            kind = "unjudged_duplicate" if share >= COPY else "possible_answer"
-            what = "rare words" if (at, other) in self._reworded else "runs of words"
-            like = "is the same as" if exact else f"shares {share:.0%} of its {what} with"
-            kind = "possible_answer" if (at, other) in self._reworded else kind
             change = None
-            if exact:
-                change = Change(f"{name!r} is an alternative to {document!r}, of which it is a copy", document,
-                                (document, name))  # fmt: skip
+            if what is None:
+                done = f"{name!r} is an alternative to {document!r}, of which it is a copy"
+                change = Change(done, document, (document, name))
+            like = "is the same as" if what is None else f"shares {share:.0%} of its {what} with"
             yield LintFinding(
-                kind,
+                "unjudged_duplicate" if share >= COPY and what != WORDS else "possible_answer",
                 query,
                 f"{name!r} {like} {document!r}, which is relevant, but is not judged, so it counts as not relevant",
                 {"document": name, "like": document, "share": share},
                 change,
             )
 
-    def _found(self, at: int) -> dict[int, float]:
-        found = self._alike.get(at)
-        if found is None:
-            found = dict.fromkeys(self._passages.copies(at), 1.0)
-            if len(self._passages.shingles[at]) >= FEWEST_RUNS:
-                for other, share in self._passages.alike(at, ALIKE).items():
-                    if len(self._passages.shingles[other]) >= FEWEST_RUNS:
-                        found.setdefault(other, share)
-                for other, share in self._passages.alike_in_words(at, REWORDED).items():
-                    if other not in found:
-                        found[other] = self._reworded[at, other] = share
-            self._alike[at] = found
-        return found
+    def _like_passage(self, at: int) -> dict[int, _Likeness]:
+        passages = self._passages
+        if at not in self._likenesses:
+            found = {other: _Likeness(1.0, None) for other in passages.copies(at)}
+            if len(passages.shingles[at]) >= FEWEST_RUNS:
+                for other, share in passages.alike(at, ALIKE).items():
+                    if len(passages.shingles[other]) >= FEWEST_RUNS:
+                        found.setdefault(other, _Likeness(share, RUNS))
+                for other, share in passages.alike_in_words(at, REWORDED).items():
+                    found.setdefault(other, _Likeness(share, WORDS))
+            self._likenesses[at] = found
+        return self._likenesses[at]
 
     def _elsewhere(self, query: QueryId, span: Span) -> Iterator[LintFinding]:
         """Yield a finding if the text of a span is also in other places, and no alternative covers them."""

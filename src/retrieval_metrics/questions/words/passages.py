@@ -78,6 +78,11 @@ class Passages:
         return read
 
     @cached_property
+    def place(self) -> dict[Any, int]:
+        """The place of each passage among the items, by id."""
+        return {item.id: at for at, item in enumerate(self.items) if item.id is not None}
+
+    @cached_property
     def sources(self) -> dict[str, str]:
         """The text of each source, assembled from the passages; what no passage holds is left blank."""
         parts = grouped(

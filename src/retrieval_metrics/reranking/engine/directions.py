@@ -1,31 +1,25 @@
-"""Vectors prepared for computing cosines."""
+"""Vectors prepared for computing cosines, and a bound on the rounding error of these."""
 
 from __future__ import annotations
 
-from functools import cached_property
+import math
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.reranking.engine.products import (
-    ALL,
-    BLOCK,
-    DOUBLE,
-    SINGLE,
-    dot_products,
-    resolution,
-    squared_lengths,
-)
 from retrieval_metrics.reranking.vectors import require_finite
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.reranking.vectors import Indices, Vectors
 
+ALL = slice(None)
+BLOCK = 384  # dimensions; in float32 narrower blocks have a smaller error and take longer
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+EPS = {dtype: float(np.finfo(dtype).eps) for dtype in (SINGLE, DOUBLE)}
 # Cosines from squared lengths in this range neither overflow nor lose digits.
 _RANGE = {dtype: (float(np.finfo(dtype).tiny) ** 0.6, float(np.finfo(dtype).max) ** 0.9) for dtype in (SINGLE, DOUBLE)}
-_CONVERTED = 32_768  # numbers at once: 256 kB of float64 fit in a cache, and in memory that is already allocated
 
 
 class Directions:
@@ -33,104 +27,115 @@ class Directions:
 
     Attributes:
         vectors: The vectors, float32 or float64, shape (n, d), scaled where a squared length would be out of range.
-        precision: The precision of dot products.
-        block: How many dimensions of a dot product are summed at once.
-        inverse_lengths: 1 / length of each vector, 0 for a zero vector, shape (n,), in that precision.
+        inverse_lengths: 1 / length of each vector, 0 for a zero vector, shape (n,), in the precision of the vectors.
     """
 
-    def __init__(
-        self, vectors: Vectors, what: str, *, precision: np.dtype[Any] | None = None, block: int = BLOCK
-    ) -> None:
+    def __init__(self, vectors: Vectors, what: str, block: int = BLOCK) -> None:
         """Compute the lengths of the vectors; a NaN or infinite number raises a ValueError.
 
         Args:
             vectors: The vectors.
             what: Their name, for the message.
-            precision: The precision of dot products; None uses that of the vectors.
-            block: How many dimensions of a float32 dot product are summed at once.
+            block: How many dimensions of a dot product are summed at once.
         """
-        n, d = vectors.shape
-        self._what = what
-        self.precision = vectors.dtype if precision is None else precision
-        self.block = block if self.precision == SINGLE else d
-        if self.precision != vectors.dtype:
-            self.block = max(1, _CONVERTED // n)
-            if self.block >= d:
-                vectors = vectors.astype(self.precision)
-        self.vectors, squares = _in_range(vectors, self.precision, what)
-        self.inverse_lengths: Vectors = (1 / np.sqrt(squares)).astype(self.precision, copy=False)
-
-    @cached_property
-    def double(self) -> Directions:
-        """The same directions in float64."""
-        return self if self.precision == DOUBLE else Directions(self.vectors.astype(DOUBLE), self._what)
+        self.block = block
+        self.vectors, squares = _in_range(vectors, block, what)
+        self.inverse_lengths: Vectors = 1 / np.sqrt(squares)
 
     def resolution(self, largest: float) -> float:
-        """Return how far apart two scores must be to prove which is larger.
+        """Return how far apart two scores from `cosines` must be to prove which is larger.
 
         Args:
             largest: The largest absolute relevance.
         """
-        return resolution(self.precision, self.vectors.shape[1], largest, self.block)
+        return resolution(self.vectors.dtype, self.vectors.shape[1], largest, self.block)
 
-    def unit(self, row: int) -> Vectors:
-        """Return the unit vector of one row, shape (d,)."""
-        # Before numpy 2, a float64 scalar times a float32 array was float32.
-        unit: Vectors = np.multiply(self.vectors[row], self.inverse_lengths[row], dtype=self.precision)
-        return unit
+    def units(self, rows: Indices | slice = ALL) -> FloatArray:
+        """Return float64 unit vectors, shape (rows, d); of a zero vector, the vector itself."""
+        units = self.vectors[rows].astype(DOUBLE)
+        squares = squared_lengths(units, units.shape[1])
+        squares[squares == 0] = np.inf
+        units *= (1 / np.sqrt(squares))[:, np.newaxis]
+        return units
 
     def products(self, units: Vectors, rows: Indices | slice = ALL) -> Vectors:
-        """Return the dot products of some vectors with one unit vector, or with each of several."""
-        if units.ndim == 1 and self.block >= len(units):
-            products: Vectors = self.vectors[rows].dot(units)  # the same as `dot_products`, with less overhead
-            return products
-        return dot_products(self.vectors[rows], units, self.precision, self.block)
+        """Return the dot products of some vectors with one unit vector, or each of several, in their precision."""
+        return dot_products(self.vectors[rows], units.astype(self.vectors.dtype, copy=False), self.block)
 
-    def cosines(self, unit: Vectors) -> Vectors:
-        """Return the cosine of every vector with one unit vector, shape (n,)."""
-        return self.products(unit.astype(self.precision, copy=False)) * self.inverse_lengths
-
-    def cosines_between(self, rows: Indices | slice, others: Indices | slice) -> Vectors:
-        """Return the cosine of each of some vectors with each of some others, shape (rows, others)."""
+    def cosines(self, rows: Indices | slice, others: Indices | slice) -> Vectors:
+        """Return the cosine of each of some vectors with each of some others, in their precision."""
         left = self.vectors[rows]
         # The product of a matrix with its own transpose takes half the time.
         right = left if others is rows else self.vectors[others]
-        cosines = dot_products(left, right, self.precision, self.block)
-        cosines *= self.inverse_lengths[others]
-        cosines *= self.inverse_lengths[rows, np.newaxis]
-        return cosines
-
-    @cached_property
-    def all_cosines(self) -> Vectors:
-        """The cosine of every vector with every vector, shape (n, n)."""
-        return self.cosines_between(ALL, ALL)
+        lengths = self.inverse_lengths
+        return dot_products(left, right, self.block) * lengths[others] * lengths[rows, np.newaxis]
 
 
-def ordinary(squares: Vectors, dtype: np.dtype[Any]) -> npt.NDArray[np.bool_]:
+def dot_products(left: Vectors, right: Vectors, block: int = BLOCK) -> Vectors:
+    """Return the dot products of all vectors on the left with one vector, shape (d,), or several, shape (m, d).
+
+    Blocks of dimensions are summed first, then the blocks, because the error of a sum grows with its number of terms.
+    """
+    d = left.shape[1]
+    if d <= block:
+        products: Vectors = left @ right.T
+        return products
+    parts = (left[:, at : at + block] @ right[..., at : at + block].T for at in range(0, d, block))
+    return reduce(np.add, parts)
+
+
+def rounding_error(dtype: np.dtype[Any], d: int, block: int = BLOCK) -> float:
+    """Return a bound on the error of a cosine of two vectors of `d` numbers, computed from these products in `dtype`.
+
+    A dot product sums as many rounded products as a block has dimensions, and then the blocks; so does each of the two
+    lengths, where the square root halves it. Each rounding is by at most eps / 2, in any order of summation, and a few
+    operations are added for safety. Source: Higham, Accuracy and Stability of Numerical Algorithms (2002), section 3.1.
+    """
+    terms = 2 * (min(d, block) + math.ceil(d / block)) + 8
+    relative = terms * EPS[dtype] / 2
+    return relative / (1 - relative)
+
+
+@lru_cache
+def resolution(dtype: np.dtype[Any], d: int, largest: float, block: int) -> float:
+    """Return how far apart two scores from such cosines must be to prove which is larger, also in plain float64.
+
+    Args:
+        dtype: The precision of the dot products.
+        d: The number of dimensions.
+        largest: The largest absolute relevance.
+        block: How many dimensions of a dot product were summed at once.
+    """
+    arithmetic = 4 * EPS[dtype] * (1 + largest)
+    return 2 * (rounding_error(dtype, d, block) + rounding_error(DOUBLE, d, d) + arithmetic)
+
+
+def ordinary(squares: Any, dtype: np.dtype[Any]) -> Any:
     """Return which squared lengths can be used for cosines in `dtype`: not zero, too small, too large or NaN."""
     low, high = _RANGE[dtype]
-    inside: npt.NDArray[np.bool_] = (squares >= low) & (squares <= high)
-    return inside
+    return (squares >= low) & (squares <= high)
 
 
-def _in_range(vectors: Vectors, precision: np.dtype[Any], what: str) -> tuple[Vectors, Vectors]:
+def squared_lengths(vectors: Vectors, block: int) -> Vectors:
+    """Return the dot product of each vector with itself, shape (n,), also in blocks."""
+    blocks = (vectors[:, at : at + block] for at in range(0, vectors.shape[1], block))
+    return reduce(np.add, (np.matmul(some[:, np.newaxis, :], some[:, :, np.newaxis])[:, 0, 0] for some in blocks))
+
+
+def _in_range(vectors: Vectors, block: int, what: str) -> tuple[Vectors, Vectors]:
     """Return vectors and their squared lengths, with infinity in place of 0.
 
     Vectors whose squared length is out of range are scaled, in a copy, by a power of two, which does not change any
     digit of a cosine.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # such vectors are found by their squares below
-        squares = squared_lengths(vectors, precision)
-    low, high = _RANGE[vectors.dtype]
-    if squares[squares.argmin()] >= low and squares[squares.argmax()] <= high:  # both are NaN if one is
-        return vectors, squares
+        squares = squared_lengths(vectors, block)
     rows = np.flatnonzero(~ordinary(squares, vectors.dtype))
-    require_finite(vectors[rows], what, rows)
-    largest = np.abs(vectors[rows]).max(axis=1)
-    rows, largest = rows[largest > 0], largest[largest > 0]
     if rows.size:
+        require_finite(vectors[rows], what, rows)
         vectors = vectors.copy()
-        vectors[rows] = np.ldexp(vectors[rows], -np.frexp(largest)[1][:, np.newaxis])
-        squares[rows] = squared_lengths(vectors[rows], precision)
-    squares[squares == 0] = np.inf
+        exponents = np.frexp(np.abs(vectors[rows]).max(axis=1))[1]
+        vectors[rows] = np.ldexp(vectors[rows], -exponents[:, np.newaxis])
+        squares[rows] = squared_lengths(vectors[rows], block)
+        squares[squares == 0] = np.inf
     return vectors, squares

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.reranking.engine.directions import Directions
+from retrieval_metrics.reranking.engine.directions import DOUBLE, ordinary
 from retrieval_metrics.reranking.engine.exact import exact_cosines
 from retrieval_metrics.reranking.vectors import matrix, numbers, vector
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.reranking.engine.directions import Directions
     from retrieval_metrics.reranking.vectors import Indices, Vectors
 
 
@@ -26,33 +26,37 @@ class Problem:
     Attributes:
         name: The name of the candidates in error messages.
         vectors: The candidates, shape (n, d).
-        query: The query, shape (1, d); shape (0, d) if `relevance` is given.
+        query: The query, shape (d,), scaled if its squared length would be out of range; zeros if relevance is given.
+        unit: Its unit vector, shape (d,).
         relevance: The relevance of each candidate, shape (n,), or None.
     """
 
     name: str
     vectors: Vectors
     query: FloatArray
+    unit: FloatArray
     relevance: FloatArray | None
 
-    @cached_property
+    @property
     def largest(self) -> float:
         """A bound on the absolute value of every relevance."""
         return 1.0 if self.relevance is None else float(np.abs(self.relevance).max())
 
-    @cached_property
-    def _asked(self) -> Directions:
-        return Directions(self.query, "query")
+    def measured(self, candidates: Directions) -> Vectors:
+        """Return the relevance of each candidate, in the precision of the vectors unless it is given."""
+        if self.relevance is not None:
+            return self.relevance
+        return candidates.products(self.unit) * candidates.inverse_lengths
 
-    def measured(self, candidates: Directions, rows: Indices | slice) -> Vectors:
-        """Return the relevance of the candidates in these rows of the problem, in the precision of their cosines."""
-        return candidates.cosines(self._asked.unit(0)) if self.relevance is None else self.relevance[rows]
+    def relevance_of(self, units: FloatArray, rows: Indices | slice) -> FloatArray:
+        """Return the float64 relevance of the candidates in these rows, given their unit vectors."""
+        return units @ self.unit if self.relevance is None else self.relevance[rows]
 
     def exactly(self, vectors: Vectors, rows: Indices) -> FloatArray:
-        """Return the float64 relevance of some candidates, shape (rows,), given the vectors of all."""
+        """Return the relevance of some candidates from the definition, shape (rows,), given the vectors of all."""
         if self.relevance is not None:
             return self.relevance[rows]
-        return exact_cosines(vectors, rows, self._asked.vectors, np.zeros_like(rows))
+        return exact_cosines(vectors, rows, self.query[np.newaxis], np.zeros(len(rows), dtype=np.intp))
 
 
 def read_problem(
@@ -73,7 +77,10 @@ def read_problem(
     n, d = vectors.shape
     if relevance is not None:
         given = numbers(relevance, relevance_name, (n,)).astype(np.float64)
-        return Problem(name, vectors, np.empty((0, d)), given)
+        return Problem(name, vectors, np.zeros(d), np.zeros(d), given)
     if query is None:
         raise ValueError(f"{query_name} and {relevance_name} are both None; pass one of them")
-    return Problem(name, vectors, vector(query, query_name, d if n else None), None)
+    asked = vector(query, query_name, d if n else None)
+    if not ordinary(asked @ asked, DOUBLE):  # scaled by a power of two, which changes no digit of a cosine
+        asked = np.ldexp(asked, -np.frexp(np.abs(asked).max())[1])
+    return Problem(name, vectors, asked, asked / (np.sqrt(asked @ asked) or 1.0), None)

@@ -8,23 +8,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmr_reference import Situation, cosine, situations
-from retrieval_metrics.reranking.engine import lazy_greedy as lazy
-from retrieval_metrics.reranking.engine import methods, provisional
+from retrieval_metrics.reranking.engine import rehearsal, solve
 from retrieval_metrics.reranking.engine.directions import Directions
-from retrieval_metrics.reranking.engine.greedy import gram, running_maximum
-from retrieval_metrics.reranking.engine.lazy_greedy import lazy_greedy
+from retrieval_metrics.reranking.engine.picks import Picks
 from retrieval_metrics.reranking.engine.problem import read_problem
-from retrieval_metrics.reranking.engine.provisional import Provisional
 from retrieval_metrics.reranking.mmr import mmr
 from retrieval_metrics.reranking.selection import Selection
 
-ALL = [gram, running_maximum, lazy_greedy]
+WAYS = ["all cosines in advance", "all at once", "a few leaders"]
 
 
-def solve(situation: Situation) -> Selection:
+def take(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute in this way, whatever the number of candidates."""
+    monkeypatch.setattr(solve, "are_few", lambda *_: way == WAYS[0])
+    monkeypatch.setattr(solve, "are_many", lambda *_: way == WAYS[2])
+
+
+def way_of(candidates: Any, k: int) -> str:
+    return WAYS[0 if solve.are_few(candidates, k) else 2 if solve.are_many(candidates, k) else 1]
+
+
+def selected(situation: Situation) -> Selection:
     query = situation.query if situation.relevance is None else None
     problem = read_problem(query, situation.candidates, situation.relevance)
-    return methods.solve([problem], situation.k, situation.lambda_mult)[0]
+    return solve.solve([problem], situation.k, situation.lambda_mult)[0]
 
 
 def clustered(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:
@@ -67,12 +74,12 @@ def of_whole_numbers(query: Any, candidates: Any, k: int, lambda_mult: float) ->
     return picks
 
 
-@pytest.mark.parametrize("method", ALL)
-def test_every_method_selects_what_the_formula_says(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(methods, "fastest", lambda *_: method)
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_selects_what_the_formula_says(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    take(way, monkeypatch)
     for situation in situations(250, seed=1):
         picks, scores = situation.expected()
-        selection = solve(situation)
+        selection = selected(situation)
         assert list(selection) == picks, situation
         assert selection.scores == pytest.approx(scores, abs=1e-12)
 
@@ -81,20 +88,20 @@ def test_every_method_selects_what_the_formula_says(method: Any, monkeypatch: py
 def test_a_few_leaders_compete_for_what_the_formula_says(
     leaders: tuple[int, int], compared: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(methods, "fastest", lambda *_: lazy_greedy)
-    monkeypatch.setattr(lazy, "_LEADERS", leaders)
-    monkeypatch.setattr(lazy, "_COMPARED", compared)
+    take("a few leaders", monkeypatch)
+    monkeypatch.setattr(solve, "_LEADERS", leaders)
+    monkeypatch.setattr(rehearsal, "_COMPARED", compared)
     for situation in situations(250, seed=4):
         picks, scores = situation.expected()
-        selection = solve(situation)
+        selection = selected(situation)
         assert list(selection) == picks, situation
         assert selection.scores == pytest.approx(scores, abs=1e-12)
 
 
-@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 3000), k=st.integers(1, 120), method=st.sampled_from(ALL[1:]))
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 3000), k=st.integers(1, 120), way=st.sampled_from(WAYS[1:]))
 @settings(max_examples=60, deadline=None)
 def test_among_very_many_ties_repeats_and_zero_vectors_the_lowest_index_is_first(
-    seed: int, n: int, k: int, method: Any
+    seed: int, n: int, k: int, way: str
 ) -> None:
     rng = np.random.default_rng(seed)
     d, largest = rng.integers(1, 7), rng.integers(1, 5)
@@ -103,14 +110,14 @@ def test_among_very_many_ties_repeats_and_zero_vectors_the_lowest_index_is_first
     lambda_mult = float(rng.choice([0, 0.25, 0.5, 0.75, 1, rng.random()]))
     expected = of_whole_numbers(query, candidates, min(k, n), lambda_mult)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(methods, "fastest", lambda *_: method)
+        take(way, patch)
         assert list(mmr(query, candidates, k=k, lambda_mult=lambda_mult)) == expected
 
 
 @pytest.mark.parametrize("lambda_mult", [0.0, 0.3, 0.5, 0.9, 1.0])
 def test_leaders_of_more_candidates_than_are_compared_at_once(lambda_mult: float) -> None:
     query, candidates = clustered(5000, 120)
-    assert methods.fastest(candidates, 200) is lazy_greedy
+    assert way_of(candidates, 200) == "a few leaders"
     picks = in_float64(query, candidates, 200, lambda_mult)
     for vectors in (candidates, candidates.astype(np.float64)):
         assert list(mmr(query, vectors, k=200, lambda_mult=lambda_mult)) == picks
@@ -119,29 +126,27 @@ def test_leaders_of_more_candidates_than_are_compared_at_once(lambda_mult: float
 def test_mmr_itself_selects_what_the_formula_says() -> None:
     for situation in situations(1000, seed=2):
         picks, scores = situation.expected()
-        selection = solve(situation)
+        selection = selected(situation)
         assert list(selection) == picks, situation
         assert selection.scores == pytest.approx(scores, abs=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("n", "d", "k", "method"),
-    [(20, 384, 10, gram), (100, 64, 50, gram), (400, 100, 20, running_maximum), (2500, 1000, 30, lazy_greedy)],
+    ("n", "d", "k", "way"),
+    [(20, 384, 10, WAYS[0]), (100, 64, 50, WAYS[0]), (400, 100, 20, WAYS[1]), (2500, 1000, 30, WAYS[2])],
 )
 @pytest.mark.parametrize("lambda_mult", [0.2, 0.5, 0.9])
-def test_each_size_takes_its_method_and_selects_the_same(
-    n: int, d: int, k: int, method: Any, lambda_mult: float
-) -> None:
+def test_each_size_takes_its_way_and_selects_the_same(n: int, d: int, k: int, way: str, lambda_mult: float) -> None:
     query, candidates = clustered(n, d)
-    assert methods.fastest(candidates, k) is method
+    assert way_of(candidates, k) == way
     picks = in_float64(query, candidates, k, lambda_mult)
     for vectors in (candidates, candidates.astype(np.float64), np.asfortranarray(candidates)):
         assert list(mmr(query, vectors, k=k, lambda_mult=lambda_mult)) == picks
 
 
-@pytest.mark.parametrize("method", [running_maximum, lazy_greedy])
-def test_what_float32_cannot_tell_apart_is_told_apart(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(methods, "fastest", lambda *_: method)
+@pytest.mark.parametrize("way", WAYS[1:])
+def test_what_float32_cannot_tell_apart_is_told_apart(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    take(way, monkeypatch)
     wrong = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -150,7 +155,7 @@ def test_what_float32_cannot_tell_apart_is_told_apart(method: Any, monkeypatch: 
         expected = in_float64(query, candidates, 12, 0.5)
         single = candidates / np.linalg.norm(candidates, axis=1, keepdims=True)
         wrong += int((single @ query.astype(np.float32)).argmax()) != expected[0]
-        assert list(solve(Situation(query, candidates, None, 12, 0.5))) == expected
+        assert list(selected(Situation(query, candidates, None, 12, 0.5))) == expected
     assert wrong > 0  # else this would test nothing
 
 
@@ -176,53 +181,60 @@ def test_a_query_that_is_a_candidate_makes_exact_ties_at_one_half() -> None:
     assert selection.scores == pytest.approx([0.5, 0], abs=1e-15)
 
 
-@pytest.mark.parametrize("method", [running_maximum, lazy_greedy])
-def test_what_cannot_be_proved_is_selected_in_float64(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    query, candidates = clustered(300, 80)
-    monkeypatch.setattr(methods, "fastest", lambda *_: method)
-    proved = mmr(query, candidates, k=20)
-    monkeypatch.setattr(Provisional, "prove", lambda *_: None)
-    selected = mmr(query, candidates, k=20)
-    assert list(selected) == list(proved)
-    assert selected.scores == pytest.approx(proved.scores, abs=1e-14)
-
-
-def test_a_proof_fails_where_a_rival_is_ahead_or_level_and_where_there_are_too_many() -> None:
-    candidates = Directions(np.array([[1, 0], [0, 1], [1, 1], [1, 1]], dtype=np.float32), "candidates")
-    given = read_problem(None, candidates.vectors, [0.9, 0.5, 0.6, 0.6])
-    # At lambda 1, after 0, the second is 2: level with 3 and ahead of 1.
-    for rival, picks, provable in ((1, [0, 2], True), (2, [0, 1], False), (3, [0, 2], False)):
-        attempt = Provisional(candidates, given, 1.0)
-        attempt._steps, attempt._rivals = [1], [rival]  # noqa: SLF001  # as `_settle` notes them
-        scores = attempt.prove(picks)
-        assert (scores is not None) is provable
-        if scores is not None:
-            assert scores.tolist() == [0.9, 0.6]
-    many = Directions(np.eye(20, dtype=np.float32), "candidates")
-    attempt = Provisional(many, read_problem(np.ones(20), many.vectors, None), 0.5)
-    attempt._steps, attempt._rivals = [1] * 18, list(range(2, 20))  # noqa: SLF001  # as above
-    assert attempt.prove([0, 1]) is None
-
-
-@pytest.mark.parametrize("limit", ["_PROVED", "_NOTED", "_FEW"])
-@pytest.mark.parametrize("method", [running_maximum, lazy_greedy])
-def test_however_many_rivals_are_settled_noted_and_proved(
-    method: Any, limit: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("way", WAYS[1:])
+@pytest.mark.parametrize("few", [0, 1, 1000])
+def test_however_many_seem_to_tie_before_they_are_settled_at_once(
+    way: str, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(methods, "fastest", lambda *_: method)
-    monkeypatch.setattr(provisional, limit, 0)
+    take(way, monkeypatch)
+    monkeypatch.setattr(rehearsal, "_FEW", few)
     for situation in situations(150, seed=5):
         picks, scores = situation.expected()
-        selection = solve(situation)
+        selection = selected(situation)
         assert list(selection) == picks, situation
         assert selection.scores == pytest.approx(scores, abs=1e-12)
 
 
-@pytest.mark.parametrize("method", [running_maximum, lazy_greedy])
-def test_relevance_far_beyond_the_precision_of_float32_still_decides(
-    method: Any, monkeypatch: pytest.MonkeyPatch
+def test_what_was_expected_is_picked_until_another_is_ahead() -> None:
+    candidates = Directions(np.array([[1, 0], [0, 1], [1, 1], [1, 1]], dtype=np.float32), "candidates")
+    problem = read_problem(None, candidates.vectors, [0.9, 0.5, 0.6, 0.6])
+    every = np.arange(4)
+    # At lambda 1, after 0, the second is 2: level with 3 and ahead of 1.
+    for expected, right, rows in (([0, 2], True, [0, 2]), ([0, 3], False, [0, 2]), ([0, 1, 2], False, [0, 2])):
+        picks = Picks(candidates, problem, 3, 1.0)
+        assert picks.take_each(every, expected) is right
+        assert picks.rows == rows
+        assert picks.scores == [0.9, 0.6]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_candidate_that_is_the_query_makes_all_others_tie(
+    way: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(methods, "fastest", lambda *_: method)
+    # Beside the query itself every score is 0 at lambda one half, at every step in which nothing else is nearer.
+    take(way, monkeypatch)
+    _, candidates = clustered(700, 40)
+    vectors = candidates.astype(dtype)
+    expected = selected(Situation(vectors[5], vectors, None, 30, 0.5))
+    wide = vectors.astype(np.float64)
+    lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+
+    def cosines(row: int) -> Any:
+        return np.einsum("ij,ij->i", wide, np.broadcast_to(wide[row], wide.shape)) / (lengths * lengths[row])
+
+    relevance, redundancy, picks = cosines(5), np.full(700, -np.inf), [5]
+    while len(picks) < 30:
+        redundancy = np.maximum(redundancy, cosines(picks[-1]))
+        score = 0.5 * relevance - 0.5 * redundancy
+        score[picks] = -np.inf
+        picks.append(int(score.argmax()))
+    assert list(expected) == picks
+
+
+@pytest.mark.parametrize("way", WAYS[1:])
+def test_relevance_far_beyond_the_precision_of_float32_still_decides(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    take(way, monkeypatch)
     _, candidates = clustered(500, 60)
     relevance = 1e12 + np.arange(500.0)
     assert list(mmr(None, candidates, relevance=relevance, k=3, lambda_mult=0.9)) == [499, 498, 497]

@@ -1,0 +1,116 @@
+"""The candidates picked so far, and the decision on the next."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.reranking.engine.directions import DOUBLE, resolution
+from retrieval_metrics.reranking.engine.exact import exact_cosines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.reranking.engine.directions import Directions
+    from retrieval_metrics.reranking.engine.problem import Problem
+    from retrieval_metrics.reranking.vectors import Indices
+
+
+class Picks:
+    """The candidates picked so far, each with the largest `lambda * relevance - (1 - lambda) * redundancy` at its step.
+
+    Scores from float64 products have an error of at most half of a tolerance, so two that are further apart are in the
+    right order. Closer ones are computed again from the definition: a selection does not depend on the BLAS.
+
+    Attributes:
+        rows: The picks, in the order of selection.
+        scores: The score of each pick at its step.
+        wanted: How many are to be picked, at most n.
+        lambda_mult: The weight of relevance.
+    """
+
+    def __init__(self, candidates: Directions, problem: Problem, wanted: int, lambda_mult: float) -> None:
+        """Start without picks."""
+        d = candidates.vectors.shape[1]
+        self.rows: list[int] = []
+        self.scores: list[float] = []
+        self.wanted, self.lambda_mult = wanted, lambda_mult
+        self._candidates, self._problem = candidates, problem
+        self._units = np.empty((wanted, d))  # of the picks, in float64; not used if the candidates are float64
+        self._tolerance = resolution(DOUBLE, d, problem.largest, d)
+
+    def take_certain(self, rows: Sequence[int], scores: Sequence[float]) -> None:
+        """Pick candidates that are known to be the best at the next steps, with their scores."""
+        first = not self.rows
+        self.rows.extend(rows)
+        self.scores.extend(scores)
+        if first:  # the most relevant candidate at every lambda
+            self.scores[0] *= self.lambda_mult
+
+    def take_exactly(self, rows: Indices) -> None:
+        """Pick the best of some candidates, ascending, of which one is the best of all."""
+        row, score = self._settle(rows)
+        self._units[len(self.rows)] = self._candidates.units(np.array([row]))
+        self.take_certain([row], [score])
+
+    def take_each(self, rows: Indices, expected: Sequence[int]) -> bool:
+        """Pick as expected for as long as that is right, then what is right; return whether all was as expected.
+
+        Args:
+            rows: The candidates, ascending, among which is the best at every step for as long as picks are expected.
+            expected: The candidates that seem to be the best at the next steps.
+        """
+        before = len(self.rows)
+        units = self._candidates.units(rows)
+        scores = self._problem.relevance_of(units, rows)
+        gain = self.lambda_mult * scores
+        beside = gain - (1 - self.lambda_mult) * (units @ units.T)  # row j holds the scores given j as the only pick
+        if before:
+            scores = gain - (1 - self.lambda_mult) * (units @ self._units[:before].T).max(axis=1)
+        for row, place in zip(expected, np.searchsorted(rows, expected).tolist(), strict=True):
+            pick, score = row, scores[place]
+            near = scores >= score - self._tolerance
+            if np.count_nonzero(near) > 1:
+                pick, score = self._settle(rows[near])
+            self.rows.append(pick)
+            self.scores.append(score)
+            if pick != row:
+                break
+            scores = np.minimum(scores, beside[place]) if len(self.rows) > 1 else beside[place]
+            scores[place] = -np.inf
+        if not before:
+            self.scores[0] *= self.lambda_mult
+        taken = self.rows[before:]
+        if len(self.rows) < self.wanted:
+            self._units[before : len(self.rows)] = units[np.searchsorted(rows, taken)]
+        return taken == expected
+
+    @cached_property
+    def _settled(self) -> tuple[FloatArray, FloatArray, Indices]:
+        """The exact values that `_settle` has computed: relevance, redundancy, and given how many picks."""
+        n = len(self._candidates.vectors)
+        return np.full(n, np.nan), np.full(n, -np.inf), np.zeros(n, dtype=np.intp)
+
+    def _settle(self, rows: Indices) -> tuple[int, float]:
+        """Return the best of some candidates and its score, from the definition; ties go to the first."""
+        relevance, redundancy, compared = self._settled
+        unknown = rows[np.isnan(relevance[rows])]
+        relevance[unknown] = self._problem.exactly(self._candidates.vectors, unknown)
+        scores = relevance[rows]
+        if self.rows:
+            self._compare(rows, int(compared[rows].min()), redundancy)
+            compared[rows] = len(self.rows)
+            scores = self.lambda_mult * scores - (1 - self.lambda_mult) * redundancy[rows]
+        at = int(scores.argmax())
+        return int(rows[at]), float(scores[at])
+
+    def _compare(self, rows: Indices, since: int, redundancy: FloatArray) -> None:
+        """Make the redundancy of some candidates exact, which was so given the picks before `since`."""
+        new, vectors = np.array(self.rows[since:]), self._candidates.vectors
+        similarity = self._candidates.cosines(rows, new)
+        largest = np.maximum(similarity.max(axis=1), redundancy[rows])
+        row, pick = np.nonzero(similarity >= (largest - self._candidates.resolution(0))[:, np.newaxis])
+        np.maximum.at(redundancy, rows[row], exact_cosines(vectors, rows[row], vectors, new[pick]))
