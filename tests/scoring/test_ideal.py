@@ -36,6 +36,14 @@ def test_the_ideal_of_precision_counts_the_documents_also_of_groups() -> None:
     assert found.tolist() == [3 / 5, 1 / 5]
 
 
+def test_the_ideal_retrieves_nothing_below_the_threshold_of_the_metric() -> None:
+    judged = judge_by_id(Qrels({"q": {"a": 2, "b": 1, "c": 1}, "r": {"a": 1, "b": 3}}), {"q": ["x"]}, "docid")
+    for name, expected in (("precision(rel=2)", [1, 1]), ("precision", [1, 1]), ("precision(rel=2)@5", [1 / 5, 1 / 5])):
+        found = ideal_values(rm.Metric.parse(name), judged, STANDARD)
+        assert found is not None
+        assert found.tolist() == expected  # with b and c, precision(rel=2) of q would be 1/3
+
+
 def test_no_ideal_is_known_where_one_document_may_satisfy_several_groups() -> None:
     judged = judge_by_id(Qrels({"q": [["a", "b"], ["a", "c"]]}), {"q": ["x"]}, "docid")
     assert ideal_values(rm.Metric.parse("err"), judged, STANDARD) is None

@@ -94,10 +94,11 @@ class Definition:
         by_document: Whether it treats alternatives one by one, as if there were no groups.
         cuts_at_needed: Whether its cut-off is the number of relevant documents, or groups, of each query.
         one_suffices: `one_suffices(**parameters)`: whether it depends only on a single relevant document.
-        over_orders: `over_orders(judged_run, *, k, **parameters)`: its values over all orders of equal scores in closed
-            form, for judgments without groups of several (with them too, if `by_document`). The judged run has all
-            documents of a tie at its first rank; the values of queries without ties are ignored. None, or a None
-            returned: there is no closed form, and every order is tried.
+        mean_over_orders: `mean_over_orders(judged_run, *, k, **parameters)`: its mean over all orders of equal scores
+            in closed form, for judgments without groups of several (with them too, if `by_document`). The judged run
+            has all documents of a tie at its first rank; the values of queries without ties are ignored. `OverOrders`
+            if a better order does not always have a better value. None, or a None returned: there is no closed form,
+            and every order is tried.
         residual: `residual(judged_run, *, k, **parameters)`, for metrics that have one: the largest amount by which
             unjudged and unseen documents could raise each value.
         made_by: For metrics of `define_metric`: where it was called, and with which arguments.
@@ -122,7 +123,7 @@ class Definition:
     by_document: bool = False
     cuts_at_needed: bool = False
     one_suffices: Callable[..., bool] = _never
-    over_orders: Callable[..., OverOrders | None] | None = None
+    mean_over_orders: Callable[..., FloatArray | OverOrders | None] | None = None
     residual: Callable[..., FloatArray] | None = None
     made_by: MadeBy | None = None
     given: bool = False

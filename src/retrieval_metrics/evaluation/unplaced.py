@@ -35,7 +35,7 @@ def warn_of_unplaced(judged: JudgedRun, stacklevel: int) -> None:
         warnings.warn(
             f'{len(judged.doubtful)} spans cut words of their sources as they stand, but would not if "\\r\\n" and '
             f'"\\n" were of one length; for example {judged.doubtful[0]!r}. Pass the texts that they were written '
-            "against as {argument('documents')}, or put a Quote beside each span, which settles it",
+            f"against as {argument('documents')}, or put a Quote beside each span, which settles it",
             RetrievalWarning,
             stacklevel=stacklevel,
         )

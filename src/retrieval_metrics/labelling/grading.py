@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from retrieval_metrics.checks import integer, positive_integer
 from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.fingerprints import fingerprint
-from retrieval_metrics.labelling.label import GRADES, RUBRIC, Label, Scale
+from retrieval_metrics.labelling.label import GRADES, RELEVANT_FROM, RUBRIC, Label, Scale
 from retrieval_metrics.labelling.labels import Labels
+from retrieval_metrics.labelling.pooled import with_texts
 from retrieval_metrics.models.enclosed import enclosed
 from retrieval_metrics.models.json_reply import BadReplyError, json_reply
+from retrieval_metrics.models.prompter import Prompter
 from retrieval_metrics.presentation import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from os import PathLike
 
     from retrieval_metrics.labelling.pooled import Pooled
-    from retrieval_metrics.models.prompter import Prompter
 
 UNNAMED = "the model"
 ASKED = """You grade how well a passage answers a question.
@@ -43,21 +45,52 @@ SEVERAL = (
 )
 
 
+class Gradable(Protocol):
+    """What grading needs of a pool."""
+
+    @property
+    def items(self) -> Sequence[Pooled]:
+        """Its passages."""
+
+    @property
+    def queries(self) -> Mapping[Any, str]:
+        """The text of each query."""
+
+
 async def grades_of(
-    items: Sequence[Pooled],
-    queries: Mapping[Any, str],
-    prompter: Prompter,
+    pool: Gradable,
+    model: Any,
     *,
-    batch: int,
-    rubric: Collection[str] | None,
-    relevant_from: int,
-    seed: int,
-    show_progress: bool,
+    model_name: str | None = None,
+    cache: str | PathLike[str] | None = None,
+    workers: int = 8,
+    timeout: float | None = None,  # noqa: ASYNC109  (of each call, not of the whole)
+    retries: int = 2,
+    budget: int | None = None,
+    token_budget: int | None = None,
+    count_tokens: Callable[[str], int] | None = None,
+    batch: int = 1,
+    rubric: Collection[str] | None = None,
+    relevant_from: int = RELEVANT_FROM,
+    seed: int = 0,
+    show_progress: bool = False,
 ) -> Labels:
-    """Return a model's grades of passages; see `Pool.grade`."""
+    """Return a model's grades of a pool; see `Pool.grade`."""
+    items = with_texts(pool.items, pool.queries)
+    prompter = Prompter(
+        model,
+        model_name=model_name,
+        cache=cache,
+        workers=workers,
+        timeout=timeout,
+        retries=retries,
+        budget=budget,
+        token_budget=token_budget,
+        count_tokens=count_tokens,
+    )
     meaning, scale = checked_rubric(rubric), Scale.of(relevant_from)
     groups = _groups(items, positive_integer(batch, "batch"), integer(seed, "seed"))
-    prompts = {number: _prompt(group, queries, meaning) for number, group in enumerate(groups)}
+    prompts = {number: _prompt(group, pool.queries, meaning) for number, group in enumerate(groups)}
 
     def parse(number: int, reply: str) -> list[tuple[int, str | None]]:
         return _parsed(reply, len(groups[number]))

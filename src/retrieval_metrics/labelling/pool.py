@@ -13,8 +13,7 @@ from retrieval_metrics.labelling.drawing import where_systems_differ
 from retrieval_metrics.labelling.grading import grades_of
 from retrieval_metrics.labelling.label import RELEVANT_FROM
 from retrieval_metrics.labelling.labelling_page import write_pages
-from retrieval_metrics.labelling.pooled import kinds_of, together
-from retrieval_metrics.models.prompter import Prompter
+from retrieval_metrics.labelling.pooled import kinds_of, together, with_texts
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
@@ -23,7 +22,7 @@ from retrieval_metrics.retrieving.event_loop import run_until_complete
 from retrieval_metrics.signatures import arguments_of, passed_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
     from os import PathLike
     from pathlib import Path
 
@@ -199,7 +198,7 @@ class Pool(Printed):
         """
         return write_pages(
             path,
-            self._with_texts(),
+            with_texts(self.items, self.queries),
             self.queries,
             people=people,
             overlap=overlap,
@@ -209,50 +208,8 @@ class Pool(Printed):
             relevant_from=relevant_from,
         )
 
-    async def agrade(
-        self,
-        model: Any,
-        *,
-        model_name: str | None = None,
-        cache: str | PathLike[str] | None = None,
-        workers: int = 8,
-        timeout: float | None = None,  # noqa: ASYNC109  (of each call, not of the whole)
-        retries: int = 2,
-        budget: int | None = None,
-        token_budget: int | None = None,
-        count_tokens: Callable[[str], int] | None = None,
-        batch: int = 1,
-        rubric: Collection[str] | None = None,
-        relevant_from: int = RELEVANT_FROM,
-        seed: int = 0,
-        show_progress: bool = False,
-    ) -> Labels:
-        """Ask a model to grade the pool, on the running event loop; the asynchronous twin of `grade`."""
-        items = self._with_texts()
-        prompter = Prompter(
-            model,
-            model_name=model_name,
-            cache=cache,
-            workers=workers,
-            timeout=timeout,
-            retries=retries,
-            budget=budget,
-            token_budget=token_budget,
-            count_tokens=count_tokens,
-        )
-        return await grades_of(
-            items,
-            self.queries,
-            prompter,
-            batch=batch,
-            rubric=rubric,
-            relevant_from=relevant_from,
-            seed=seed,
-            show_progress=show_progress,
-        )
-
-    @arguments_of(agrade)
-    def grade(self, *args: Any, **options: Any) -> Labels:  # noqa: D417  (they are those of agrade)
+    @arguments_of(grades_of)
+    def grade(self, *args: Any, **options: Any) -> Labels:  # noqa: D417  (they are those of grades_of)
         """Ask a model to grade the pool.
 
         The prompt has the rubric, the question and the passage, but no ids, systems or ranks. The reply must be JSON of
@@ -297,7 +254,12 @@ class Pool(Printed):
             >>> labels.qrels
             {'q1': {'d1': 3.0, 'd2': 0.0}}
         """
-        return run_until_complete(passed_on("grade", self.agrade, args, options))
+        return run_until_complete(passed_on("grade", grades_of, (self, *args), options))
+
+    @arguments_of(grades_of)
+    async def agrade(self, *args: Any, **options: Any) -> Labels:
+        """Ask a model to grade the pool, on the running event loop; the asynchronous twin of `grade`."""
+        return await passed_on("agrade", grades_of, (self, *args), options)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per document.
@@ -325,18 +287,6 @@ class Pool(Printed):
 
     def _with(self, items: Iterable[Pooled], queries: Mapping[Any, str]) -> Pool:
         return Pool(tuple(items), queries, self.systems, self.depth, self.judged, self.sources)
-
-    def _with_texts(self) -> tuple[Pooled, ...]:
-        if not self.items:
-            raise ValueError("the pool is empty: all retrieved documents are judged")
-        if bare := [item for item in self.items if item.text is None]:
-            raise ValueError(
-                f"{len(bare)} of {len(self.items)} documents have no text, for example {bare[0].document!r}; "
-                "pass the texts by id: rm.pool(questions, runs, corpus)"
-            )
-        if unasked := [item.query for item in self.items if item.query not in self.queries]:
-            raise ValueError(f"query {unasked[0]!r} has no text")
-        return self.items
 
     def _tables(self) -> list[Table]:
         held = Counter(item.found_by(self.systems) for item in self.items)

@@ -46,6 +46,24 @@ class Pooled(NamedTuple):
         return ", ".join(f"{system} {rank}" for system, rank in self.ranks.items())
 
 
+def with_texts(items: Sequence[Pooled], queries: Mapping[Any, str]) -> Sequence[Pooled]:
+    """Return the passages of a pool, to show or to send them to somebody who grades.
+
+    Raises:
+        ValueError: If there are none, or a passage or a query has no text.
+    """
+    if not items:
+        raise ValueError("the pool is empty: all retrieved documents are judged")
+    if bare := [item for item in items if item.text is None]:
+        raise ValueError(
+            f"{len(bare)} of {len(items)} documents have no text, for example {bare[0].document!r}; "
+            "pass the texts by id: rm.pool(questions, runs, corpus)"
+        )
+    if unasked := [item.query for item in items if item.query not in queries]:
+        raise ValueError(f"query {unasked[0]!r} has no text")
+    return items
+
+
 def together(found: Sequence[str], systems: Sequence[str]) -> str:
     """Return which of several systems found a passage, in words."""
     return " and ".join(found) + (" alone" if len(found) == 1 < len(systems) else "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import pairwise
 from math import fsum
 from typing import TYPE_CHECKING, Any
@@ -13,14 +12,13 @@ from retrieval_metrics.definition.definition import REL, Definition, Parameter
 from retrieval_metrics.definition.per_group import hits_per_group
 from retrieval_metrics.judging.judged_rows import is_relevant, ordinals
 from retrieval_metrics.metrics.dcg import discounted
-from retrieval_metrics.scoring.ties.extremes import between_orders
 from retrieval_metrics.scoring.ties.weights import mean_discounted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from retrieval_metrics.aliases import Cut, FloatArray
-    from retrieval_metrics.definition.definition import OverOrders, ParameterValue
+    from retrieval_metrics.definition.definition import ParameterValue
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_run import JudgedRun
 
@@ -127,18 +125,17 @@ def _read_alpha(value: Any) -> ParameterValue:
     return int(alpha) if alpha.is_integer() else alpha
 
 
-def over_orders(
+def mean_over_orders(
     judged: JudgedRun,
     *,
     k: int | None,
     alpha: float = DEFAULT_ALPHA,
     rel: float | None = None,
-) -> OverOrders:
+) -> FloatArray:
     """Return alpha-NDCG over all orders of equal scores; as each document is a group, it is NDCG with binary gain."""
     best = _ideal(judged, k, alpha, rel)
     gain = is_relevant(judged.items.grade, rel).astype(np.float64)
-    mean = mean_discounted(judged, gain, k) / np.where(best > 0, best, np.nan)
-    return between_orders(judged, mean, partial(score, k=k, alpha=alpha, rel=rel))
+    return mean_discounted(judged, gain, k) / np.where(best > 0, best, np.nan)
 
 
 DEFINITION = Definition(
@@ -157,5 +154,5 @@ DEFINITION = Definition(
         "rel": REL,
     },
     bounded=False,
-    over_orders=over_orders,
+    mean_over_orders=mean_over_orders,
 )

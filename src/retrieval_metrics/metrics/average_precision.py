@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -70,14 +69,14 @@ def _mean_of_groups(judged: JudgedRun, k: Cut, rel: float | None, norm: str) -> 
     return mean_over_groups(judged, np.arange(groups), of_group, rel)
 
 
-def over_orders(
+def mean_over_orders(
     judged: JudgedRun,
     *,
     k: int | None,
     rel: float | None = None,
     norm: str = "relevant",
     per: str = "query",
-) -> OverOrders | None:
+) -> FloatArray | OverOrders | None:
     """Return the average precision over all orders of equal scores."""
     if per == "group":
         return None
@@ -95,7 +94,7 @@ def over_orders(
         needed = hits if norm == "retrieved" else judged.n_relevant(rel)[query]
         return total / float(max(needed, 1))
 
-    return by_block(judged, rel, mean_of, partial(score, k=k, rel=rel, norm=norm))
+    return by_block(judged, rel, mean_of)
 
 
 def _precisions(above: int, hits_above: int, size: int, relevant: int, places: int) -> float:
@@ -170,5 +169,5 @@ DEFINITION = Definition(
         ),
         "per": PER,
     },
-    over_orders=over_orders,
+    mean_over_orders=mean_over_orders,
 )

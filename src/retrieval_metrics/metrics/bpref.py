@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.aliases import BoolArray, FloatArray, Gains
-    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.ties.blocks import Block
 
@@ -63,12 +61,12 @@ def _nonrelevant(grade: FloatArray, rel: float | None) -> BoolArray:
     return (grade >= 0) & ~is_relevant(grade, rel)
 
 
-def over_orders(
+def mean_over_orders(
     judged: JudgedRun,
     *,
     k: None = None,  # noqa: ARG001  (never given a k)
     rel: float | None = None,
-) -> OverOrders:
+) -> FloatArray:
     """Return bpref over all orders of equal scores.
 
     The number of nonrelevant documents of the same block above a relevant one is 0, 1, ... or all, each equally likely.
@@ -87,7 +85,7 @@ def over_orders(
             above += here
         return total / max(relevant, 1.0)
 
-    return by_block(judged, rel, mean, partial(score, rel=rel))
+    return by_block(judged, rel, mean)
 
 
 DEFINITION = Definition(
@@ -97,5 +95,5 @@ DEFINITION = Definition(
     in_words="how rarely a result judged not relevant is above a relevant one",
     parameters={"rel": REL},
     takes_cutoff=False,
-    over_orders=over_orders,
+    mean_over_orders=mean_over_orders,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,12 +9,10 @@ import numpy as np
 from retrieval_metrics.definition.definition import Definition
 from retrieval_metrics.definition.gain import GAIN, GAINS, gain_of
 from retrieval_metrics.scoring.one_ranking import score_one
-from retrieval_metrics.scoring.ties.extremes import between_orders
 from retrieval_metrics.scoring.ties.weights import mean_discounted
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import Cut, FloatArray, Gains, IntArray
-    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 
@@ -57,16 +54,15 @@ def score(judged: JudgedRun, *, k: Cut, gain: str = "linear", gains: str | None 
     return discounted(judged, hits.query, hits.row, gain_of(hits.grade, gain, gains))
 
 
-def over_orders(
+def mean_over_orders(
     judged: JudgedRun,
     *,
     k: int | None,
     gain: str = "linear",
     gains: str | None = None,
-) -> OverOrders:
+) -> FloatArray:
     """Return DCG over all orders of equal scores: each document has the mean discount of its block."""
-    mean = mean_dcg(judged, k, gain, gains)
-    return between_orders(judged, mean, partial(score, k=k, gain=gain, gains=gains))
+    return mean_dcg(judged, k, gain, gains)
 
 
 def mean_dcg(judged: JudgedRun, k: int | None, gain: str, gains: str | None) -> FloatArray:
@@ -84,5 +80,5 @@ DEFINITION = Definition(
     in_words="how much the results are worth together, lower ranks less; grows with the grades",
     parameters={"gain": GAIN, "gains": GAINS},
     bounded=False,
-    over_orders=over_orders,
+    mean_over_orders=mean_over_orders,
 )

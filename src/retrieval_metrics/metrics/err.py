@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.aliases import Cut, FloatArray, Gains
-    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.ties.blocks import Block
 
@@ -63,7 +61,7 @@ def score(judged: JudgedRun, *, k: Cut, max_grade: float | None = None) -> Float
     return value
 
 
-def over_orders(judged: JudgedRun, *, k: int | None, max_grade: float | None = None) -> OverOrders:
+def mean_over_orders(judged: JudgedRun, *, k: int | None, max_grade: float | None = None) -> FloatArray:
     """Return ERR over all orders of equal scores.
 
     The probability of stopping at document i is that of passing i - 1 documents minus that of passing i.
@@ -83,7 +81,7 @@ def over_orders(judged: JudgedRun, *, k: int | None, max_grade: float | None = N
             going *= float(np.prod(goes_on))
         return total
 
-    return by_block(judged, None, mean, partial(score, k=k, max_grade=max_grade))
+    return by_block(judged, None, mean)
 
 
 def _mean_products(factors: FloatArray) -> list[float]:
@@ -107,5 +105,5 @@ DEFINITION = Definition(
     in_words="1 / rank at which a reader is satisfied, on average; uses the grades",
     parameters={"max_grade": MAX_GRADE},
     reaches_one=False,
-    over_orders=over_orders,
+    mean_over_orders=mean_over_orders,
 )

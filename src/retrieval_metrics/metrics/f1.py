@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,12 +9,10 @@ import numpy as np
 from retrieval_metrics.definition.definition import REL, Definition
 from retrieval_metrics.metrics import precision, recall
 from retrieval_metrics.scoring.one_ranking import score_one
-from retrieval_metrics.scoring.ties.extremes import between_orders
 from retrieval_metrics.scoring.ties.weights import mean_found
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import Cut, FloatArray, Gains
-    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 
@@ -50,19 +47,19 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, norm: str = "k
     return 2 * p * r / np.where(p + r > 0, p + r, 1)
 
 
-def over_orders(
+def mean_over_orders(
     judged: JudgedRun,
     *,
     k: int | None,
     rel: float | None = None,
     norm: str = "k",
-) -> OverOrders:
+) -> FloatArray:
     """Return F1 over all orders of equal scores.
 
     2 P R / (P + R) with P = h / m and R = h / n is 2 h / (m + n): linear in the hits h.
     """
     needed = precision.n_places(judged, k, norm) + judged.n_relevant(rel)
-    return between_orders(judged, 2 * mean_found(judged, k, rel) / needed, partial(score, k=k, rel=rel, norm=norm))
+    return 2 * mean_found(judged, k, rel) / needed
 
 
 DEFINITION = Definition(
@@ -73,5 +70,5 @@ DEFINITION = Definition(
     aliases=("f1_score", "set_f"),
     parameters={"rel": REL, "norm": precision.NORM},
     reaches_one=False,
-    over_orders=over_orders,
+    mean_over_orders=mean_over_orders,
 )

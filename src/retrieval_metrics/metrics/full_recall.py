@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.aliases import Cut, FloatArray, Gains
-    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.ties.blocks import Block
 
@@ -52,7 +50,7 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     return np.equal(groups_found(judged, k, rel), judged.n_relevant(rel)).astype(np.float64)
 
 
-def over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> OverOrders:
+def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> FloatArray:
     """Return full recall over all orders of equal scores: the probability that no block leaves out a needed one."""
 
     def mean(query: int, blocks: Sequence[Block]) -> float:
@@ -63,7 +61,7 @@ def over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -
             complete *= chance(block.size, block.relevant, block.within(k), block.relevant)
         return complete
 
-    return by_block(judged, rel, mean, partial(score, k=k, rel=rel))
+    return by_block(judged, rel, mean)
 
 
 DEFINITION = Definition(
@@ -73,5 +71,5 @@ DEFINITION = Definition(
     in_words="share of the queries with everything they need in {first}",
     parameters={"rel": REL},
     binary=True,
-    over_orders=over_orders,
+    mean_over_orders=mean_over_orders,
 )

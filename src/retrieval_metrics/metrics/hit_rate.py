@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.definition.definition import REL, Definition
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.aliases import Cut, FloatArray, Gains
-    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.ties.blocks import Block
 
@@ -49,7 +47,7 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     return judged.per_query(hits.query[hits.ordinal == 1])
 
 
-def over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> OverOrders:
+def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> FloatArray:
     """Return the hit rate over all orders of equal scores: 1 minus the probability that every block misses."""
 
     def mean(_: int, blocks: Sequence[Block]) -> float:
@@ -58,7 +56,7 @@ def over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -
             missed *= chance(block.size, block.relevant, block.within(k), 0)
         return 1 - missed
 
-    return by_block(judged, rel, mean, partial(score, k=k, rel=rel))
+    return by_block(judged, rel, mean)
 
 
 def one_suffices(**_: object) -> bool:
@@ -75,5 +73,5 @@ DEFINITION = Definition(
     parameters={"rel": REL},
     binary=True,
     one_suffices=one_suffices,
-    over_orders=over_orders,
+    mean_over_orders=mean_over_orders,
 )

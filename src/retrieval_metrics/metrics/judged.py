@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,12 +9,10 @@ import numpy as np
 from retrieval_metrics.definition.definition import Definition
 from retrieval_metrics.judging.judged_rows import within
 from retrieval_metrics.scoring.one_ranking import score_one
-from retrieval_metrics.scoring.ties.extremes import between_orders
 from retrieval_metrics.scoring.ties.weights import mean_weight
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import Cut, FloatArray, Gains
-    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 
@@ -51,11 +48,10 @@ def score(judged: JudgedRun, *, k: Cut) -> FloatArray:
     return np.where(places > 0, known / np.maximum(places, 1), np.nan)
 
 
-def over_orders(judged: JudgedRun, *, k: int | None) -> OverOrders:
+def mean_over_orders(judged: JudgedRun, *, k: int | None) -> FloatArray:
     """Return the judged share over all orders of equal scores; it is best with all judged documents first."""
     known = judged.per_query(judged.items.query, mean_weight(judged, np.ones_like, k))
-    mean = known / np.maximum(judged.n_within(k), 1)
-    return between_orders(judged, mean, partial(score, k=k), first=np.ones(len(judged.items.rank), dtype=np.bool_))
+    return known / np.maximum(judged.n_within(k), 1)
 
 
 DEFINITION = Definition(
@@ -66,5 +62,5 @@ DEFINITION = Definition(
     needs_relevant=False,
     says_how_good=False,
     by_document=True,
-    over_orders=over_orders,
+    mean_over_orders=mean_over_orders,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,13 +11,11 @@ from retrieval_metrics.definition.gain import GAIN, GAINS, gain_of
 from retrieval_metrics.judging.judged_rows import ordinals, within
 from retrieval_metrics.metrics.dcg import discounted, mean_dcg
 from retrieval_metrics.scoring.one_ranking import score_one
-from retrieval_metrics.scoring.ties.extremes import between_orders
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from retrieval_metrics.aliases import Cut, FloatArray, Gains, IntArray
-    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 
@@ -130,7 +127,7 @@ def _with_repeated_hits(
     return query[best_first], grade[best_first], ordinals(query[best_first])
 
 
-def over_orders(
+def mean_over_orders(
     judged: JudgedRun,
     *,
     k: int | None,
@@ -138,11 +135,10 @@ def over_orders(
     gains: str | None = None,
     ideal: str = "all",
     of: str = "groups",
-) -> OverOrders:
+) -> FloatArray:
     """Return NDCG over all orders of equal scores, from the mean DCG; the ideal is the same for every order."""
     best = ideal_dcg(judged, k, gain=gain, gains=gains, ideal=ideal, of=of)
-    mean = mean_dcg(judged, k, gain, gains) / np.where(best > 0, best, np.nan)
-    return between_orders(judged, mean, partial(score, k=k, gain=gain, gains=gains, ideal=ideal, of=of))
+    return mean_dcg(judged, k, gain, gains) / np.where(best > 0, best, np.nan)
 
 
 DEFINITION = Definition(
@@ -172,5 +168,5 @@ DEFINITION = Definition(
             acts_on="groups",
         ),
     },
-    over_orders=over_orders,
+    mean_over_orders=mean_over_orders,
 )

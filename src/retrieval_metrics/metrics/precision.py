@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from retrieval_metrics.definition.definition import REL, Definition, choice
 from retrieval_metrics.scoring.one_ranking import score_one
-from retrieval_metrics.scoring.ties.extremes import between_orders
 from retrieval_metrics.scoring.ties.weights import mean_found
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import Cut, FloatArray, Gains
-    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 
@@ -59,16 +56,15 @@ def n_places(judged: JudgedRun, k: Cut, norm: str) -> FloatArray:
     return np.maximum(places, 1).astype(np.float64)
 
 
-def over_orders(
+def mean_over_orders(
     judged: JudgedRun,
     *,
     k: int | None,
     rel: float | None = None,
     norm: str = "k",
-) -> OverOrders:
+) -> FloatArray:
     """Return precision over all orders of equal scores: every place of a block is equally likely to be relevant."""
-    mean = mean_found(judged, k, rel) / n_places(judged, k, norm)
-    return between_orders(judged, mean, partial(score, k=k, rel=rel, norm=norm))
+    return mean_found(judged, k, rel) / n_places(judged, k, norm)
 
 
 NORM = choice(
@@ -92,5 +88,5 @@ DEFINITION = Definition(
     parameters={"rel": REL, "norm": NORM},
     reaches_one=False,
     by_document=True,
-    over_orders=over_orders,
+    mean_over_orders=mean_over_orders,
 )

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from retrieval_metrics.definition.definition import REL, Definition
 from retrieval_metrics.scoring.one_ranking import score_one
-from retrieval_metrics.scoring.ties.extremes import between_orders
 from retrieval_metrics.scoring.ties.weights import mean_found
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import FloatArray, Gains
-    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 
@@ -48,16 +45,15 @@ def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> Flo
     return judged.per_query(hits.query[hits.row <= relevant[hits.query]]) / np.maximum(relevant, 1)
 
 
-def over_orders(
+def mean_over_orders(
     judged: JudgedRun,
     *,
     k: None = None,  # noqa: ARG001  (never given a k)
     rel: float | None = None,
-) -> OverOrders:
+) -> FloatArray:
     """Return R-precision over all orders of equal scores: every place of a block is equally likely to be relevant."""
     wanted = judged.n_relevant(rel)
-    mean = mean_found(judged, wanted.astype(np.int64), rel) / np.maximum(wanted, 1)
-    return between_orders(judged, mean, partial(score, rel=rel))
+    return mean_found(judged, wanted.astype(np.int64), rel) / np.maximum(wanted, 1)
 
 
 DEFINITION = Definition(
@@ -69,5 +65,5 @@ DEFINITION = Definition(
     parameters={"rel": REL},
     takes_cutoff=False,
     cuts_at_needed=True,
-    over_orders=over_orders,
+    mean_over_orders=mean_over_orders,
 )

@@ -11,12 +11,10 @@ from retrieval_metrics.definition.definition import Definition, Parameter, numbe
 from retrieval_metrics.definition.largest_grade import MAX_GRADE, largest_grade
 from retrieval_metrics.judging.judged_rows import cut_rows
 from retrieval_metrics.scoring.one_ranking import score_one
-from retrieval_metrics.scoring.ties.extremes import between_orders
 from retrieval_metrics.scoring.ties.weights import mean_weight
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import Cut, FloatArray, Gains, IntArray
-    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 
@@ -71,18 +69,17 @@ def _weight(row: IntArray | FloatArray, p: float) -> FloatArray:
     return weight
 
 
-def over_orders(
+def mean_over_orders(
     judged: JudgedRun,
     *,
     k: int | None,
     p: float = 0.8,
     max_grade: float | None = None,
-) -> OverOrders:
+) -> FloatArray:
     """Return RBP over all orders of equal scores: each document has the mean weight of its block."""
     share = np.maximum(judged.items.grade, 0) / largest_grade(judged, max_grade)
     weight = mean_weight(judged, partial(_weight, p=p), k)
-    mean = judged.per_query(judged.items.query, share * weight)
-    return between_orders(judged, mean, partial(score, k=k, p=p, max_grade=max_grade))
+    return judged.per_query(judged.items.query, share * weight)
 
 
 DEFINITION = Definition(
@@ -96,5 +93,5 @@ DEFINITION = Definition(
     },
     residual=residual,
     reaches_one=False,
-    over_orders=over_orders,
+    mean_over_orders=mean_over_orders,
 )

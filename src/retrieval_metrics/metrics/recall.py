@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,12 +9,10 @@ import numpy as np
 from retrieval_metrics.definition.definition import REL, Definition
 from retrieval_metrics.judging.judged_rows import within
 from retrieval_metrics.scoring.one_ranking import score_one
-from retrieval_metrics.scoring.ties.extremes import between_orders
 from retrieval_metrics.scoring.ties.weights import mean_found
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import Cut, FloatArray, Gains
-    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 
@@ -57,15 +54,14 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
     return groups_found(judged, k, rel) / np.maximum(judged.n_relevant(rel), 1)
 
 
-def over_orders(
+def mean_over_orders(
     judged: JudgedRun,
     *,
     k: int | None,
     rel: float | None = None,
-) -> OverOrders:
+) -> FloatArray:
     """Return recall over all orders of equal scores: every place of a block is equally likely to be relevant."""
-    mean = mean_found(judged, k, rel) / np.maximum(judged.n_relevant(rel), 1)
-    return between_orders(judged, mean, partial(score, k=k, rel=rel))
+    return mean_found(judged, k, rel) / np.maximum(judged.n_relevant(rel), 1)
 
 
 DEFINITION = Definition(
@@ -75,5 +71,5 @@ DEFINITION = Definition(
     in_words="how much of what is relevant is in {first}",
     aliases=("r", "set_recall"),
     parameters={"rel": REL},
-    over_orders=over_orders,
+    mean_over_orders=mean_over_orders,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.definition.definition import REL, Definition
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.aliases import Cut, FloatArray, Gains
-    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.ties.blocks import Block
 
@@ -55,7 +53,9 @@ def score(judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "qu
     return judged.per_query(hits_of_query.query[first], 1 / hits_of_query.row[first])
 
 
-def over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None, per: str = "query") -> OverOrders | None:
+def mean_over_orders(
+    judged: JudgedRun, *, k: int | None, rel: float | None = None, per: str = "query"
+) -> FloatArray | None:
     """Return the reciprocal rank over all orders of equal scores; the first block with a relevant document decides."""
     if per == "group":
         return None
@@ -71,7 +71,7 @@ def over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None, p
             not_yet *= 1 - here
         return total
 
-    return by_block(judged, rel, mean, partial(score, k=k, rel=rel))
+    return by_block(judged, rel, mean)
 
 
 def one_suffices(*, per: str = "query", **_: object) -> bool:
@@ -87,5 +87,5 @@ DEFINITION = Definition(
     aliases=("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank"),
     parameters={"rel": REL, "per": PER},
     one_suffices=one_suffices,
-    over_orders=over_orders,
+    mean_over_orders=mean_over_orders,
 )

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics.judging.judged_rows import is_relevant
-from retrieval_metrics.scoring.ties.extremes import between_orders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from retrieval_metrics.aliases import FloatArray
-    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 
@@ -38,24 +36,18 @@ class Block(NamedTuple):
         return self.size if k is None else min(max(k - self.above, 0), self.size)
 
 
-def by_block(
-    judged: JudgedRun,
-    rel: float | None,
-    mean_of: Callable[[int, Sequence[Block]], float],
-    score: Callable[[JudgedRun], FloatArray],
-) -> OverOrders:
-    """Return a metric over all orders of equal scores, with the mean computed query by query.
+def by_block(judged: JudgedRun, rel: float | None, mean_of: Callable[[int, Sequence[Block]], float]) -> FloatArray:
+    """Return the mean of a metric over all orders of equal scores, computed query by query, shape (queries,).
 
     Args:
         judged: The judged run with all documents of a tie at its first rank.
         rel: The relevance threshold.
         mean_of: Takes the position of a query and its blocks, top first, and returns the mean.
-        score: Takes a judged run and returns the values.
     """
     mean = np.zeros(judged.n_queries)
     for query, blocks in blocks_of(judged, rel):
         mean[query] = mean_of(query, blocks)
-    return between_orders(judged, mean, score)
+    return mean
 
 
 def blocks_of(judged: JudgedRun, rel: float | None) -> Iterator[tuple[int, list[Block]]]:

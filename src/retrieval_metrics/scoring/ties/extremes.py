@@ -6,35 +6,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.definition import OverOrders
 from retrieval_metrics.judging.judged_rows import Items
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from retrieval_metrics.aliases import BoolArray, FloatArray
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 
-def between_orders(
-    judged: JudgedRun, mean: FloatArray, score: Callable[[JudgedRun], FloatArray], first: BoolArray | None = None
-) -> OverOrders:
-    """Return a mean with the smallest and the largest value, for metrics that never fall when the order improves.
+def best_and_worst(judged: JudgedRun, first: BoolArray) -> tuple[JudgedRun, JudgedRun]:
+    """Return a judged run in the best order of equal scores and in the worst, which is the reverse.
 
-    In the best order of a block the relevant documents come first, highest grade on top, and those judged not relevant
-    come last. The worst order is the reverse.
+    In the best order of a block some documents come first, highest grade on top, and the other judged ones come last.
 
     Args:
         judged: The judged run with all documents of a tie at its first rank.
-        mean: Shape (queries,), the mean over all orders.
-        score: Takes a judged run and returns the values.
-        first: The items that come first in the best order; None takes the relevant ones.
+        first: The items that come first.
     """
-    items = judged.items
-    good = items.grade > 0 if first is None else first
-    lowest = score(judged.with_items(_ordered(judged, ~good, -items.grade)))
-    highest = score(judged.with_items(_ordered(judged, good, items.grade)))
-    return OverOrders(mean, lowest, highest)
+    grade = judged.items.grade
+    best, worst = _ordered(judged, first, grade), _ordered(judged, ~first, -grade)
+    return judged.with_items(best), judged.with_items(worst)
 
 
 def _ordered(judged: JudgedRun, first: BoolArray, worth: FloatArray) -> Items:

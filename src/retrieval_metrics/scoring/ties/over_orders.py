@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from retrieval_metrics.definition.definition import OverOrders
 from retrieval_metrics.scoring.ties.enumerated import enumerated
+from retrieval_metrics.scoring.ties.extremes import best_and_worst
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.aliases import IntArray
-    from retrieval_metrics.definition.definition import OverOrders
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.judged_run import JudgedRun
 
@@ -31,10 +34,18 @@ def over_orders(judged: JudgedRun, queries: IntArray, metric: Metric, parameters
         ValueError: If there is no closed form and there are too many orders to try.
     """
     definition = metric.definition
-    if definition.over_orders is not None and (judged.qrels.is_flat or definition.by_document):
+    if definition.mean_over_orders is not None and (judged.qrels.is_flat or definition.by_document):
         cut = judged.cutoff(metric.k)
         # Scored rankings have no item lengths; a budget of calls differs by query, and has no closed form.
-        found = definition.over_orders(judged, k=cut, **parameters) if cut is None or isinstance(cut, int) else None
-        if found is not None:
-            return found
+        if cut is None or isinstance(cut, int):
+            found = definition.mean_over_orders(judged, k=cut, **parameters)
+            if isinstance(found, OverOrders):
+                return found
+            if found is not None:
+                # What says how much is judged is best with everything judged first.
+                first = (
+                    judged.items.grade > 0 if definition.says_how_good else np.ones(len(judged.items.rank), np.bool_)
+                )
+                best, worst = (definition.score(run, k=cut, **parameters) for run in best_and_worst(judged, first))
+                return OverOrders(found, worst, best)
     return enumerated(judged, queries, metric, parameters)
