@@ -31,7 +31,8 @@ def main() -> None:
     chosen = options.parse_args()
 
     pieces = passages()
-    asked = rm.EvaluationSet(questions.queries(), questions.qrels(pieces))
+    judged = questions.qrels(pieces)
+    asked = rm.EvaluationSet(questions.queries(), judged)
     retrievers: dict[str, Retriever] = {"BM25": BM25(pieces), "dense": Dense(pieces)}
     runs = {name: rm.retrieve(partial(each.search, k=DEPTH), asked) for name, each in retrievers.items()}
 
@@ -43,9 +44,7 @@ def main() -> None:
     print(tuned)
 
     few = asked.sample(len(asked.queries) // 3, seed=1)
-    part = rm.EvaluationSet(
-        {query: asked.queries[query] for query in few}, {query: questions.qrels(pieces)[query] for query in few}
-    )
+    part = rm.EvaluationSet({query: asked.queries[query] for query in few}, {query: judged[query] for query in few})
     print(
         f"\nthe same on {len(few)} questions", rm.tune(fused, part, "ndcg@10", default=USUAL, parameters=GRID), sep="\n"
     )

@@ -151,7 +151,7 @@ def _lines(
 ) -> Iterator[TrecEvalLine]:
     kept = scores.positions[order]
     if isinstance(one, Metric):
-        column = np.nan_to_num(scores.values[:, scores.metrics.index(one)])[order]
+        column = np.nan_to_num(scores.of_metric(one))[order]
         yield TrecEvalLine(trec_name(one), column.tolist(), _mean(column))
     elif one == "runid":
         yield TrecEvalLine(one, None, "")

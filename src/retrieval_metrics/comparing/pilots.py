@@ -97,7 +97,7 @@ def _cluster_labels(
 def _of_one_system(metric: Metric, pilot: Evaluation, clusters: ClustersBy) -> KnownSpreads:
     if metric not in pilot.metrics:
         raise ValueError(f"the pilot has no {metric}; it has {', '.join(map(str, pilot.metrics))}")
-    column = pilot.scores.values[:, pilot.metrics.index(metric)]
+    column = pilot.scores.of_metric(metric)
     defined = ~np.isnan(column)
     values = column[defined]
     if len(values) < FEWEST_OF_A_PILOT or not np.ptp(values):

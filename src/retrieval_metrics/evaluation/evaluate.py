@@ -17,7 +17,7 @@ from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_queries
-from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters
+from retrieval_metrics.results.summary import said_of_few
 from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
@@ -126,8 +126,9 @@ def _warn(scores: Scores) -> None:
             stacklevel=3,
         )
     warn_of_unplaced(judged, stacklevel=4)
-    if scores.clusters is not None and not scores.clusters.by_source and scores.clusters.count < FEW_CLUSTERS:
-        warnings.warn(few_clusters(scores.clusters.count), RetrievalWarning, stacklevel=3)
+    if scores.clusters is not None and not scores.clusters.by_source:
+        for said in said_of_few(scores.clusters):
+            warnings.warn(said, RetrievalWarning, stacklevel=3)
     if hidden := hidden_calls(scores.metrics, run):
         warnings.warn(hidden, RetrievalWarning, stacklevel=3)
     if judged.is_empty and not judged.unplaced:  # which was said with them

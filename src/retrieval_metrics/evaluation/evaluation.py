@@ -42,7 +42,7 @@ TOTALS_HOLD_NO_CLUSTERS = (
 
 def is_clustered(scores: Scores) -> bool:
     """Return whether the intervals of scores use clusters."""
-    return scores.clusters is not None and scores.clusters.labels is not None
+    return scores.labels is not None
 
 
 class Evaluation(Printed):

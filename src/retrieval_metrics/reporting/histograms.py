@@ -46,7 +46,7 @@ def said_of_values(scores: Scores, metric: Metric) -> str:
 
 def values_chart(scores: Scores, metric: Metric) -> ValueCounts:
     """Return the number of queries that score 0, in between, and perfect."""
-    values, best = scores.values[:, scores.metrics.index(metric)], scores.best(metric)
+    values, best = scores.of_metric(metric), scores.best(metric)
     defined = ~np.isnan(values)
     values, best = values[defined], best[defined]
     rows = _counted_given(metric, values) if metric.definition.given else _counted(metric, values, best)

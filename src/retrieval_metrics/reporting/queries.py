@@ -191,7 +191,7 @@ class QueryData:
         explainer = Explainer(scores, self._main, corpus)
         outcomes = explainer.outcomes(scores.positions.tolist())
         rows = np.argsort(scores.positions)  # the queries of the outcomes, as rows of the scores
-        defined = ~np.isnan(scores.values[rows, scores.metrics.index(self._main)])
+        defined = ~np.isnan(scores.of_metric(self._main)[rows])
         self.failures[name] = outcomes.failures(defined)
         self.needed[name] = int(outcomes.needed[defined].sum())
         self.found[name] = int(outcomes.met[defined].sum())
@@ -199,7 +199,7 @@ class QueryData:
         values = np.full((self.n, len(self._metrics)), np.nan)
         kept = place >= 0
         for at, metric in enumerate(self._metrics):
-            values[place[kept], at] = scores.values[kept, scores.metrics.index(metric)]
+            values[place[kept], at] = scores.of_metric(metric)[kept]
             if metric.definition.higher_is_better:
                 self._best[place[kept], at] = scores.best(metric)[kept]
             else:  # where lower is better, the page marks no query as perfect
@@ -251,6 +251,6 @@ def _most_urgent(n: int, pair: Sequence[tuple[Scores, IntArray]], main: Metric) 
     """Return the places of queries: the lowest values first, or of two systems those that moved most."""
     one, other = columns = np.full((2, n), np.nan)
     for column, (scores, rows) in zip(columns, pair, strict=True):
-        column[rows] = scores.values[:, scores.metrics.index(main)]
+        column[rows] = scores.of_metric(main)
     urgency = one if pair[0][0] is pair[1][0] else -np.abs(one - other)
     return np.argsort(np.where(np.isnan(urgency), np.inf, urgency), kind="stable")

@@ -75,7 +75,7 @@ def _over_the_cutoff(systems: Mapping[str, Scores], metric: Metric) -> str:
 
 def _given_parts(scores: Scores, main: Metric, shown: ShownQueries) -> list[str]:
     """Return the report of scores that were given, of which no ranking is known."""
-    column = main.definition.sign * scores.values[:, scores.metrics.index(main)]
+    column = main.definition.sign * scores.of_metric(main)
     order = [at for at in np.argsort(column, kind="stable").tolist() if not np.isnan(column[at])][:GIVEN]
     texts: Mapping[Any, str] = shown.queries
     rows = [

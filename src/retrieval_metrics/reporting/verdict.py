@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.argument_names import argument
 from retrieval_metrics.definition.metric import Metric, first_telling
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.summary import FEW_CLUSTERS, few_clusters, said_of_given
+from retrieval_metrics.results.summary import said_of_count, said_of_few, said_of_given
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -195,13 +194,8 @@ def _said_of_clusters(comparison: Compared) -> list[str]:
     clusters = comparison.clusters
     if clusters is None or clusters.labels is None:
         return []
-    why = (
-        f"by the source of their judgments; {argument('clusters', None)} turns that off"
-        if clusters.by_source
-        else "as given"
-    )
-    said = f"queries in {numbers.count(clusters.count, 'cluster')}, {why}; intervals and tests take whole clusters"
-    return [said, *([few_clusters(clusters.count)] if clusters.count < FEW_CLUSTERS else [])]
+    said = f"queries in {said_of_count(clusters)}; intervals and tests take whole clusters"
+    return [said, *said_of_few(clusters)]
 
 
 def said_of_design_effects(comparison: Compared) -> list[str]:

@@ -58,13 +58,12 @@ def with_intervals(
 ) -> tuple[dict[int, float], dict[int, Interval]]:
     """Return the mean of a metric at each of several cut-offs, and its confidence interval."""
     means, intervals = {}, {}
-    clusters = None if scores.clusters is None else scores.clusters.labels
     for k in cutoffs:
         cut = _cut(metric, k)
         values = _values(scores, cut)
         sums = Sums.of_defined(values)
         means[k] = sums.mean
-        of_clusters = sums if clusters is None else clustered_sums(values, clusters)
+        of_clusters = sums if scores.labels is None else clustered_sums(values, scores.labels)
         intervals[k] = interval_of(scores, cut, of_clusters, level)
     return means, intervals
 

@@ -115,9 +115,18 @@ class Scores:
         return metrics, self.queries, self.rules, self.counts
 
     def _numbers(self) -> Iterator[FloatArray | IntArray | None]:
-        yield None if self.clusters is None else self.clusters.labels
+        yield self.labels
         for metric in self.metrics:
             yield from (self.column(column, metric) for column in COLUMNS)
+
+    def of_metric(self, metric: Metric) -> FloatArray:
+        """Return the values of one of the metrics, shape (queries,); NaN where it is undefined."""
+        return self.values[:, self._at[metric]]
+
+    @property
+    def labels(self) -> IntArray | None:
+        """The cluster of each query, shape (queries,); None if queries are independent."""
+        return None if self.clusters is None else self.clusters.labels
 
     def column(self, column: Column, metric: Metric) -> FloatArray | None:
         """Return one number per query, shape (queries,), NaN for missing ones; None if the column is unknown.
@@ -132,9 +141,9 @@ class Scores:
             return self.residuals.get(metric)
         if column == "ideal":
             return self._ideal(metric) if self.ideals is None else self.ideals.get(metric)
-        at = self._at[metric]
         if column == "value":
-            return self.values[:, at]
+            return self.of_metric(metric)
+        at = self._at[metric]
         if self.lowest is None or self.highest is None:
             return None
         if column == "depends":

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import FloatArray, IntArray
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.question_clusters import Clusters
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.results.scores import Column
     from retrieval_metrics.scoring.rules import Rules
@@ -88,11 +89,9 @@ def intervals(record: Summed, level: float) -> ByMetric[Interval]:
 
 def sums_for_interval(record: Summed, metric: Metric) -> Sums:
     """Return the sums of a metric; for clustered queries, those of the independent queries they are worth."""
-    clusters = record.clusters if isinstance(record, Scores) else None
-    values = record.column("value", metric) if isinstance(record, Scores) else None
-    if values is None or clusters is None or clusters.labels is None:
+    if not isinstance(record, Scores) or record.labels is None:
         return sums_of_values(record, metric)
-    return clustered_sums(values, clusters.labels)
+    return clustered_sums(record.of_metric(metric), record.labels)
 
 
 def clustered_sums(values: FloatArray, labels: IntArray) -> Sums:
@@ -105,28 +104,32 @@ def clustered_sums(values: FloatArray, labels: IntArray) -> Sums:
 
 def said_of_clusters(record: Summed) -> list[str]:
     """Return in words how the queries are clustered and the design effect; nothing if they are not."""
-    clusters = record.clusters if isinstance(record, Scores) else None
-    if clusters is None or clusters.labels is None or not isinstance(record, Scores):
+    if not isinstance(record, Scores) or record.clusters is None or record.labels is None:
         return []
     effects = []
     for metric in record.metrics:
-        column = record.column("value", metric)
-        if column is not None and (defined := ~np.isnan(column)).any():
-            effect = Units.of(column[defined], clusters.labels[defined]).design_effect
+        column = record.of_metric(metric)
+        if (defined := ~np.isnan(column)).any():
+            effect = Units.of(column[defined], record.labels[defined]).design_effect
             effects += [] if isnan(effect) else [f"{metric} {effect:.1f}"]
-    why = (
-        f"by the source of their judgments ({argument('clusters', None)} turns that off)"
-        if clusters.by_source
-        else "as given"
-    )
-    notes = [f"intervals by cluster: {numbers.count(clusters.count, 'cluster')}, {why}"]
+    notes = [f"intervals by cluster: {said_of_count(record.clusters)}"]
     notes += [f"design effect (variance relative to independent queries): {', '.join(effects)}"] if effects else []
-    return notes + ([few_clusters(clusters.count)] if clusters.count < FEW_CLUSTERS else [])
+    return notes + said_of_few(record.clusters)
 
 
-def few_clusters(count: int) -> str:
-    """Return the warning that there are too few clusters."""
-    return f"{numbers.count(count, 'cluster')} are few: intervals from fewer than {FEW_CLUSTERS} are rough"
+def said_of_count(clusters: Clusters) -> str:
+    """Return how many clusters there are, and where they come from."""
+    off = argument("clusters", None)
+    why = f"by the source of their judgments ({off} turns that off)" if clusters.by_source else "as given"
+    return f"{numbers.count(clusters.count, 'cluster')}, {why}"
+
+
+def said_of_few(clusters: Clusters) -> list[str]:
+    """Return the warning that there are too few clusters, if there are."""
+    if clusters.count >= FEW_CLUSTERS:
+        return []
+    few = numbers.count(clusters.count, "cluster")
+    return [f"{few} are few: intervals from fewer than {FEW_CLUSTERS} are rough"]
 
 
 def interval_of(record: Summed, metric: Metric, sums: Sums, level: float) -> Interval:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Matching
 
-    Rankings = dict[QueryId, Sequence[Retrieved]]
+    ItemsOfQueries = dict[QueryId, Sequence[Retrieved]]
 
 
 class Rule(Protocol):
@@ -67,8 +67,8 @@ def judge_items(qrels: Qrels, run: RunMapping, matching: Matching, calls: Mappin
     return _judge_pieces(qrels, rankings, matching, lengths)
 
 
-def _read(qrels: Qrels, run: RunMapping) -> Rankings:
-    rankings: Rankings = {}
+def _read(qrels: Qrels, run: RunMapping) -> ItemsOfQueries:
+    rankings: ItemsOfQueries = {}
     given: Mapping[Any, Any] = run
     for query in qrels.queries:
         if query not in given:
@@ -94,7 +94,7 @@ def _read(qrels: Qrels, run: RunMapping) -> Rankings:
     return rankings
 
 
-def _keys(rankings: Rankings, matching: Matching, *, needed: bool) -> dict[Any, list[Any]]:
+def _keys(rankings: ItemsOfQueries, matching: Matching, *, needed: bool) -> dict[Any, list[Any]]:
     """Return the id of every item under the matching; an item without one gets an id that equals nothing."""
     if not (needed or matching.collapse):
         return {}
@@ -123,7 +123,7 @@ def _firsts(keys: Sequence[Any], values: Sequence[Any]) -> list[Any]:
     return [first[key] for key in dict.fromkeys(keys)]
 
 
-def _judge_pieces(qrels: Qrels, rankings: Rankings, matching: Matching, lengths: Lengths) -> JudgedRun:
+def _judge_pieces(qrels: Qrels, rankings: ItemsOfQueries, matching: Matching, lengths: Lengths) -> JudgedRun:
     hits, locator = PieceHits(qrels), Locator(matching.sources)
     kinds = set(map(type, qrels.documents))
     named = {item.source for items in rankings.values() for item in items} if Span in kinds else set()
