@@ -105,6 +105,34 @@ def test_what_makes_no_sense_is_said(
         check(*arguments)
 
 
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"at_least_per_query": [0.5]}, TypeError, "at_least_per_query must map metrics to the floor of every query"),
+        ({"at_least_per_query": {"mrr": {"what is a cell?": 1}}}, ValueError, "there is no judged query 'what is a c"),
+        ({"never_worse": "q7", "baseline": True}, TypeError, r"must be a list of query ids, got 'q7'; pass \['q7'\]"),
+        ({"never_worse": ["what is a closure"], "baseline": True}, ValueError, r"did you mean 'what is a closure\?'"),
+        ({"queries": {}}, TypeError, "queries= are texts for a retriever; a run needs none"),
+        ({"repeats": 0}, ValueError, "repeats"),
+    ],
+)
+def test_what_is_asked_of_queries_is_read_before_anything_is_retrieved(
+    check: RetrievalCheck, options: Any, error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        check(QRELS, QRELS, {"mrr": 1}, **options)
+
+
+def test_a_dataset_has_its_own_texts(check: RetrievalCheck) -> None:
+    with pytest.raises(TypeError, match="queries= are for judgments by query id; a dataset has its own texts"):
+        check(list(QRELS.items()), len, {"mrr": 1}, queries=dict.fromkeys(QRELS, "text"))
+
+
+def test_a_mean_of_nothing_is_below_its_floor_and_says_why(check: RetrievalCheck) -> None:
+    with pytest.raises(pytest.fail.Exception, match="mrr below the floor: undefined for every query: none has a rel"):
+        check({"q1": {"d1": 0}}, {"q1": ["d1"]}, {"mrr": 0.5})
+
+
 def test_where_every_query_fails_the_gate_says_why_and_not_that_the_retriever_is_bad(check: RetrievalCheck) -> None:
     def refused(text: str) -> list[str]:
         raise PermissionError(f"401 for {text}")
@@ -147,6 +175,15 @@ def test_the_claim_is_that_of_the_core_for_what_a_query_has_to_lose() -> None:
     assert claim == detectable_difference(differences).high
     half, differences = fails_at({"q1": 2, "q2": 2, "q3": 2}, before=1)
     assert half == detectable_difference(differences, span=0.5).high < claim
+
+
+def test_a_set_that_can_show_no_drop_says_so() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(5)}
+    good, bad = (rm.evaluate(qrels, dict.fromkeys(qrels, ranking), "mrr") for ranking in (["d"], ["x", "d"]))
+    comparison = compared(bad, good, alpha=0.025)
+    (verdict,) = regression_gate(bad, comparison, "test_words.json", SETTINGS)
+    assert verdict.outcome == "cannot tell"
+    assert verdict.said.startswith("5 queries cannot show any drop: at least 6 are needed; was ")
 
 
 def test_nothing_is_claimed_where_nothing_differs_or_nothing_can_be_found() -> None:

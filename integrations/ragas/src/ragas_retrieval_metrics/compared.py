@@ -39,17 +39,27 @@ def compared(row: Row, by: By, references: References | None) -> RowToScore:
         ValueError: If the row has only fields of the other kind, so that nothing could be compared.
         TypeError: If something in it has the wrong type.
     """
+    kind = row.kind(by)
+    ranking, judgments = (getattr(row, field) for field in FIELDS[kind])
     items = None if references is None else references.items_of(row)
-    if references is not None and items is not None:
-        kind, judgments = row.kind(by), references.of_query(row)
-        column = getattr(row, FIELDS[kind][1])
-        if column is not None:  # as converted, or changed since
-            judgments = as_pieces(column) if kind == "texts" else column
-        return RowToScore(kind, judgments, items)
-    kind, ranking, judgments = row.pair(by, has_qrels=references is not None)
-    if references is not None:
-        judgments = references.of_query(row)
+    if items is None:
+        _require_fields(row, kind, by, judged=references is not None)
+        judgments = judgments if references is None else references.of_query(row)
     if kind == "texts":
         judgments = None if judgments is None else as_pieces(judgments)
         ranking = None if ranking is None else as_items(ranking)
-    return RowToScore(kind, judgments, ranking)
+    if references is None or items is None:
+        return RowToScore(kind, judgments, ranking)
+    # A column is there as converted, or changed since.
+    return RowToScore(kind, references.of_query(row) if judgments is None else judgments, items)
+
+
+def _require_fields(row: Row, kind: By, by: By, *, judged: bool) -> None:
+    """Raise if a row has only the fields of the other kind; the reference is not needed if it is judged otherwise."""
+    other: By = "texts" if kind == "ids" else "ids"
+    for field, instead in zip(FIELDS[kind][: 1 if judged else 2], FIELDS[other], strict=False):
+        if getattr(row, field) is None and getattr(row, instead) is not None:
+            raise ValueError(
+                f"row {row.query!r} has {instead} but no {field}, which by={by!r} compares; fill {field}, or "
+                f"compare {other} on both sides with by={other!r}"
+            )

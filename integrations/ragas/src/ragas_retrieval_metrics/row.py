@@ -50,25 +50,3 @@ class Row(NamedTuple):
         has_ids = self.retrieved_context_ids is not None and self.reference_context_ids is not None
         has_texts = self.retrieved_contexts is not None and self.reference_contexts is not None
         return "texts" if has_texts and not has_ids else "ids"
-
-    def pair(self, by: By, *, has_qrels: bool) -> tuple[By, Any, Any]:
-        """Return what is compared: the kind, what was retrieved (None if nothing says), and the reference.
-
-        Args:
-            by: `ids` or `texts`; `auto` takes ids if the row has them on both sides, and texts otherwise.
-            has_qrels: Whether the metric has the judgments.
-
-        Raises:
-            ValueError: If the row has only fields of the other kind, so that nothing could be compared.
-        """
-        chosen = self.kind(by)
-        retrieved, reference = FIELDS[chosen]
-        other: By = "texts" if chosen == "ids" else "ids"
-        for field, instead in zip(FIELDS[chosen], FIELDS[other], strict=True):
-            brought = has_qrels and field == reference
-            if getattr(self, field) is None and not brought and getattr(self, instead) is not None:
-                raise ValueError(
-                    f"row {self.query!r} has {instead} but no {field}, which by={by!r} compares; fill {field}, or "
-                    f"compare {other} on both sides with by={other!r}"
-                )
-        return chosen, getattr(self, retrieved), getattr(self, reference)
