@@ -1,12 +1,15 @@
 """Checks of numbers, ids and optional packages, shared by the whole package."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from numbers import Integral
-from typing import Any, SupportsFloat
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from retrieval_metrics.argument_names import named
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EXTRAS = {
     "backports.zstd": "files",
@@ -48,6 +51,22 @@ def require(package: str, what: str) -> Any:
             )
         _used_polars.add(os.getpid())
     return module
+
+
+def data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None) -> "pd.DataFrame":
+    """Return rows as a pandas DataFrame, for a `to_pandas`.
+
+    Args:
+        rows: Mappings of names to values, or sequences of values.
+        columns: The names of the columns; None takes those of the mappings.
+
+    Raises:
+        ImportError: If pandas is not installed; the message holds the command.
+    """
+    frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(
+        rows, columns=None if columns is None else [*columns]
+    )
+    return frame
 
 
 _used_polars: set[int] = set()

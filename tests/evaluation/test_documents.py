@@ -51,6 +51,14 @@ def test_a_chunk_is_found_in_its_document_whatever_its_offsets_say(documents: An
     assert asked.table["recall"] == {"a": 1, "b": 1}
 
 
+def test_a_corpus_may_mix_items_and_documents_of_several_hosts() -> None:
+    corpus = [rm.Retrieved("a", TEXT), Document("other", id="b"), LlamaDocument(text=FACT, id_="c")]
+    questions = rm.EvaluationSet({"q": "what saves memory?"}, {"q": ["a", "b", "c", "d"]})
+    assert [found.evidence["document"] for found in questions.lint(corpus).of("unknown_document")] == ["d"]
+    with pytest.raises(TypeError, match=r"a corpus must map ids to texts.*; the list holds 7"):
+        questions.lint([*corpus, 7])
+
+
 def test_without_documents_what_is_not_confirmed_is_said() -> None:
     with pytest.warns(rm.RetrievalWarning, match="pass documents=") as caught:
         assert rm.evaluate(QUESTIONS, RUN, "recall").means["recall"] == 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics.checks import positive_integer, require
+from retrieval_metrics.checks import data_frame, positive_integer, require
 from retrieval_metrics.comparing.common_ground import common_ground
 from retrieval_metrics.comparing.differences import Differences
 from retrieval_metrics.comparing.paired_tests import (
@@ -239,8 +239,7 @@ class Comparison(Compared, Printed):
             }
             for each, able, concluded, outcome in zip(self.differences, detects, found, outcomes, strict=True)
         ]
-        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(rows)
-        return frame
+        return data_frame(rows)
 
     def plot(
         self,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from retrieval_metrics.checks import require
+from retrieval_metrics.checks import data_frame
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
@@ -58,8 +58,7 @@ class Slices(Printed, Mapping[Any, T_co], Generic[T_co]):
             {"slice": label, "metric": name, "mean": mean, "low": interval.low, "high": interval.high, "n": n}
             for label, name, mean, interval, n in self._rows()
         ]
-        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(rows)
-        return frame
+        return data_frame(rows)
 
     def _rows(self) -> Iterator[tuple[Any, str, float, Interval, int]]:
         for label, scores in self._scores.items():

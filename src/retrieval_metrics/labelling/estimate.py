@@ -7,7 +7,7 @@ from functools import cached_property
 from math import isinf, isnan
 from typing import TYPE_CHECKING, TypeVar
 
-from retrieval_metrics.checks import require
+from retrieval_metrics.checks import data_frame
 from retrieval_metrics.definition.metric import spelled
 from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.presentation.printed import Printed
@@ -188,8 +188,7 @@ class Estimate(Printed):
             alone = (found.people, found.model, found.worth, found.labelled, found.queries)
             rows.append((one.metric, one.system, found.mean, low, high, *alone))
         columns = ["metric", "system", "mean", "low", "high", "people", "model", "worth", "n", "queries"]
-        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(rows, columns=columns)
-        return frame
+        return data_frame(rows, columns)
 
     def _by_metric(self, of: Callable[[EstimatedMean], T]) -> ByMetric[dict[str, T]]:
         found: dict[str, dict[str, T]] = {}

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import require
+from retrieval_metrics.checks import data_frame
 from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.pieces import Piece, Quote
 from retrieval_metrics.inputs.qrels import GradedByRubric, as_qrels
@@ -283,8 +283,7 @@ class Labels(Printed):
             ImportError: If pandas is not installed; the message holds the command.
         """
         rows = [[getattr(label, name) for name in FIELDS] for label in self.labels]
-        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(rows, columns=list(FIELDS))
-        return frame
+        return data_frame(rows, FIELDS)
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics.checks import integer, positive_integer, require
+from retrieval_metrics.checks import data_frame, integer, positive_integer
 from retrieval_metrics.labelling.drawing import where_systems_differ
 from retrieval_metrics.labelling.grading import grades_of
 from retrieval_metrics.labelling.label import RELEVANT_FROM
@@ -273,8 +273,7 @@ class Pool(Printed):
             (item.query, item.document, item.text, min(item.ranks.values()), ", ".join(item.ranks), item.effect)
             for item in self.items
         ]
-        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(rows, columns=list(COLUMNS))
-        return frame
+        return data_frame(rows, COLUMNS)
 
     def __len__(self) -> int:
         return len(self.items)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics.checks import require
+from retrieval_metrics.checks import data_frame
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.judging.judge import judge
@@ -69,7 +69,7 @@ class Matches(Printed):
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
         """
-        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(self.rows, columns=list(Match._fields))
+        frame = data_frame(self.rows, Match._fields)
         return frame.astype({"rank": "Int64"})
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from retrieval_metrics.checks import require
+from retrieval_metrics.checks import data_frame
 from retrieval_metrics.inputs.pieces import Piece, Span
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.sources import locate
@@ -87,8 +87,7 @@ class Relabelling(Printed):
         """
         columns = [field.name for field in fields(Relabelled)]
         rows = [[getattr(label, name) for name in columns] for label in self.labels]
-        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(rows, columns=columns)
-        return frame
+        return data_frame(rows, columns)
 
     def __repr__(self) -> str:
         return f"<Relabelling of {len(self.labels)} labels: {self.counts['lost']} lost>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from retrieval_metrics.checks import require
+from retrieval_metrics.checks import data_frame, require
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
@@ -99,8 +99,7 @@ class Tuning(Choice, Printed):
             }
             for one in self.settings
         ]
-        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(rows)
-        return frame
+        return data_frame(rows)
 
     def plot(self, kind: Literal["settings", "grid"] = "settings") -> Figure:
         """Return a figure of the gains over the default.

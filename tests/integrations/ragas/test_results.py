@@ -350,3 +350,9 @@ def test_messages_speak_of_rows_and_columns() -> None:
             MRR().score(retrieved_context_ids=wrong, reference_context_ids=["d1"], user_input="found")
         assert not any(word in str(caught.value) for word in ("the qrels", "the run", "query '"))
         assert "row 'found'" in str(caught.value)
+
+
+def test_a_value_that_its_metric_cannot_have_is_refused() -> None:
+    rows = [{"user_input": "a?", "mrr": 7.0}, {"user_input": "b?", "mrr": 1.0}]
+    with pytest.raises(ValueError, match=r"mrr of query 'a\?' is 7, which is not in \[0, 1\]"):
+        to_evaluation(rows, 2)

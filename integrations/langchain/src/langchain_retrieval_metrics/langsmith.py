@@ -97,7 +97,7 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:  # noqa
 
 
 @arguments_of(ExampleReading)
-def langsmith_summary_evaluators(*args: Any, **options: Any) -> list[SummaryEvaluator]:  # noqa: D417  (they are those of ExampleReading)
+def langsmith_summary_evaluators(*args: Any, **options: Any) -> list[SummaryEvaluator]:
     """Return evaluators for `langsmith.evaluate(..., summary_evaluators=...)`: each mean with its interval and its n.
 
     It is a single evaluator. Its means are those of `evaluate_retriever`: failures score 0, and where every example
@@ -105,13 +105,7 @@ def langsmith_summary_evaluators(*args: Any, **options: Any) -> list[SummaryEval
     example are a cluster, so repeating does not narrow the interval. Examples with the same `source` in their metadata
     are a cluster too. Examples without judgments are left out, and counted.
 
-    Args:
-        metrics: Names, as in `langsmith_evaluators`.
-        match: What identifies a document, as in `langsmith_evaluators`.
-        documents_key: The key of the documents in the output, as in `langsmith_evaluators`.
-        relevant_key: The key of the judgments in the reference output, as in `langsmith_evaluators`.
-        documents: As in `langsmith_evaluators`.
-        prefix: What stands before the name of each metric, as in `langsmith_evaluators`.
+    The arguments are those of `langsmith_evaluators`.
 
     Raises:
         TypeError: If the prefix is not a text.

@@ -48,20 +48,14 @@ def langsmith_dataset(
 
 
 @arguments_of(ExampleReading)
-def langsmith_comparative_evaluators(*args: Any, **options: Any) -> list[ComparativeEvaluator]:  # noqa: D417  (they are those of ExampleReading)
+def langsmith_comparative_evaluators(*args: Any, **options: Any) -> list[ComparativeEvaluator]:
     """Return evaluators for `langsmith.evaluate((experiment, other), evaluators=...)`, one for each metric.
 
     Each gives every run of an example the value of the metric, so that LangSmith shows side by side which experiment
     retrieved better. A run that failed has 0, one whose output cannot be judged has no score. LangSmith does not say
     whether a difference is more than chance: for that, compare the retrievers with `rm.compare_retrievers`.
 
-    Args:
-        metrics: Names, as in `langsmith_evaluators`.
-        match: What identifies a document, as in `langsmith_evaluators`.
-        documents_key: The key of the documents in the outputs, as in `langsmith_evaluators`.
-        relevant_key: The key of the judgments in the reference output, as in `langsmith_evaluators`.
-        documents: As in `langsmith_evaluators`.
-        prefix: What stands before the name of each metric, as in `langsmith_evaluators`.
+    The arguments are those of `langsmith_evaluators`.
 
     Raises:
         TypeError: If the prefix is not a text.

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import require
+from retrieval_metrics.checks import data_frame
 from retrieval_metrics.inputs.pieces import Quote
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.presentation.beginnings import beginning
@@ -118,8 +118,7 @@ class GeneratedQuestions(Printed):
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
         """
-        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(self.rows(), columns=list(COLUMNS))
-        return frame
+        return data_frame(self.rows(), COLUMNS)
 
     def rows(self) -> list[tuple[Any, ...]]:
         """Return one row per question, as in `to_pandas`."""

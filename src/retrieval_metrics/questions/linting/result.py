@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic
 
-from retrieval_metrics.checks import require
+from retrieval_metrics.checks import data_frame
 from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.inputs.questions import QuestionsT
@@ -93,8 +93,7 @@ class Lint(Printed, Generic[QuestionsT]):
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
         """
-        frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(self.rows(), columns=list(COLUMNS))
-        return frame
+        return data_frame(self.rows(), COLUMNS)
 
     def rows(self) -> list[tuple[Any, ...]]:
         """Return one row per finding, as in `to_pandas`."""
