@@ -130,7 +130,7 @@ def proportion(value: Any, what: str, *, zero: bool = False, one: bool = False) 
         kind = "from 0 to 1" if one else "at least 0 and below 1"
     else:
         kind = "above 0 and at most 1" if one else "strictly between 0 and 1"
-    if not isinstance(value, SupportsFloat):
+    if not isinstance(value, float | SupportsFloat):  # asking a protocol takes 3 microseconds
         raise TypeError(f"{named(what)} must be a number {kind}, got {value!r} ({type(value).__name__})")
     number = float(value)
     if not 0 <= number <= 1 or (number == 0 and not zero) or (number == 1 and not one):

@@ -7,6 +7,7 @@ import pytest
 
 from mmr_reference import situations
 from retrieval_metrics.reranking.batches import mmr_batch
+from retrieval_metrics.reranking.engine import solve
 from retrieval_metrics.reranking.mmr import mmr
 from retrieval_metrics.reranking.selection import Selection
 
@@ -85,3 +86,18 @@ def test_no_queries_no_selections() -> None:
 def test_errors_name_the_query(queries: Any, candidates: Any, options: Any, error: Any, message: str) -> None:
     with pytest.raises(error, match=message):
         mmr_batch(queries, candidates, **options)
+
+
+@pytest.mark.parametrize("numbers", [1, 4 * 9 * 6, 10**9])
+def test_however_many_are_computed_together(numbers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    queries, candidates = rng.normal(size=(11, 6)), list(rng.normal(size=(11, 9, 6)))
+    candidates[2] = candidates[2][:4]  # another size
+    candidates[5][3] = 0  # a zero vector
+    candidates[7][8] = candidates[7][1]  # a tie
+    candidates[9] *= 1e300  # a length out of range
+    monkeypatch.setattr(solve, "_NUMBERS_AT_ONCE", numbers)
+    for selection, query, vectors in zip(mmr_batch(queries, candidates), queries, candidates, strict=True):
+        alone = mmr(query, vectors)
+        assert list(selection) == list(alone)
+        assert selection.scores == pytest.approx(alone.scores, abs=1e-14)

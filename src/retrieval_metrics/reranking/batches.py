@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.reranking.engine.problem import read_problem
-from retrieval_metrics.reranking.engine.solve import solve
+from retrieval_metrics.reranking.engine.solve import solve, solve_each
 from retrieval_metrics.reranking.vectors import cutoff, matrix, trade_off
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ def mmr_batch(
 ) -> list[Selection]:
     """Select by maximal marginal relevance for many queries, each as in `mmr`.
 
-    It is faster than a loop over `mmr` if all queries share their candidates.
+    It is faster than a loop over `mmr` if each query has few candidates (several queries are then computed together) or
+    if all queries share their candidates.
 
     Args:
         queries: The vectors of the queries, shape (q, d). Not used, and may be None, if `relevance` is given.
@@ -61,7 +62,7 @@ def mmr_batch(
     problems = _read(queries, candidates, relevance, shared=shared)
     if shared and problems:
         return solve(problems, k, weight)
-    return [solve([problem], k, weight)[0] for problem in problems]
+    return solve_each(problems, k, weight)
 
 
 def _read(queries: Any, candidates: Any, relevance: Any, *, shared: bool) -> list[Problem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache, reduce
+from functools import cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ BLOCK = 384  # dimensions; in float32 narrower blocks have a smaller error and t
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 EPS = {dtype: float(np.finfo(dtype).eps) for dtype in (SINGLE, DOUBLE)}
 # Cosines from squared lengths in this range neither overflow nor lose digits.
-_RANGE = {dtype: (float(np.finfo(dtype).tiny) ** 0.6, float(np.finfo(dtype).max) ** 0.9) for dtype in (SINGLE, DOUBLE)}
+RANGE = {dtype: (float(np.finfo(dtype).tiny) ** 0.6, float(np.finfo(dtype).max) ** 0.9) for dtype in (SINGLE, DOUBLE)}
 
 
 class Directions:
@@ -27,27 +27,18 @@ class Directions:
 
     Attributes:
         vectors: The vectors, float32 or float64, shape (n, d), scaled where a squared length would be out of range.
+        block: How many dimensions of a dot product are summed at once.
         inverse_lengths: 1 / length of each vector, 0 for a zero vector, shape (n,), in the precision of the vectors.
     """
 
     def __init__(self, vectors: Vectors, what: str, block: int = BLOCK) -> None:
-        """Compute the lengths of the vectors; a NaN or infinite number raises a ValueError.
-
-        Args:
-            vectors: The vectors.
-            what: Their name, for the message.
-            block: How many dimensions of a float32 dot product are summed at once.
-        """
+        """Compute the lengths of the vectors, which a ValueError calls `what` if a number is NaN or infinite."""
         self.vectors, squares = _in_range(vectors, what)
         self.block = block if vectors.dtype == SINGLE else vectors.shape[1]
         self.inverse_lengths: Vectors = (1 / np.sqrt(squares)).astype(vectors.dtype, copy=False)
 
     def resolution(self, largest: float) -> float:
-        """Return how far apart two scores from `cosines` must be to prove which is larger.
-
-        Args:
-            largest: The largest absolute relevance.
-        """
+        """Return how far apart two scores must be to prove which is larger, if no absolute relevance is larger."""
         return resolution(self.vectors.dtype, self.vectors.shape[1], largest, self.block)
 
     def units(self, rows: Indices | slice = ALL) -> FloatArray:
@@ -61,6 +52,11 @@ class Directions:
     def products(self, others: Vectors, rows: Indices | slice = ALL) -> Vectors:
         """Return the dot products of some vectors with one other vector, or each of several, in their precision."""
         return dot_products(self.vectors[rows], others.astype(self.vectors.dtype, copy=False), self.block)
+
+    @cached_property
+    def all_cosines(self) -> Vectors:
+        """The cosine of each vector with each, shape (n, n)."""
+        return self.cosines(ALL, ALL)
 
     def cosines(self, rows: Indices | slice, others: Indices | slice) -> Vectors:
         """Return the cosine of each of some vectors with each of some others, in their precision."""
@@ -98,14 +94,7 @@ def rounding_error(dtype: np.dtype[Any], d: int, block: int = BLOCK) -> float:
 
 @lru_cache
 def resolution(dtype: np.dtype[Any], d: int, largest: float, block: int) -> float:
-    """Return how far apart two scores from such cosines must be to prove which is larger, also in plain float64.
-
-    Args:
-        dtype: The precision of the dot products.
-        d: The number of dimensions.
-        largest: The largest absolute relevance.
-        block: How many dimensions of a dot product were summed at once.
-    """
+    """Return how far apart two scores from such cosines must be to prove which is larger, also in plain float64."""
     arithmetic = 4 * EPS[dtype] * (1 + largest)
     return 2 * (rounding_error(dtype, d, block) + rounding_error(DOUBLE, d, d) + arithmetic)
 
@@ -132,7 +121,7 @@ def _in_range(vectors: Vectors, what: str) -> tuple[Vectors, FloatArray]:
     """
     with np.errstate(over="ignore", invalid="ignore"):  # such vectors are found by their squares below
         squares = squared_lengths(vectors)
-    low, high = _RANGE[vectors.dtype]
+    low, high = RANGE[vectors.dtype]
     if squares[squares.argmin()] >= low and squares[squares.argmax()] <= high:  # both are NaN if one is
         return vectors, squares
     rows = np.flatnonzero(~((squares >= low) & (squares <= high)))

@@ -27,7 +27,7 @@ class Picks:
 
     Attributes:
         rows: The picks, in the order of selection.
-        scores: The score of each pick at its step.
+        scores: The score of each pick at its step; of the first, which is the most relevant at every lambda, relevance.
         wanted: How many are to be picked, at most n.
         lambda_mult: The weight of relevance.
     """
@@ -44,11 +44,8 @@ class Picks:
 
     def take_certain(self, rows: Sequence[int], scores: Sequence[float]) -> None:
         """Pick candidates that are known to be the best at the next steps, with their scores."""
-        first = not self.rows
         self.rows.extend(rows)
         self.scores.extend(scores)
-        if first:  # the most relevant candidate at every lambda
-            self.scores[0] *= self.lambda_mult
 
     def take_exactly(self, rows: Indices) -> None:
         """Pick the best of some candidates, ascending, of which one is the best of all."""

@@ -32,16 +32,8 @@ class Rehearsal:
     `Picks` decides between each of them and the candidates that were too close to it.
     """
 
-    def __init__(
-        self,
-        picks: Picks,
-        candidates: Directions,
-        problem: Problem,
-        *,
-        leaders: int | None = None,
-        cosines: Vectors | None = None,
-    ) -> None:
-        """Prepare to let some leaders compete, or all candidates, whose cosines with each other may be known."""
+    def __init__(self, picks: Picks, candidates: Directions, problem: Problem, leaders: int, *, few: bool) -> None:
+        """Prepare to let some leaders compete, or all candidates; if these are few, from all cosines at once."""
         n = len(candidates.vectors)
         self._picks, self._candidates = picks, candidates
         self._tolerance = candidates.resolution(problem.largest)
@@ -49,8 +41,8 @@ class Rehearsal:
         self._relevance = problem.measured(candidates)
         self._gain = picks.lambda_mult * self._relevance
         self._weights = (1 - picks.lambda_mult) * candidates.inverse_lengths
-        self._leaders = n if leaders is None else min(leaders, n)
-        self._table = None if cosines is None else self._gain - (1 - picks.lambda_mult) * cosines
+        self._leaders = min(leaders, n)
+        self._table = self._gain - (1 - picks.lambda_mult) * candidates.all_cosines if few else None
         self._reach = 0
         self._bounds = np.full_like(self._gain, np.inf)
         self._compared = np.zeros(n, dtype=np.intp)  # with how many picks each candidate was compared
@@ -96,12 +88,10 @@ class Rehearsal:
             elif step:
                 np.minimum(scores, beside(expected[-1]), out=scores)
             at = int(scores.argmax())
-            top = scores[at]
-            scores[at] = -np.inf
+            top, scores[at] = scores.item(at), -np.inf
+            near: list[int] = []
             if scores[scores.argmax()] >= top - self._tolerance:
                 near = (scores >= top - self._tolerance).nonzero()[0].tolist()
-            else:
-                near = []
             if top <= least or len(near) >= few:
                 scores[at] = top
                 break
