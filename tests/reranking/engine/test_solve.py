@@ -198,11 +198,10 @@ def test_however_many_seem_to_tie_before_they_are_settled_at_once(
 def test_what_was_expected_is_picked_until_another_is_ahead() -> None:
     candidates = Directions(np.array([[1, 0], [0, 1], [1, 1], [1, 1]], dtype=np.float32), "candidates")
     problem = read_problem(None, candidates.vectors, [0.9, 0.5, 0.6, 0.6])
-    every = np.arange(4)
     # At lambda 1, after 0, the second is 2: level with 3 and ahead of 1.
     for expected, right, rows in (([0, 2], True, [0, 2]), ([0, 3], False, [0, 2]), ([0, 1, 2], False, [0, 2])):
         picks = Picks(candidates, problem, 3, 1.0)
-        assert picks.take_each(every, expected) is right
+        assert picks.take_each(expected, [3, 1, 2]) is right
         assert picks.rows == rows
         assert picks.scores == [0.9, 0.6]
 
@@ -250,3 +249,11 @@ def test_scores_are_float64_also_of_float32_vectors() -> None:
     first, second = selection.indices[:2]
     relevance, redundancy = cosine(query, candidates[second]), cosine(candidates[first], candidates[second])
     assert selection.scores[1] == pytest.approx(0.5 * relevance - 0.5 * redundancy, abs=1e-14)
+
+
+def test_a_query_whose_squared_length_overflows_is_as_good_as_any(recwarn: pytest.WarningsRecorder) -> None:
+    query, candidates = clustered(30, 20)
+    expected = mmr(query, candidates)
+    for power in (-900, 900):
+        assert mmr(np.ldexp(query.astype(np.float64), power), candidates) == expected
+    assert not recwarn.list

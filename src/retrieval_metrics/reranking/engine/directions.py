@@ -36,11 +36,11 @@ class Directions:
         Args:
             vectors: The vectors.
             what: Their name, for the message.
-            block: How many dimensions of a dot product are summed at once.
+            block: How many dimensions of a float32 dot product are summed at once.
         """
-        self.block = block
-        self.vectors, squares = _in_range(vectors, block, what)
-        self.inverse_lengths: Vectors = 1 / np.sqrt(squares)
+        self.vectors, squares = _in_range(vectors, what)
+        self.block = block if vectors.dtype == SINGLE else vectors.shape[1]
+        self.inverse_lengths: Vectors = (1 / np.sqrt(squares)).astype(vectors.dtype, copy=False)
 
     def resolution(self, largest: float) -> float:
         """Return how far apart two scores from `cosines` must be to prove which is larger.
@@ -53,14 +53,14 @@ class Directions:
     def units(self, rows: Indices | slice = ALL) -> FloatArray:
         """Return float64 unit vectors, shape (rows, d); of a zero vector, the vector itself."""
         units = self.vectors[rows].astype(DOUBLE)
-        squares = squared_lengths(units, units.shape[1])
+        squares = squared_lengths(units)
         squares[squares == 0] = np.inf
         units *= (1 / np.sqrt(squares))[:, np.newaxis]
         return units
 
-    def products(self, units: Vectors, rows: Indices | slice = ALL) -> Vectors:
-        """Return the dot products of some vectors with one unit vector, or each of several, in their precision."""
-        return dot_products(self.vectors[rows], units.astype(self.vectors.dtype, copy=False), self.block)
+    def products(self, others: Vectors, rows: Indices | slice = ALL) -> Vectors:
+        """Return the dot products of some vectors with one other vector, or each of several, in their precision."""
+        return dot_products(self.vectors[rows], others.astype(self.vectors.dtype, copy=False), self.block)
 
     def cosines(self, rows: Indices | slice, others: Indices | slice) -> Vectors:
         """Return the cosine of each of some vectors with each of some others, in their precision."""
@@ -88,11 +88,11 @@ def rounding_error(dtype: np.dtype[Any], d: int, block: int = BLOCK) -> float:
     """Return a bound on the error of a cosine of two vectors of `d` numbers, computed from these products in `dtype`.
 
     A dot product sums as many rounded products as a block has dimensions, and then the blocks; so does each of the two
-    lengths, where the square root halves it. Each rounding is by at most eps / 2, in any order of summation, and a few
-    operations are added for safety. Source: Higham, Accuracy and Stability of Numerical Algorithms (2002), section 3.1.
+    lengths, under a square root. Each rounding is by at most eps / 2, in any order of summation, and a few operations
+    are added for safety. Source: Higham, Accuracy and Stability of Numerical Algorithms (2002), section 3.1.
     """
-    terms = 2 * (min(d, block) + math.ceil(d / block)) + 8
-    relative = terms * EPS[dtype] / 2
+    terms = sum(min(d, width) + math.ceil(d / width) for width in (block, d if dtype == DOUBLE else BLOCK))
+    relative = (terms + 8) * EPS[dtype] / 2
     return relative / (1 - relative)
 
 
@@ -110,32 +110,36 @@ def resolution(dtype: np.dtype[Any], d: int, largest: float, block: int) -> floa
     return 2 * (rounding_error(dtype, d, block) + rounding_error(DOUBLE, d, d) + arithmetic)
 
 
-def ordinary(squares: Any, dtype: np.dtype[Any]) -> Any:
-    """Return which squared lengths can be used for cosines in `dtype`: not zero, too small, too large or NaN."""
-    low, high = _RANGE[dtype]
-    return (squares >= low) & (squares <= high)
+def squared_lengths(vectors: Vectors) -> FloatArray:
+    """Return the dot product of each vector with itself, shape (n,), also in blocks, which are summed in float64."""
+    n, d = vectors.shape
+    whole = d - d % BLOCK
+    blocks = vectors[:, :whole].reshape(n, whole // BLOCK, BLOCK)
+    squares: FloatArray = np.add.reduce(_row_by_row(blocks), axis=1, dtype=DOUBLE)
+    return squares + _row_by_row(vectors[:, whole:]) if whole < d else squares
 
 
-def squared_lengths(vectors: Vectors, block: int) -> Vectors:
-    """Return the dot product of each vector with itself, shape (n,), also in blocks."""
-    blocks = (vectors[:, at : at + block] for at in range(0, vectors.shape[1], block))
-    return reduce(np.add, (np.matmul(some[:, np.newaxis, :], some[:, :, np.newaxis])[:, 0, 0] for some in blocks))
+def _row_by_row(vectors: Vectors) -> Vectors:
+    products: Vectors = np.matmul(vectors[..., np.newaxis, :], vectors[..., np.newaxis])[..., 0, 0]
+    return products
 
 
-def _in_range(vectors: Vectors, block: int, what: str) -> tuple[Vectors, Vectors]:
+def _in_range(vectors: Vectors, what: str) -> tuple[Vectors, FloatArray]:
     """Return vectors and their squared lengths, with infinity in place of 0.
 
     Vectors whose squared length is out of range are scaled, in a copy, by a power of two, which does not change any
     digit of a cosine.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # such vectors are found by their squares below
-        squares = squared_lengths(vectors, block)
-    rows = np.flatnonzero(~ordinary(squares, vectors.dtype))
-    if rows.size:
-        require_finite(vectors[rows], what, rows)
-        vectors = vectors.copy()
-        exponents = np.frexp(np.abs(vectors[rows]).max(axis=1))[1]
-        vectors[rows] = np.ldexp(vectors[rows], -exponents[:, np.newaxis])
-        squares[rows] = squared_lengths(vectors[rows], block)
-        squares[squares == 0] = np.inf
+        squares = squared_lengths(vectors)
+    low, high = _RANGE[vectors.dtype]
+    if squares[squares.argmin()] >= low and squares[squares.argmax()] <= high:  # both are NaN if one is
+        return vectors, squares
+    rows = np.flatnonzero(~((squares >= low) & (squares <= high)))
+    require_finite(vectors[rows], what, rows)
+    vectors = vectors.copy()
+    exponents = np.frexp(np.abs(vectors[rows]).max(axis=1))[1]
+    vectors[rows] = np.ldexp(vectors[rows], -exponents[:, np.newaxis])
+    squares[rows] = squared_lengths(vectors[rows])
+    squares[squares == 0] = np.inf
     return vectors, squares

@@ -56,37 +56,41 @@ class Picks:
         self._units[len(self.rows)] = self._candidates.units(np.array([row]))
         self.take_certain([row], [score])
 
-    def take_each(self, rows: Indices, expected: Sequence[int]) -> bool:
+    def take_each(self, expected: list[int], close: Sequence[int]) -> bool:
         """Pick as expected for as long as that is right, then what is right; return whether all was as expected.
 
         Args:
-            rows: The candidates, ascending, among which is the best at every step for as long as picks are expected.
             expected: The candidates that seem to be the best at the next steps.
+            close: Those that could be the best instead at one of these steps; they may be repeated.
         """
-        before = len(self.rows)
+        before, steps = len(self.rows), len(expected)
+        rows = np.array(list(dict.fromkeys([*expected, *close])))
         units = self._candidates.units(rows)
-        scores = self._problem.relevance_of(units, rows)
-        gain = self.lambda_mult * scores
-        beside = gain - (1 - self.lambda_mult) * (units @ units.T)  # row j holds the scores given j as the only pick
+        relevance = self._problem.relevance_of(units, rows)
+        gain = self.lambda_mult * relevance
+        scores = np.empty((steps, len(rows)))  # of each candidate at each step
+        scores[0] = relevance
         if before:
-            scores = gain - (1 - self.lambda_mult) * (units @ self._units[:before].T).max(axis=1)
-        for row, place in zip(expected, np.searchsorted(rows, expected).tolist(), strict=True):
-            pick, score = row, scores[place]
-            near = scores >= score - self._tolerance
-            if np.count_nonzero(near) > 1:
-                pick, score = self._settle(rows[near])
-            self.rows.append(pick)
-            self.scores.append(score)
-            if pick != row:
-                break
-            scores = np.minimum(scores, beside[place]) if len(self.rows) > 1 else beside[place]
-            scores[place] = -np.inf
-        if not before:
-            self.scores[0] *= self.lambda_mult
-        taken = self.rows[before:]
+            scores[0] = gain - (1 - self.lambda_mult) * (self._units[:before] @ units.T).max(axis=0)
+        scores[1:] = gain - (1 - self.lambda_mult) * (units[: steps - 1] @ units.T)
+        scores.ravel()[len(rows) :: len(rows) + 1] = -np.inf  # each pick, at the step after its own
+        later = scores if before else scores[1:]
+        np.minimum.accumulate(later, axis=0, out=later)
+        best = scores.diagonal()
+        near = scores >= (best - self._tolerance)[:, np.newaxis]
+        picks, reached = expected.copy(), best.tolist()
+        if np.count_nonzero(near) > steps:
+            for step in np.flatnonzero(near.sum(axis=1) > 1).tolist():
+                self.rows[before:] = picks[:step]
+                picks[step], reached[step] = self._settle(np.sort(rows[near[step]]))
+                if picks[step] != expected[step]:
+                    del picks[step + 1 :], reached[step + 1 :]
+                    break
+        del self.rows[before:]
+        self.take_certain(picks, reached)
         if len(self.rows) < self.wanted:
-            self._units[before : len(self.rows)] = units[np.searchsorted(rows, taken)]
-        return taken == expected
+            self._units[before : len(self.rows)] = units[[rows.tolist().index(pick) for pick in picks]]
+        return picks == expected
 
     @cached_property
     def _settled(self) -> tuple[FloatArray, FloatArray, Indices]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.reranking.engine.directions import DOUBLE, ordinary
 from retrieval_metrics.reranking.engine.exact import exact_cosines
 from retrieval_metrics.reranking.vectors import matrix, numbers, vector
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.reranking.engine.directions import Directions
     from retrieval_metrics.reranking.vectors import Indices, Vectors
+
+_SHORT, _LONG = 1e-90, 1e130  # other queries are scaled by a power of two, which changes no digit of a cosine
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,9 @@ def read_problem(
     if query is None:
         raise ValueError(f"{query_name} and {relevance_name} are both None; pass one of them")
     asked = vector(query, query_name, d if n else None)
-    if not ordinary(asked @ asked, DOUBLE):  # scaled by a power of two, which changes no digit of a cosine
+    with np.errstate(over="ignore"):
+        length = math.sqrt(asked @ asked)
+    if not _SHORT < length < _LONG:
         asked = np.ldexp(asked, -np.frexp(np.abs(asked).max())[1])
-    return Problem(name, vectors, asked, asked / (np.sqrt(asked @ asked) or 1.0), None)
+        length = math.sqrt(asked @ asked) or 1.0
+    return Problem(name, vectors, asked, asked / length, None)

@@ -11,15 +11,13 @@ from retrieval_metrics.reranking.engine.directions import ALL, DOUBLE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy.typing as npt
-
     from retrieval_metrics.reranking.engine.directions import Directions
     from retrieval_metrics.reranking.engine.picks import Picks
     from retrieval_metrics.reranking.engine.problem import Problem
     from retrieval_metrics.reranking.vectors import Indices, Vectors
 
 _COMPARED = 200  # the least number of candidates compared with the newer picks at once
-_FEW = 8  # more candidates than this that seem to tie are settled at once
+_FEW = 32  # more candidates than this that seem to tie are settled at once
 
 
 class Rehearsal:
@@ -64,14 +62,16 @@ class Rehearsal:
         rows, beside, least = self._compete()
         scores = self._relevance.copy() if first else bounds[rows]
         steps = 1 if first and self._leaders < len(bounds) else min(len(rows), picks.wanted - len(picks.rows))
-        expected, reached, contested, scores = self._rehearse(scores, beside, least, steps)
+        expected, reached, close, scores = self._rehearse(scores, beside, least + self._tolerance, steps)
         if not expected:
             apparent = self._relevance if first else bounds
             picks.take_exactly(np.flatnonzero(apparent >= apparent.max() - self._tolerance))
         elif self._certain:
             picks.take_certain(rows[expected].tolist(), reached)
-        elif not picks.take_each(rows[contested], rows[expected].tolist()):
+        elif not picks.take_each(rows[expected].tolist(), rows[close].tolist()):
             expected = []
+        if len(picks.rows) == picks.wanted:
+            return
         if first and (steps == 1 or not expected):
             self._compare(ALL)
         elif expected:
@@ -80,31 +80,35 @@ class Rehearsal:
 
     def _rehearse(
         self, scores: Vectors, beside: Callable[[int], Vectors], least: float, steps: int
-    ) -> tuple[list[int], list[float], npt.NDArray[np.bool_], Vectors]:
-        """Return the apparent picks and their scores, who could be picked instead, and the scores at the last step.
+    ) -> tuple[list[int], list[float], list[int], Vectors]:
+        """Return the apparent picks and their scores, who else could be picked, and the scores at the last step.
 
-        No candidate other than those of `scores` has more than `least`; `beside` returns scores given a single pick.
+        No candidate other than those of `scores` has `least`; `beside` returns scores given a single pick.
         """
         few = 1 if self._certain else _FEW
         expected: list[int] = []
         reached: list[float] = []
-        contested = np.zeros(len(scores), dtype=bool)
+        close: list[int] = []
         for step in range(steps):
-            if step:
-                given = beside(expected[-1])
-                replaced = step == 1 and not self._picks.rows  # the scores were the relevance
-                scores = given.copy() if replaced else np.minimum(scores, given, out=scores)
-                scores[expected[-1]] = -np.inf
+            if step == 1 and not self._picks.rows:  # the scores were the relevance
+                scores = beside(expected[0]).copy()
+                scores[expected[0]] = -np.inf
+            elif step:
+                np.minimum(scores, beside(expected[-1]), out=scores)
             at = int(scores.argmax())
             top = scores[at]
-            near = scores >= top - self._tolerance
-            if top - self._tolerance <= least or np.count_nonzero(near) > few:
+            scores[at] = -np.inf
+            if scores[scores.argmax()] >= top - self._tolerance:
+                near = (scores >= top - self._tolerance).nonzero()[0].tolist()
+            else:
+                near = []
+            if top <= least or len(near) >= few:
+                scores[at] = top
                 break
             expected.append(at)
             reached.append(top)
-            if not self._certain:
-                contested |= near
-        return expected, reached, contested, scores
+            close += near
+        return expected, reached, close, scores
 
     def _compete(self) -> tuple[Indices, Callable[[int], Vectors], float]:
         """Return who competes, their scores given one of them as the only pick, and a bound on all others."""
@@ -120,9 +124,9 @@ class Rehearsal:
         if self._table is not None:
             row: Vectors = self._table[pick]
             return row
-        unit = self._candidates.vectors[pick] * self._candidates.inverse_lengths[pick]
-        scores: Vectors = self._gain - self._weights * self._candidates.products(unit)
-        return scores
+        products = self._candidates.products(self._candidates.vectors[pick])
+        products *= self._weights * self._candidates.inverse_lengths[pick]
+        return self._gain - products
 
     def _tighten(self) -> float:
         """Update bounds, largest first, until enough candidates are above every old bound, which is returned."""

@@ -23,7 +23,8 @@ _FEW_CANDIDATES = 120
 _FEW_CANDIDATES_PER_PICK = 3
 _LAZY_CANDIDATES = 250
 _LAZY_BYTES = 50_000_000  # read in all steps together
-_LEADERS = 16, 64  # least and largest number of candidates that compete at once; in between, k
+_LEADERS = 16, 100  # least and largest number of candidates that compete at once; in between, k
+_PER_LEADER = 16  # candidates
 _WIDE = 4096  # dimensions summed at once where more rivals cost less than more products
 
 
@@ -47,7 +48,7 @@ def solve(problems: Sequence[Problem], k: int | None, lambda_mult: float) -> lis
     if few:
         vectors = vectors.astype(np.float64, copy=False)
     candidates = Directions(vectors, problems[0].name, BLOCK if many else _WIDE)
-    leaders = min(max(wanted, _LEADERS[0]), _LEADERS[1]) if many else None
+    leaders = max(_LEADERS[0], min(wanted, _LEADERS[1], len(vectors) // _PER_LEADER)) if many else None
     cosines = candidates.cosines(ALL, ALL) if few else None
     selections = []
     for problem in problems:
