@@ -117,3 +117,23 @@ def test_an_output_that_cannot_be_judged_is_left_out_of_the_summary_and_counted(
     with pytest.warns(rm.RetrievalWarning, match="cannot be judged"):
         (none,) = summary([run_of({"docs": []})], judged[:1])["results"]
     assert (none["score"], none["comment"][:26]) == (None, "no output can be judged: t")
+
+
+def test_the_largest_grade_is_that_of_all_judgments() -> None:
+    grades = [{"d1": 1}, {"d1": 3}]
+    examples = [example("why?", grades[0]), example("how?", grades[1])]
+    runs = [run_of(["x", "d1"]), run_of(["d1"])]
+    found = {"why": ["x", "d1"], "how": ["d1"]}
+    qrels = dict(zip(found, grades, strict=True))
+    for make in (langsmith_evaluators, langsmith_comparative_evaluators):
+        with pytest.raises(ValueError, match=r"err divides by the largest grade of all judgments.*max_grade="):
+            make(["mrr", "err"])
+    expected = rm.evaluate(qrels, found, "err")
+    (single,) = langsmith_evaluators("err", max_grade=3, prefix="")
+    (compared,) = langsmith_comparative_evaluators("err", max_grade=3, prefix="")
+    for one, run, value in zip(examples, runs, expected.per_query["err"].values(), strict=True):
+        assert single(run.outputs, one.outputs)["results"] == [{"key": "err", "score": value}]
+        assert compared([run], one)["scores"] == {run.id: value}
+    for max_grade, name in [(None, "err"), (4, "err(max_grade=4)")]:
+        (summary,) = langsmith_summary_evaluators("err", max_grade=max_grade, prefix="")
+        assert summary(runs, examples)["results"][0]["score"] == rm.evaluate(qrels, found, name).means[name]

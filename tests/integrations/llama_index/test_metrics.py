@@ -14,7 +14,7 @@ from llama_index.core.evaluation import RetrieverEvaluator as StockRetrieverEval
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalResult
 
 import retrieval_metrics as rm
-from llama_index.evaluation.retrieval_metrics import metric, ranking_metrics
+from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator, metric, ranking_metrics
 from llama_index_hosts import Prepared
 
 
@@ -139,3 +139,15 @@ def test_stock_results_make_the_round_trip_through_json() -> None:
     for query, expected in [("q1", ["b"]), ("q1", []), ("q2", ["a"]), ("q2", [])]:
         result = stock.evaluate(query, expected)
         assert RetrievalEvalResult.model_validate_json(result.model_dump_json()) == result
+
+
+def test_grades_of_one_query_do_not_show_the_scale() -> None:
+    evaluator = RetrieverEvaluator.from_metric_names(["mrr", "err"], retriever=Prepared({}))
+    for call in (
+        lambda: metric("err").compute(expected_ids={"d1": 1}, retrieved_ids=["d1"]),
+        lambda: evaluator.evaluate("never asked", {"d1": 1}),
+    ):
+        with pytest.raises(ValueError, match=r"err divides by the largest grade .* err\(max_grade=3\)"):
+            call()
+    assert metric("err(max_grade=3)").compute(expected_ids={"d1": 1}, retrieved_ids=["d1"]).score == (2 - 1) / 2**3
+    assert metric("err").compute(expected_ids=["d1"], retrieved_ids=["d1"]).score == (2 - 1) / 2  # ids have no grades

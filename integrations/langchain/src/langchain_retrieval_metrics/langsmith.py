@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from langchain_retrieval_metrics.asking import Refused, how_to_ask
 from langchain_retrieval_metrics.documents import part
 from langchain_retrieval_metrics.langsmith_reading import ExampleReading
-from retrieval_metrics import RetrievedRun, evaluate
+from retrieval_metrics import Qrels, RetrievedRun, evaluate
 from retrieval_metrics.adapting.printing import numbers
 from retrieval_metrics.adapting.twins import arguments_of, passed_on, run_until_complete
 
@@ -55,14 +55,15 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:  # noqa
         relevant_key: The key of the judgments in the example's reference output: ids, grades, or groups; quotes, texts
             and spans as `EvaluationSet.to_langsmith` writes them.
         documents: The documents that chunks were cut from, as in `evaluate_retriever`, if spans are judged.
+        max_grade: The largest grade of all judgments, which `err` and `rbp` divide by; one example does not show it.
         prefix: What stands before the name of each metric. LangSmith pools feedback with equal keys, so by default a
             key holds every argument that is not the default, as in `mrr-documents_key-context`.
 
     Raises:
         TypeError: If the prefix is not a text.
-        ValueError: If a metric or `match` is unknown. Called without a run, the evaluator raises it for an example
-            without judgments and for an output that cannot be judged. Under LangSmith, both have comments instead of
-            scores.
+        ValueError: If a metric or `match` is unknown, or a metric needs `max_grade`. Called without a run, the
+            evaluator raises it for an example without judgments and for an output that cannot be judged. Under
+            LangSmith, both have comments instead of scores.
 
     Warns:
         RetrievalWarning: (the evaluator, under LangSmith) If an output cannot be judged.
@@ -73,7 +74,7 @@ def langsmith_evaluators(*args: Any, **options: Any) -> list[Evaluator]:  # noqa
         >>> evaluator({"documents": [Document("a", id="d3"), Document("b", id="d7")]}, {"relevant": ["d7"]})
         {'results': [{'key': 'mrr', 'score': 0.5}, {'key': 'recall@1', 'score': 0.0}]}
     """
-    reading = passed_on("langsmith_evaluators", ExampleReading, args, options)
+    reading = passed_on("langsmith_evaluators", ExampleReading, args, options).of_single_examples()
 
     def retrieval_metrics(
         outputs: Outputs,
@@ -105,7 +106,7 @@ def langsmith_summary_evaluators(*args: Any, **options: Any) -> list[SummaryEval
     example are a cluster, so repeating does not narrow the interval. Examples with the same `source` in their metadata
     are a cluster too. Examples without judgments are left out, and counted.
 
-    The arguments are those of `langsmith_evaluators`.
+    The arguments are those of `langsmith_evaluators`; without `max_grade`, the largest grade is that of all examples.
 
     Raises:
         TypeError: If the prefix is not a text.
@@ -128,11 +129,12 @@ def langsmith_summary_evaluators(*args: Any, **options: Any) -> list[SummaryEval
         errors: dict[Any, Exception] = {at: RuntimeError(one.failure) for at, one in found.items() if one.failure}
         if len(errors) == len(found):
             return _unscored(reading, f"every example failed, so nothing is scored: {next(iter(errors.values()))}")
-        qrels: dict[Any, Any] = {at: truths[at].judgments(0) for at in found}
+        judged: dict[Any, Any] = {at: truths[at].judgments(0) for at in found}
         retrieved = RetrievedRun({at: one.items for at, one in found.items()}, errors)
         names = {at: str(examples[at].id) for at in found}
         distinct = len(set(names.values()))
         clusters = _clusters({at: examples[at] for at in found}, names)
+        qrels = reading.on_scale(Qrels(judged))
         evaluation = evaluate(
             qrels, retrieved, reading.metrics, match=reading.match, clusters=clusters, documents=reading.documents
         )

@@ -59,12 +59,12 @@ def langsmith_comparative_evaluators(*args: Any, **options: Any) -> list[Compara
 
     Raises:
         TypeError: If the prefix is not a text.
-        ValueError: If a metric or `match` is unknown.
+        ValueError: If a metric or `match` is unknown, or a metric needs `max_grade`.
 
     Warns:
         RetrievalWarning: (the evaluators) If an output cannot be judged.
     """
-    reading = passed_on("langsmith_comparative_evaluators", ExampleReading, args, options)
+    reading = passed_on("langsmith_comparative_evaluators", ExampleReading, args, options).of_single_examples()
     return [_comparative(metric, reading) for metric in reading.keys]
 
 

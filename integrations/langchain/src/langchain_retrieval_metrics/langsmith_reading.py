@@ -11,7 +11,7 @@ from langchain_core.documents import Document
 
 from langchain_retrieval_metrics.documents import items_of, part
 from retrieval_metrics import DEFAULT_METRICS, RetrievalWarning
-from retrieval_metrics.adapting import Scorer, scored_name
+from retrieval_metrics.adapting import RowScorer, Scorer, scored_name
 
 if TYPE_CHECKING:
     from retrieval_metrics import Metric, Qrels, Retrieved
@@ -41,6 +41,7 @@ class ExampleReading:
         metrics: The metrics.
         match: What identifies a document.
         documents: The documents that chunks were cut from.
+        max_grade: The largest grade of all judgments; None if nobody said.
         keys: The key of each metric: with all that is not the default, or with what the user puts before it.
     """
 
@@ -52,20 +53,40 @@ class ExampleReading:
         documents_key: str = "documents",
         relevant_key: str = "relevant",
         documents: Any = None,
+        max_grade: float | None = None,
         prefix: str | None = None,
     ) -> None:
         self._scorer = Scorer(metrics, match=match, documents=documents)
         self.metrics, self.match, self.documents = self._scorer.metrics, match, documents
+        self.max_grade = max_grade
         self._documents_key = documents_key
         self._relevant_key = relevant_key
-        chosen = {"match": match, "documents_key": documents_key, "relevant_key": relevant_key}
+        chosen = {
+            "match": match,
+            "documents_key": documents_key,
+            "relevant_key": relevant_key,
+            "max_grade": max_grade,
+        }
         usual = {name: signature(ExampleReading).parameters[name].default for name in chosen}
         self.keys = {metric: scored_name(str(metric), chosen, usual, prefix=prefix) for metric in self.metrics}
+
+    def of_single_examples(self) -> ExampleReading:
+        """Return this reading if a single example shows what the metrics need.
+
+        Raises:
+            ValueError: If a metric divides by the largest grade of all judgments, and that is not given.
+        """
+        RowScorer(self.metrics, match=self.match, max_grade=self.max_grade)
+        return self
 
     def truth(self, reference_outputs: Mapping[str, Any] | None) -> Qrels:
         """Return the judgments of an example."""
         where = "the reference output of the example"
-        return self._scorer.truth(part(reference_outputs, self._relevant_key, where), where)
+        return self.on_scale(self._scorer.truth(part(reference_outputs, self._relevant_key, where), where))
+
+    def on_scale(self, truth: Qrels) -> Qrels:
+        """Return judgments whose largest grade is that of all judgments, where it is given."""
+        return truth if self.max_grade is None else truth.with_largest_grade(self.max_grade)
 
     def truths(self, examples: Sequence[Any]) -> tuple[dict[int, Qrels], list[str]]:
         """Return the judgments by the place of the example, and what is wrong with those that have none."""

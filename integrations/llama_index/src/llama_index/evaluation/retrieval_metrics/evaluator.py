@@ -10,7 +10,7 @@ from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 
 from llama_index.evaluation.retrieval_metrics.asking import AskingEvaluator
 from llama_index.evaluation.retrieval_metrics.datasets import content_of, mode_of
-from llama_index.evaluation.retrieval_metrics.metrics import metrics_of_any_kind, refuse_host_options
+from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, metrics_of_any_kind, refuse_host_options
 from llama_index.evaluation.retrieval_metrics.questions import single_question
 from llama_index.evaluation.retrieval_metrics.stages import stage_names
 from retrieval_metrics import EvaluationSet, aretrieve, retrieve
@@ -87,6 +87,9 @@ class RetrieverEvaluator(AskingEvaluator):
     ) -> Call:
         """Take the arguments of `evaluate`."""
         _refuse_unknown(kwargs)
+        for metric in self.metrics:
+            if expected_ids is not None and isinstance(metric, RetrievalMetric):
+                metric.refuse_unknown_scale(expected_ids)
         scorer = self._scorer(single_question(query, expected_ids, expected_texts), mode)
         asking = scorer.asking | {"workers": 1, "raise_on_error": True}
         return Call(self._ways(mode), asking, partial(scorer.one, expected_texts=expected_texts))
@@ -111,7 +114,7 @@ class RetrieverEvaluator(AskingEvaluator):
 
         Raises:
             TypeError: If an argument is unknown, or the judgments are of the wrong type.
-            ValueError: If a node has no value for `match`.
+            ValueError: If a node has no value for `match`, or a metric needs the largest grade of all judgments.
             Exception: What the retriever raises.
         """
         call = passed_on("evaluate", self._one, args, kwargs)

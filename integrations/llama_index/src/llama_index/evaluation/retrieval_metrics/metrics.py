@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from math import isnan
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,8 +11,9 @@ from llama_index.core.bridge.pydantic import ConfigDict, model_validator
 from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
 
-from retrieval_metrics import Metric
+from retrieval_metrics import Metric, Qrels
 from retrieval_metrics.adapting import Scorer
+from retrieval_metrics.adapting.distributed import divides_by_largest_grade
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -64,7 +66,7 @@ class RetrievalMetric(BaseRetrievalMetric):
 
         Raises:
             TypeError: If an argument is unknown, or the ids are not a list of ids (a bare string is not).
-            ValueError: If a list of ids is missing.
+            ValueError: If a list of ids is missing, or a metric needs the largest grade of all judgments.
         """
         refuse_host_options(kwargs)
         if kwargs:
@@ -72,7 +74,22 @@ class RetrievalMetric(BaseRetrievalMetric):
         if expected_ids is None or retrieved_ids is None:
             missing = "expected_ids" if expected_ids is None else "retrieved_ids"
             raise ValueError(f"{self.metric_name} needs {missing}; if there are none, pass an empty list")
+        self.refuse_unknown_scale(expected_ids)
         return as_result(Scorer(self.spec).queries({0: expected_ids}, {0: retrieved_ids})[self.spec][0], self.spec)
+
+    def refuse_unknown_scale(self, judgments: Judgments) -> None:
+        """Refuse the grades of a single query if the metric divides by the largest grade of all.
+
+        Raises:
+            ValueError: If the judgments are grades, and the name of the metric does not say which is the largest.
+        """
+        if divides_by_largest_grade(self.spec) and (
+            isinstance(judgments, Mapping) or Qrels({0: judgments}).largest_grade > 1
+        ):
+            raise ValueError(
+                f"{self.metric_name} divides by the largest grade of all judgments, which one query does not show; "
+                f"write it into the name: {self.spec.name}(max_grade=3)"
+            )
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; for options of LlamaIndex's own metrics, the error names the metric to use instead."""
