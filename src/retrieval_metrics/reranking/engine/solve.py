@@ -57,6 +57,8 @@ def solve(problems: Sequence[Problem], k: int | None, lambda_mult: float) -> lis
         rehearsal = Rehearsal(picks, candidates, problem, leaders, few=few)
         while len(picks.rows) < wanted:
             rehearsal.pick()
+            if rehearsal.blurred:
+                rehearsal = Rehearsal(picks, candidates.double, problem, leaders, few=False)
         selections.append(Selection.of(picks.rows, [lambda_mult * picks.scores[0], *picks.scores[1:]]))
     return selections
 
