@@ -89,6 +89,7 @@ def test_errors_name_the_query(queries: Any, candidates: Any, options: Any, erro
 
 
 @pytest.mark.parametrize("numbers", [1, 4 * 9 * 6, 10**9])
+@pytest.mark.filterwarnings("error")
 def test_however_many_are_computed_together(numbers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     queries, candidates = rng.normal(size=(11, 6)), list(rng.normal(size=(11, 9, 6)))
@@ -97,8 +98,9 @@ def test_however_many_are_computed_together(numbers: int, monkeypatch: pytest.Mo
     candidates[7][8] = candidates[7][1]  # a tie
     candidates[8] *= 1e-160  # lengths whose squares are out of range
     candidates[9] *= 1e300
+    candidates[10] = np.outer(np.arange(1, 10), -1e-300 * queries[10])
     monkeypatch.setattr(solve, "_NUMBERS_AT_ONCE", numbers)
-    for selection, query, vectors in zip(mmr_batch(queries, candidates), queries, candidates, strict=True):
-        alone = mmr(query, vectors)
-        assert list(selection) == list(alone)
-        assert selection.scores == pytest.approx(alone.scores, abs=1e-14)
+    for weight in (0, 0.5):
+        together = mmr_batch(queries, candidates, lambda_mult=weight)
+        alone = [mmr(*one, lambda_mult=weight) for one in zip(queries, candidates, strict=True)]
+        assert same(together, alone)

@@ -76,6 +76,7 @@ def solve_each(problems: Sequence[Problem], k: int | None, lambda_mult: float) -
     return [selections.get(i) or solve([problem], k, lambda_mult)[0] for i, problem in enumerate(problems)]
 
 
+@np.errstate(all="ignore")  # results of vectors out of range are not used
 def _solve_stack(problems: dict[int, Problem], wanted: int, lambda_mult: float) -> dict[int, Selection]:
     """Take the same steps with one more axis; leave out where scores are too close or a length is out of range."""
     vectors = np.stack([problem.vectors for problem in problems.values()]).astype(DOUBLE, copy=False)
@@ -83,13 +84,12 @@ def _solve_stack(problems: dict[int, Problem], wanted: int, lambda_mult: float) 
     given = [problem.relevance for problem in problems.values() if problem.relevance is not None]
     d, largest = vectors.shape[2], max(problem.largest for problem in problems.values())
     tolerance = resolution(DOUBLE, d, largest, d)
-    with np.errstate(all="ignore"):  # results of vectors out of range are not used
-        products = vectors @ vectors.transpose(0, 2, 1)
-        squares = np.einsum("qii->qi", products).copy()
-        lengths = np.sqrt(squares)
-        products /= lengths[:, :, np.newaxis] * lengths[:, np.newaxis, :]
-        scores = np.stack(given) if given else (vectors @ asked[:, :, np.newaxis])[:, :, 0] / lengths
-        table = lambda_mult * scores[:, np.newaxis, :] - (1 - lambda_mult) * products
+    products = vectors @ vectors.transpose(0, 2, 1)
+    squares = np.einsum("qii->qi", products).copy()
+    lengths = np.sqrt(squares)
+    products /= lengths[:, :, np.newaxis] * lengths[:, np.newaxis, :]
+    scores = np.stack(given) if given else (vectors @ asked[:, :, np.newaxis])[:, :, 0] / lengths
+    table = lambda_mult * scores[:, np.newaxis, :] - (1 - lambda_mult) * products
     sure = ((squares >= RANGE[DOUBLE][0]) & (squares <= RANGE[DOUBLE][1])).all(axis=1)
     each, bounds = np.arange(len(vectors)), np.full_like(scores, np.inf)
     picks, reached = np.empty((len(each), wanted), dtype=np.int64), np.empty((len(each), wanted))
