@@ -95,7 +95,8 @@ def test_however_many_are_computed_together(numbers: int, monkeypatch: pytest.Mo
     candidates[2] = candidates[2][:4]  # another size
     candidates[5][3] = 0  # a zero vector
     candidates[7][8] = candidates[7][1]  # a tie
-    candidates[9] *= 1e300  # a length out of range
+    candidates[8] *= 1e-160  # lengths whose squares are out of range
+    candidates[9] *= 1e300
     monkeypatch.setattr(solve, "_NUMBERS_AT_ONCE", numbers)
     for selection, query, vectors in zip(mmr_batch(queries, candidates), queries, candidates, strict=True):
         alone = mmr(query, vectors)

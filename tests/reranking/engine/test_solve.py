@@ -159,6 +159,24 @@ def test_what_float32_cannot_tell_apart_is_told_apart(way: str, monkeypatch: pyt
     assert wrong > 0  # else this would test nothing
 
 
+def test_where_float32_tells_nothing_apart_the_rest_is_computed_in_float64(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(8)
+    candidates = (1 + 1e-6 * rng.normal(size=(300, 384))).astype(np.float32)  # all but the same direction
+    query = rng.normal(size=384)
+    settled: list[int] = []
+    take_exactly = Picks.take_exactly
+
+    def counted(self: Picks, rows: Any) -> bool:
+        settled.append(len(rows))
+        return take_exactly(self, rows)
+
+    monkeypatch.setattr(Picks, "take_exactly", counted)
+    for way in WAYS[1:]:
+        take(way, monkeypatch)
+        assert list(mmr(query, candidates, k=40)) == in_float64(query, candidates, 40, 0.5)
+    assert len(settled) == 2  # the first step of each way
+
+
 def test_repeats_come_in_the_order_of_their_places_wherever_they_stand() -> None:
     query, candidates = clustered(1000, 96)
     best = candidates[int(mmr(query, candidates, k=1).indices[0])].copy()

@@ -54,6 +54,11 @@ class Directions:
         return dot_products(self.vectors[rows], others.astype(self.vectors.dtype, copy=False), self.block)
 
     @cached_property
+    def double(self) -> Directions:
+        """The same directions in float64."""
+        return Directions(self.vectors.astype(DOUBLE), "vectors")
+
+    @cached_property
     def all_cosines(self) -> Vectors:
         """The cosine of each vector with each, shape (n, n)."""
         return self.cosines(ALL, ALL)

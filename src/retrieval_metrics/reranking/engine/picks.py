@@ -47,11 +47,12 @@ class Picks:
         self.rows.extend(rows)
         self.scores.extend(scores)
 
-    def take_exactly(self, rows: Indices) -> None:
-        """Pick the best of some candidates, ascending, of which one is the best of all."""
-        row, score = self._settle(rows)
+    def take_exactly(self, rows: Indices) -> bool:
+        """Pick the best of some candidates, ascending, and of all; return whether float64 might take another."""
+        row, score, ties = self._settle(rows)
         self._units[len(self.rows)] = self._candidates.units(np.array([row]))
         self.take_certain([row], [score])
+        return ties
 
     def take_each(self, expected: list[int], close: Sequence[int]) -> bool:
         """Pick as expected for as long as that is right, then what is right; return whether all was as expected.
@@ -79,7 +80,7 @@ class Picks:
         if np.count_nonzero(near) > steps:
             for step in np.flatnonzero(near.sum(axis=1) > 1).tolist():
                 self.rows[before:] = picks[:step]
-                picks[step], reached[step] = self._settle(np.sort(rows[near[step]]))
+                picks[step], reached[step], _ = self._settle(np.sort(rows[near[step]]))
                 if picks[step] != expected[step]:
                     del picks[step + 1 :], reached[step + 1 :]
                     break
@@ -95,8 +96,8 @@ class Picks:
         n = len(self._candidates.vectors)
         return np.full(n, np.nan), np.full(n, -np.inf), np.zeros(n, dtype=np.intp)
 
-    def _settle(self, rows: Indices) -> tuple[int, float]:
-        """Return the best of some candidates and its score, from the definition; ties go to the first."""
+    def _settle(self, rows: Indices) -> tuple[int, float, bool]:
+        """Return the best of some candidates, its score from the definition, and if float64 might take another."""
         relevance, redundancy, compared = self._settled
         unknown = rows[np.isnan(relevance[rows])]
         relevance[unknown] = self._problem.exactly(self._candidates.vectors, unknown)
@@ -106,7 +107,8 @@ class Picks:
             compared[rows] = len(self.rows)
             scores = self.lambda_mult * scores - (1 - self.lambda_mult) * redundancy[rows]
         at = int(scores.argmax())
-        return int(rows[at]), float(scores[at])
+        ties = np.count_nonzero(scores >= scores[at] - self._tolerance)
+        return int(rows[at]), float(scores[at]), bool(ties > 1)
 
     def _compare(self, rows: Indices, since: int, redundancy: FloatArray) -> None:
         """Make the redundancy of some candidates exact, which was so given the picks before `since`."""

@@ -45,7 +45,9 @@ class Rehearsal:
         self._table = self._gain - (1 - picks.lambda_mult) * candidates.all_cosines if few else None
         self._reach = 0
         self._bounds = np.full_like(self._gain, np.inf)
+        self._bounds[picks.rows] = -np.inf
         self._compared = np.zeros(n, dtype=np.intp)  # with how many picks each candidate was compared
+        self.blurred = False  # whether most scores are too close for float32, but not for float64
 
     def pick(self) -> None:
         """Rehearse as many steps as are certain to be among a few candidates, and pick among these."""
@@ -57,7 +59,8 @@ class Rehearsal:
         expected, reached, close, scores = self._rehearse(scores, beside, least + self._tolerance, steps)
         if not expected:
             apparent = self._relevance if first else bounds
-            picks.take_exactly(np.flatnonzero(apparent >= apparent.max() - self._tolerance))
+            near = np.flatnonzero(apparent >= apparent.max() - self._tolerance)
+            self.blurred = not (picks.take_exactly(near) or self._certain) and 2 * len(near) > len(bounds)
         elif self._certain:
             picks.take_certain(rows[expected].tolist(), reached)
         elif not picks.take_each(rows[expected].tolist(), rows[close].tolist()):

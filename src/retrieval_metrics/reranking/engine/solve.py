@@ -57,6 +57,8 @@ def solve(problems: Sequence[Problem], k: int | None, lambda_mult: float) -> lis
         rehearsal = Rehearsal(picks, candidates, problem, leaders, few=few)
         while len(picks.rows) < wanted:
             rehearsal.pick()
+            if rehearsal.blurred:
+                rehearsal = Rehearsal(picks, candidates.double, problem, leaders, few=False)
         selections.append(Selection.of(picks.rows, [lambda_mult * picks.scores[0], *picks.scores[1:]]))
     return selections
 
@@ -83,7 +85,7 @@ def _solve_stack(problems: dict[int, Problem], wanted: int, lambda_mult: float) 
     tolerance = resolution(DOUBLE, d, largest, d)
     with np.errstate(all="ignore"):  # results of vectors out of range are not used
         products = vectors @ vectors.transpose(0, 2, 1)
-        squares = np.einsum("qii->qi", products)
+        squares = np.einsum("qii->qi", products).copy()
         lengths = np.sqrt(squares)
         products /= lengths[:, :, np.newaxis] * lengths[:, np.newaxis, :]
         scores = np.stack(given) if given else (vectors @ asked[:, :, np.newaxis])[:, :, 0] / lengths
