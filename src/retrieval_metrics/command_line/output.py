@@ -129,7 +129,7 @@ def _cells(shown: Shown) -> Iterator[list[Any]]:
     columns = shown.columns or list(next(iter(shown.records), ()))
     yield list(columns)
     for record in shown.records:
-        yield ["" if _is_nan(record[column]) else record[column] for column in columns]
+        yield ["" if record[column] is None or _is_nan(record[column]) else record[column] for column in columns]
 
 
 def _json(shown: Shown) -> str:

@@ -94,7 +94,10 @@ class Scorer:
             TypeError: If they have a wrong shape.
             ValueError: If they cannot be used.
         """
-        return as_qrels({ROW: judgments_of(relevant, name)})
+        try:
+            return as_qrels({ROW: judgments_of(relevant, name)})
+        except (TypeError, ValueError) as error:
+            raise row_error(error, ROW, name) from error
 
     def queries(self, qrels: QrelsMapping | Qrels, run: RunMapping) -> dict[Metric, dict[QueryId, QueryScore]]:
         """Return the values of `evaluate` with the ranks behind them.
@@ -170,10 +173,7 @@ class RowScorer(Scorer):
         Warns:
             RetrievalWarning: If some of what was retrieved cannot be placed.
         """
-        try:
-            truth = self.truth(relevant, name)
-        except (TypeError, ValueError) as error:
-            raise row_error(error, ROW, name) from error
+        truth = self.truth(relevant, name)
         try:
             scores = self._of_row(truth, retrieved())
         except (TypeError, ValueError) as error:

@@ -124,9 +124,25 @@ def test_an_output_that_cannot_be_read_has_no_score_but_the_error_and_is_warned_
     assert result == {
         "key": "mrr",
         "score": None,
-        "comment": "the output cannot be judged: ValueError: the output of the target has no 'documents'; "
-        "it has 'docs'",
+        "comment": "the output cannot be judged: the output of the target has no 'documents'; it has 'docs'",
     }
+
+
+@pytest.mark.filterwarnings("ignore:.*beta")
+@pytest.mark.parametrize(
+    ("found", "relevant", "said"),
+    [
+        (["d"], "d", "the judgments of the reference output of the example are the bare string 'd'"),
+        (["d"], [7], "ids in the judgments are int and those in what was retrieved are str"),
+        ([3.5], ["d"], "the output cannot be judged: "),
+    ],
+)
+def test_what_cannot_be_judged_is_said_of_the_example(found: list[Any], relevant: Any, said: str) -> None:
+    (evaluator,) = langsmith_evaluators("mrr")
+    with pytest.raises((TypeError, ValueError), match=said) as raised:
+        evaluator({"documents": found}, {"relevant": relevant})
+    assert "query" not in str(raised.value)
+    assert "the row" not in str(raised.value)
 
 
 def test_a_failed_question_without_truth_stays_undefined() -> None:

@@ -11,7 +11,7 @@ from langchain_core.documents import Document
 
 from langchain_retrieval_metrics.documents import items_of, part
 from retrieval_metrics import DEFAULT_METRICS, RetrievalWarning
-from retrieval_metrics.adapting import RowScorer, Scorer, scored_name
+from retrieval_metrics.adapting import RowScorer, Scorer, row_error, scored_name
 
 if TYPE_CHECKING:
     from retrieval_metrics import Metric, Qrels, Retrieved
@@ -106,6 +106,7 @@ class ExampleReading:
             truth: The judgments of the example.
             run: The run of LangSmith; None if the evaluator is called without one, and raises what is wrong.
         """
+        (query,) = truth.queries
         items: list[Retrieved] = []
         failure = None if run is None or not run.error else f"the target failed: {run.error}"
         try:
@@ -113,16 +114,15 @@ class ExampleReading:
                 items = items_of(
                     _as_documents(part(outputs, self._documents_key, "the output of the target"), self._documents_key)
                 )
-            (query,) = truth.queries
             retrieved: Any = {query: items}
             scores = self._scorer.queries(truth, retrieved)
         except (TypeError, ValueError) as error:
+            told = row_error(error, query, "the output")
             if run is None:
-                raise
+                raise told from error
             # An exception would only be logged, and the reason would not stand beside the question.
-            failure = f"the output cannot be judged: {type(error).__name__}: {error}"
-            warnings.warn(failure, RetrievalWarning, stacklevel=3)
-            return Read([], None, failure)
+            warnings.warn(str(told), RetrievalWarning, stacklevel=3)
+            return Read([], None, str(told))
         return Read(items, {metric: values[query] for metric, values in scores.items()}, failure)
 
 
