@@ -53,6 +53,11 @@ def value_columns(metrics: Sequence[rm.Metric], rules: rm.Rules) -> list[str]:
     return [column_name(kind, metric) for kind, metric in known]
 
 
+def values_in(rows: pa.Table) -> list[str]:
+    """Return the names of the columns of values in rows."""
+    return [name for name in rows.column_names if name not in {"query", LARGEST_GRADE, *FACTS}]
+
+
 def rows_of(scores: Scores, id_type: pa.DataType, scale: float | None) -> pa.Table:
     """Return a row for each judged query, in the order of the judgments; NaN for missing values."""
     judged = scores.needed_origin("written as rows").judged

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ray_retrieval_metrics.query_rows import rows_of, rows_of_unjudged, value_columns
+from ray_retrieval_metrics.query_rows import rows_of, rows_of_unjudged, value_columns, values_in
 from ray_retrieval_metrics.shuffled_rows import JUDGED, JUDGED_NOTHING, NOT_JUDGED, RETRIEVED
 from retrieval_metrics import Qrels, Run
 from retrieval_metrics.adapting.distributed import OF_A_RUN, OF_JUDGMENTS, LongTable, scored_run
@@ -68,11 +68,13 @@ def _score(  # noqa: PLR0917  (what score_block was given)
     judged = set() if qrels is None else set(qrels.queries)
     unjudged = {*said[NOT_JUDGED]["query"].to_pylist(), *run} - judged
     id_type = rows.schema.field("query").type
+    columns = value_columns(metrics, rules)
     tables = []
-    if unjudged or qrels is None:
-        tables.append(rows_of_unjudged(sorted(unjudged, key=str), id_type, value_columns(metrics, rules), scale))
     if qrels is not None:
         tables.append(rows_of(scored_run(qrels, run, metrics, rules, scale=scale), id_type, scale))
+        columns = values_in(tables[0])  # judgments in groups have more of them
+    if unjudged or qrels is None:
+        tables.append(rows_of_unjudged(sorted(unjudged, key=str), id_type, columns, scale))
     return pa.concat_tables(tables)
 
 
