@@ -117,7 +117,7 @@ def test_judgments_may_carry_groups(ties: str | None) -> None:
 
 
 def test_groups_stand_beside_queries_without_judgments_in_one_block() -> None:
-    qrels = {"q1": [["a", "b"], ["z"]], "q2": ["c"]}
+    qrels: Any = {"q1": [["a", "b"], ["z"]], "q2": ["c"]}
     run = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"c": 1.0}, "q9": {"a": 1.0}}
     metrics = ["err", "recall@1", "ndcg@10"]
     results = evaluate_dataset(qrels, dataset(run_rows(run)[0], "score", 1), metrics, partitions=1)
