@@ -2,7 +2,7 @@
 
 from retrieval_metrics.checks import same_kind
 from retrieval_metrics.definition.define import defined_metrics
-from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
+from retrieval_metrics.definition.largest_grade import divides_by_largest_grade, refuse_unknown_scale
 from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.files import trec
@@ -34,6 +34,7 @@ __all__ = [
     "find_columns",
     "format_by_name",
     "is_frame",
+    "refuse_unknown_scale",
     "same_kind",
     "scored_run",
     "trec",

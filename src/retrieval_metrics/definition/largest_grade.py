@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.definition.definition import Parameter, number_between
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.judged_run import JudgedRun
 
@@ -18,6 +20,25 @@ MAX_GRADE = Parameter(
 def divides_by_largest_grade(metric: Metric) -> bool:
     """Return whether a metric divides by the largest grade of all judgments, because its name does not set one."""
     return "max_grade" in metric.definition.parameters and "max_grade" not in dict(metric.parameters)
+
+
+def refuse_unknown_scale(metrics: Iterable[Metric], shown: str, cure: str) -> None:
+    """Refuse metrics that divide by the largest grade of all judgments, where these are not all shown.
+
+    Args:
+        metrics: The metrics.
+        shown: What is shown, for the message.
+        cure: What to do about it; `{name}` stands for the name of the metric.
+
+    Raises:
+        ValueError: If there is such a metric.
+    """
+    for metric in metrics:
+        if divides_by_largest_grade(metric):
+            raise ValueError(
+                f"{metric} divides by the largest grade of all judgments, which {shown} does not show; "
+                + cure.format(name=metric.name)
+            )
 
 
 def largest_grade(judged: JudgedRun, max_grade: float | None) -> float:

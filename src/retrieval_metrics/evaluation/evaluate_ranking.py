@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
+from retrieval_metrics.definition.largest_grade import refuse_unknown_scale
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.judging.judge import judge
@@ -62,10 +62,7 @@ def evaluate_ranking(
     truth = Qrels({_QUERY: relevant})
     if max_grade is not None:
         truth = truth.with_largest_grade(max_grade)
-    elif needy := [metric for metric in chosen if divides_by_largest_grade(metric)]:
-        raise ValueError(
-            f"{needy[0]} divides by the largest grade of all judgments, which one ranking does not show; pass "
-            f"max_grade=, or write it into the name: {needy[0].name}(max_grade=3)"
-        )
+    else:
+        refuse_unknown_scale(chosen, "one ranking", "pass max_grade=, or write it into the name: {name}(max_grade=3)")
     judged = judge(truth, {_QUERY: retrieved}, match, STANDARD.ties)
     return ByMetric({str(metric): float(score(judged, metric, STANDARD).values[0]) for metric in chosen})

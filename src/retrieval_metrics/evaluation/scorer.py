@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import RetrievalWarning
-from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
+from retrieval_metrics.definition.largest_grade import refuse_unknown_scale
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.evaluation.hidden_calls import hidden_calls
 from retrieval_metrics.evaluation.scored_run import scored_run
@@ -142,11 +142,8 @@ class RowScorer(Scorer):
         """
         super().__init__(metrics, semantics=semantics, match=match)
         self.max_grade = max_grade
-        if max_grade is None and (needy := [metric for metric in self.metrics if divides_by_largest_grade(metric)]):
-            raise ValueError(
-                f"{needy[0]} divides by the largest grade of all judgments, which one row does not show; pass "
-                "max_grade="
-            )
+        if max_grade is None:
+            refuse_unknown_scale(self.metrics, "one row", "pass max_grade=")
 
     def row(
         self,

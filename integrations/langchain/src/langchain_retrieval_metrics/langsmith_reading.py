@@ -11,7 +11,8 @@ from langchain_core.documents import Document
 
 from langchain_retrieval_metrics.documents import items_of, part
 from retrieval_metrics import DEFAULT_METRICS, RetrievalWarning
-from retrieval_metrics.adapting import RowScorer, Scorer, row_error, scored_name
+from retrieval_metrics.adapting import Scorer, row_error, scored_name
+from retrieval_metrics.adapting.distributed import refuse_unknown_scale
 
 if TYPE_CHECKING:
     from retrieval_metrics import Metric, Qrels, Retrieved
@@ -76,7 +77,8 @@ class ExampleReading:
         Raises:
             ValueError: If a metric divides by the largest grade of all judgments, and that is not given.
         """
-        RowScorer(self.metrics, match=self.match, max_grade=self.max_grade)
+        if self.max_grade is None:
+            refuse_unknown_scale(self.metrics, "one example", "pass max_grade=")
         return self
 
     def truth(self, reference_outputs: Mapping[str, Any] | None) -> Qrels:
