@@ -38,8 +38,9 @@ def test_an_empty_list_of_names() -> None:
 
 @pytest.mark.parametrize("nested", [False, True])
 @pytest.mark.parametrize("entry", [TextNode(id_="n1", text="a text"), node("n1")])
-def test_a_node_where_its_id_is_expected(entry: Any, nested: bool) -> None:  # noqa: FBT001  (a parameter of the test)
-    ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Prepared({}))
+@pytest.mark.parametrize("name", ["mrr", "err"])
+def test_a_node_where_its_id_is_expected(entry: Any, nested: bool, name: str) -> None:  # noqa: FBT001  (of the test)
+    ours = RetrieverEvaluator.from_metric_names([name], retriever=Prepared({}))
     truth = [[entry], ["n2"]] if nested else [entry]
     with pytest.raises(TypeError, match="is among the judgments of query 'q'; pass its id, 'n1', or its text as rm"):
         ours.evaluate("q", truth)

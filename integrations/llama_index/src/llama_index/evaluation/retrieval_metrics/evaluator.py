@@ -87,10 +87,10 @@ class RetrieverEvaluator(AskingEvaluator):
     ) -> Call:
         """Take the arguments of `evaluate`."""
         _refuse_unknown(kwargs)
+        scorer = self._scorer(single_question(query, expected_ids, expected_texts), mode)
         for metric in self.metrics:
             if expected_ids is not None and isinstance(metric, RetrievalMetric):
                 metric.refuse_unknown_scale(expected_ids)
-        scorer = self._scorer(single_question(query, expected_ids, expected_texts), mode)
         asking = scorer.asking | {"workers": 1, "raise_on_error": True}
         return Call(self._ways(mode), asking, partial(scorer.one, expected_texts=expected_texts))
 

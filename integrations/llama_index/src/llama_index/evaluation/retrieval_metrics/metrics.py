@@ -13,7 +13,7 @@ from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetr
 
 from retrieval_metrics import Metric, Qrels
 from retrieval_metrics.adapting import Scorer
-from retrieval_metrics.adapting.distributed import refuse_unknown_scale
+from retrieval_metrics.adapting.distributed import divides_by_largest_grade, refuse_unknown_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -83,6 +83,8 @@ class RetrievalMetric(BaseRetrievalMetric):
         Raises:
             ValueError: If the judgments are grades, and the name of the metric does not say which is the largest.
         """
+        if not divides_by_largest_grade(self.spec):
+            return
         if isinstance(judgments, Mapping) or Qrels({0: judgments}).largest_grade > 1:
             refuse_unknown_scale([self.spec], "one query", "write it into the name: {name}(max_grade=3)")
 
