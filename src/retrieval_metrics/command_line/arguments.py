@@ -11,12 +11,13 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.command_line.completion import metric_names, offer
+from retrieval_metrics.command_line.completion import offer
 from retrieval_metrics.command_line.output import FORMATS as OUTPUT_FORMATS
 from retrieval_metrics.command_line.reading_options import documents_at, queries_at
 from retrieval_metrics.command_line.trec_eval_lines import is_metric, of_only_trec_eval
 from retrieval_metrics.command_line.values import clusters, metrics
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
+from retrieval_metrics.definition.table import DEFINITIONS
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.saving import STANDARD_OUTPUT
 from retrieval_metrics.scoring.rules import RULE_SETS
@@ -134,7 +135,7 @@ def add_metrics_to(parser: argparse.ArgumentParser) -> None:
         metavar="METRIC",
         help=f"a metric such as ndcg@10; several with commas, or repeated (default: {','.join(DEFAULT_METRICS)})",
     )
-    offer(option, metric_names())
+    offer(option, sorted({*DEFINITIONS, *DEFAULT_METRICS}))
     add_modules_to(parser)
 
 

@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.auditing.audit import Audit
 
-DESCRIPTION = "Score a run by the rules of several libraries, and show which rule makes the difference."
-EXAMPLES = """\
-examples:
-  retrieval-metrics audit qrels.trec run.trec
-  retrieval-metrics audit qrels.trec run.trec -m ndcg@10,map --semantics standard --semantics llama_index
-"""
-
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""

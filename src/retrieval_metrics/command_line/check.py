@@ -20,17 +20,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-DESCRIPTION = (
-    "Check that saved files are what was saved, and that their numbers follow from their rankings. Checked are "
-    "their digest, the range of every value, that every value is what the saved judgments and rankings give, "
-    "and that the differences of a comparison are those of its values."
-)
-EXAMPLES = """\
-examples:
-  retrieval-metrics check results/4f2a91c.json.gz
-  retrieval-metrics check results/*.json.gz questions.json
-"""
-
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""

@@ -35,18 +35,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.comparing.plan import Plan
     from retrieval_metrics.results.difference import Difference
 
-DESCRIPTION = (
-    "Test which of several runs is better, query by query. They are scored on the same queries, and tested in "
-    "which metrics they differ."
-)
-EXAMPLES = """\
-examples:
-  retrieval-metrics compare last-week.json.gz today.json.gz     (saved by evaluate --save: no judgments are needed)
-  retrieval-metrics compare qrels.trec bm25.run dense.run hybrid.run -m ndcg@10 --baseline bm25
-  retrieval-metrics compare qrels.trec old=build/1/run.trec new=build/2/run.trec -m mrr@10 --report report.html
-  retrieval-metrics compare qrels.trec main.run change.run -m ndcg@10 --baseline main --fail-if-worse
-"""
-
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""

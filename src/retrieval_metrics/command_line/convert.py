@@ -16,14 +16,6 @@ from retrieval_metrics.files.writing import write_qrels, write_run
 if TYPE_CHECKING:
     import argparse
 
-DESCRIPTION = "Write a run or judgments in another format. Numbers stay the same to the last bit."
-EXAMPLES = """\
-examples:
-  retrieval-metrics convert run run.csv run.trec.gz --tag bm25
-  retrieval-metrics convert qrels qrels/test.tsv qrels.trec
-  retrieval-metrics convert run hits.parquet run.jsonl --run-column query=qid --run-column document=passage
-"""
-
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""

@@ -40,20 +40,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.scoring.rules import Rules
 
-DESCRIPTION = "Score a run against judgments, or several side by side. Use compare to test whether they differ."
-EXAMPLES = """\
-examples:
-  retrieval-metrics evaluate qrels.trec run.trec
-  retrieval-metrics evaluate qrels.trec bm25.run dense.run -m ndcg@10,map
-  retrieval-metrics evaluate qrels.trec run.trec -q -c -m P.5,10 -m map --format trec_eval
-  retrieval-metrics evaluate qrels.csv run.csv --run-column query=qid --run-column document=passage
-  retrieval-metrics evaluate qrels.trec run.trec -q --format json | jq .per_query
-  retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35 --fail-under recall@100=0.8
-  retrieval-metrics evaluate qrels.trec run.trec --save today.json.gz --label commit=4f2a91c
-  retrieval-metrics evaluate questions.jsonl spans.jsonl --view context --question-id metadata.question_id -m recall
-  zcat run.trec.gz | retrieval-metrics evaluate qrels.trec - --report report.html
-"""
-
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""

@@ -18,23 +18,6 @@ from retrieval_metrics.questions.generating.prompts import QuestionPrompts
 if TYPE_CHECKING:
     import argparse
 
-DESCRIPTION = (
-    "Let a model write questions about your documents, each verified in their text. Those whose answers are in "
-    "the text are kept."
-)
-EXAMPLES = """\
-examples:
-  retrieval-metrics generate docs/ --model my_models:ask -n 50 -o questions.json
-  retrieval-metrics generate corpus.jsonl --model my_models:ask -n 50 -o questions.json --sentences --budget 500
-  retrieval-metrics generate docs/ --model my_models:ask -n 50 -o questions.json --kinds one_passage=6 unanswerable=1
-
-my_models.py, in the current folder, holds a function of a prompt that returns the reply of a model:
-
-  def ask(prompt: str) -> str: ...
-
-The same command after an interruption goes on where it stopped: replies are kept beside the questions.
-"""
-
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""

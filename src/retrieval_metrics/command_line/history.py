@@ -12,15 +12,6 @@ from retrieval_metrics.history.history import History, table_of
 if TYPE_CHECKING:
     import argparse
 
-DESCRIPTION = "Keep the numbers of saved evaluations, and show them over time. The file only ever grows."
-EXAMPLES = """\
-examples:
-  retrieval-metrics evaluate qrels.trec run.trec --save results/4f2a91c.json.gz --label commit=4f2a91c
-  retrieval-metrics history add retrieval.jsonl results/4f2a91c.json.gz
-  retrieval-metrics history show retrieval.jsonl
-  retrieval-metrics history plot retrieval.jsonl -m ndcg@10 -o retrieval.svg
-"""
-
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""

@@ -21,14 +21,6 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.questions.linting.result import Lint
 
-DESCRIPTION = "Find problems in questions and their judgments. No model is needed."
-EXAMPLES = """\
-examples:
-  retrieval-metrics lint queries.jsonl qrels/test.tsv
-  retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
-  retrieval-metrics lint questions.json questions.json --corpus docs/     (a saved set holds both)
-  retrieval-metrics lint queries.jsonl qrels.trec --run bm25=bm25.run --run dense=dense.run --format csv
-"""
 SEVERITIES = ("error", "warning", "note")
 
 

@@ -15,13 +15,6 @@ from retrieval_metrics.tuning.tuning import Tuning
 if TYPE_CHECKING:
     import argparse
 
-DESCRIPTION = "Write the HTML report of a saved evaluation, comparison or tuning. It is one file that fetches nothing."
-EXAMPLES = """\
-examples:
-  retrieval-metrics report results/4f2a91c.json.gz -o report.html
-  retrieval-metrics report comparison.json -o report.html --title "Before and after"
-"""
-
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""

@@ -25,16 +25,6 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.tuning.tuning import Tuning
 
-DESCRIPTION = (
-    "Choose the best of several runs, and say what the choice is worth on new questions. The number for new "
-    "questions is an honest one: it takes the choice into account."
-)
-EXAMPLES = """\
-examples:
-  retrieval-metrics tune qrels.trec k10.run k60.run k100.run -m ndcg@10 --default k60
-  retrieval-metrics tune qrels.trec fused/*.run -m ndcg@10 --default k60 --at-least recall@100=0.8 --report tuning.html
-  retrieval-metrics tune today/*.json.gz -m ndcg@10 --default main     (saved by evaluate --save)
-"""
 PLAIN = (
     *("metric", "winner", "default", "questions", "level", "mean", "new_mean", "gain", "new_gain", "p", "better"),
     "conclusion",
