@@ -1,48 +1,87 @@
-"""Read documents and judgments from the outputs and reference outputs of LangSmith."""
+"""The examples and runs that LangSmith passes to its evaluators: their judgments, and what was retrieved."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from inspect import signature
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from langchain_core.documents import Document
-
-from langchain_retrieval_metrics.documents import items_of, part
 from retrieval_metrics import DEFAULT_METRICS, RetrievalWarning
-from retrieval_metrics.adapting import Scorer, row_error, scored_name
-from retrieval_metrics.adapting.distributed import refuse_unknown_scale
+from retrieval_metrics.adapting import RowPaths, RowScorer, Scorer, scored_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from retrieval_metrics import Metric, Qrels, Retrieved
-    from retrieval_metrics.types import MatchBy, QueryScore
-
-    Outputs = dict[str, Any]
+    from retrieval_metrics.types import DocumentId, MatchBy, QueryScore
 
 
-class Read(NamedTuple):
-    """What the output of one example holds.
+Outputs: TypeAlias = dict[str, Any]
+
+
+class Row(NamedTuple):
+    """One run of an example, as an evaluator receives it.
 
     Attributes:
-        items: What was retrieved; nothing if the target failed.
-        scores: The score of each metric; None if the output cannot be judged, which says nothing about the retriever.
-        failure: Why the target failed, or the output cannot be judged; None without a failure.
+        outputs: What the target returned.
+        reference_outputs: The reference output of the example, which holds the judgments.
+        failure: Why the target failed; None if it did not.
     """
 
-    items: list[Retrieved]
-    scores: Mapping[Metric, QueryScore] | None
-    failure: str | None
+    outputs: Mapping[str, Any]
+    reference_outputs: Mapping[str, Any]
+    failure: str | None = None
+
+    @classmethod
+    def of(cls, outputs: Any, reference_outputs: Any, run: Any) -> Row:
+        """Return a row; the run is None where an evaluator is called without one."""
+        failure = None if run is None or not run.error else f"the target failed: {run.error}"
+        return cls(outputs or {}, reference_outputs or {}, failure)
+
+    def truth(self, paths: RowPaths) -> Qrels:
+        """Return the judgments.
+
+        Raises:
+            TypeError: If they have a wrong shape.
+            ValueError: If there are none, or they cannot be used.
+        """
+        return Scorer.truth(paths.judgments(self._asdict()), "the example")
+
+    def retrieved(self, paths: RowPaths) -> list[Retrieved | DocumentId]:
+        """Return what was retrieved, best first; nothing if the target failed.
+
+        Raises:
+            TypeError: If it is not a list of documents.
+            ValueError: If the output does not hold it.
+        """
+        return [] if self.failure else paths.items(self._asdict())
+
+    def scores(self, scorer: RowScorer, paths: RowPaths) -> dict[Metric, QueryScore]:
+        """Return the score of each metric.
+
+        Raises:
+            TypeError: If the judgments, or what was retrieved, have a wrong shape.
+            ValueError: If the row cannot be judged, which says nothing about the retriever.
+        """
+        found = partial(self.retrieved, paths)
+        return scorer.row(self.truth(paths), found, failure=self.failure, name="the output")
 
 
-class ExampleReading:
-    """Reads documents and judgments from outputs and reference outputs, as the evaluators are told.
+def warned_of(error: Exception) -> str:
+    """Return why a row cannot be judged, and warn: LangSmith only logs what is raised, and not beside the question."""
+    warnings.warn(str(error), RetrievalWarning, stacklevel=3)
+    return str(error)
+
+
+class RowSettings:
+    """What evaluators for LangSmith are settings.
 
     Attributes:
         metrics: The metrics.
-        match: What identifies a document.
-        documents: The documents that chunks were cut from.
+        options: What a scorer is told besides them: `match` and `documents`.
         max_grade: The largest grade of all judgments; None if nobody said.
+        paths: Where a row has its judgments, and what was retrieved.
         keys: The key of each metric: with all that is not the default, or with what the user puts before it.
     """
 
@@ -57,85 +96,28 @@ class ExampleReading:
         max_grade: float | None = None,
         prefix: str | None = None,
     ) -> None:
-        self._scorer = Scorer(metrics, match=match, documents=documents)
-        self.metrics, self.match, self.documents = self._scorer.metrics, match, documents
+        self.options: dict[str, Any] = {"match": match, "documents": documents}
+        self.metrics = Scorer(metrics, **self.options).metrics
         self.max_grade = max_grade
-        self._documents_key = documents_key
-        self._relevant_key = relevant_key
+        self.paths = RowPaths(f"reference_outputs.{relevant_key}", f"outputs.{documents_key}")
         chosen = {
             "match": match,
             "documents_key": documents_key,
             "relevant_key": relevant_key,
             "max_grade": max_grade,
         }
-        usual = {name: signature(ExampleReading).parameters[name].default for name in chosen}
+        usual = {name: signature(RowSettings).parameters[name].default for name in chosen}
         self.keys = {metric: scored_name(str(metric), chosen, usual, prefix=prefix) for metric in self.metrics}
 
-    def of_single_examples(self) -> ExampleReading:
-        """Return this reading if a single example shows what the metrics need.
+    def row_scorer(self, *metrics: Metric) -> RowScorer:
+        """Return the scorer of single examples, for some of the metrics or for all.
 
         Raises:
             ValueError: If a metric divides by the largest grade of all judgments, and that is not given.
         """
-        if self.max_grade is None:
-            refuse_unknown_scale(self.metrics, "one example", "pass max_grade=")
-        return self
-
-    def truth(self, reference_outputs: Mapping[str, Any] | None) -> Qrels:
-        """Return the judgments of an example."""
-        where = "the reference output of the example"
-        return self.on_scale(self._scorer.truth(part(reference_outputs, self._relevant_key, where), where))
-
-    def on_scale(self, truth: Qrels) -> Qrels:
-        """Return judgments whose largest grade is that of all judgments, where it is given."""
-        return truth if self.max_grade is None else truth.with_largest_grade(self.max_grade)
-
-    def truths(self, examples: Sequence[Any]) -> tuple[dict[int, Qrels], list[str]]:
-        """Return the judgments by the place of the example, and what is wrong with those that have none."""
-        truths, unjudged = {}, []
-        for at, example in enumerate(examples):
-            try:
-                truths[at] = self.truth(example.outputs)
-            except (TypeError, ValueError) as error:
-                unjudged.append(str(error))
-        return truths, unjudged
-
-    def read(self, outputs: Outputs | None, truth: Qrels, run: Any) -> Read:
-        """Return what was retrieved for an example, with its scores.
-
-        Args:
-            outputs: The output of the target.
-            truth: The judgments of the example.
-            run: The run of LangSmith; None if the evaluator is called without one, and raises what is wrong.
-        """
-        (query,) = truth.queries
-        items: list[Retrieved] = []
-        failure = None if run is None or not run.error else f"the target failed: {run.error}"
-        try:
-            if failure is None:
-                items = items_of(
-                    _as_documents(part(outputs, self._documents_key, "the output of the target"), self._documents_key)
-                )
-            retrieved: Any = {query: items}
-            scores = self._scorer.queries(truth, retrieved)
-        except (TypeError, ValueError) as error:
-            told = row_error(error, query, "the output")
-            if run is None:
-                raise told from error
-            # An exception would only be logged, and the reason would not stand beside the question.
-            warnings.warn(str(told), RetrievalWarning, stacklevel=3)
-            return Read([], None, str(told))
-        return Read(items, {metric: values[query] for metric, values in scores.items()}, failure)
+        return RowScorer(metrics or self.metrics, max_grade=self.max_grade, **self.options)
 
 
-def _as_documents(found: Any, key: str) -> list[Document]:
-    if isinstance(found, (str, bytes, Mapping)) or not isinstance(found, Iterable):
-        raise TypeError(f"{key!r} must hold a list of documents or ids, got {found!r} ({type(found).__name__})")
-    return [_as_document(one) for one in found]
-
-
-def _as_document(found: Any) -> Document:
-    """Return a document from a Document, its JSON, or its id, because outputs may have been stored."""
-    if isinstance(found, Mapping):
-        return Document.model_validate({key: value for key, value in found.items() if value is not None})
-    return Document("", id=found) if isinstance(found, (str, int)) else found
+def unscored(settings: RowSettings, comment: str | None) -> Outputs:
+    """Return a comment instead of a score under each key."""
+    return {"results": [{"key": key, "score": None, "comment": comment} for key in settings.keys.values()]}
