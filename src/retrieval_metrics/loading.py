@@ -14,10 +14,10 @@ from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.keeping.comparisons import compared_of, has_earlier_tests, systems_of
 from retrieval_metrics.keeping.document import Lines, read_document, write_document
 from retrieval_metrics.keeping.evaluations import evaluation_of, scale_of
-from retrieval_metrics.keeping.kept import kept_of
 from retrieval_metrics.keeping.question_sets import questions_of, sources_of
 from retrieval_metrics.keeping.records import record_of
 from retrieval_metrics.keeping.runs import of_run, run_of
+from retrieval_metrics.keeping.saved_fields import of_saved_fields
 from retrieval_metrics.labelling.estimate import Estimate
 from retrieval_metrics.labelling.labels import labels_of
 from retrieval_metrics.labelling.pool import Pool
@@ -101,7 +101,7 @@ READERS: Mapping[str, Callable[[Document], Any]] = {
     "run": _run,
     "tuning": _tuning,
     ANSWERS: lambda document: Answers(document.name).run(),
-    **{each.kind: partial(kept_of, each) for each in (Estimate, Pool, Sample)},
+    **{each.kind: partial(of_saved_fields, each) for each in (Estimate, Pool, Sample)},
 }
 """The reader of each kind of file."""
 

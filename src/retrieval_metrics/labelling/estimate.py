@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from retrieval_metrics.checks import data_frame
 from retrieval_metrics.definition.metric import spelled
-from retrieval_metrics.keeping.kept import Kept
+from retrieval_metrics.keeping.saved_fields import SavedFields
 from retrieval_metrics.labelling.estimated import EstimatedDifference, EstimatedMean
 from retrieval_metrics.labelling.people_and_model import Agreement
 from retrieval_metrics.presentation import numbers, page
@@ -39,7 +39,7 @@ TARGET = "the mean over the population of queries of which these {} are a random
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Estimate(Kept):
+class Estimate(SavedFields):
     """Means and differences of systems from a model's grades for all queries and people's for a sample of them.
 
     They estimate the mean over the population of queries of which these are a random sample, as graded by people.

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from retrieval_metrics.checks import data_frame, integer, positive_integer
-from retrieval_metrics.keeping.kept import Kept
+from retrieval_metrics.keeping.saved_fields import SavedFields
 from retrieval_metrics.labelling.drawing import where_systems_differ
 from retrieval_metrics.labelling.grading import grades_of
 from retrieval_metrics.labelling.label import RELEVANT_FROM
@@ -40,7 +40,7 @@ COLUMNS = ("query", "document", "text", "best_rank", "found_by", "effect")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pool(Kept):
+class Pool(SavedFields):
     """Documents to grade, each with its ranks in the systems that found it.
 
     Attributes:

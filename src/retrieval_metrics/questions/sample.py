@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from retrieval_metrics.checks import id_kind, integer, positive_integer, proportion
 from retrieval_metrics.grouped import grouped
-from retrieval_metrics.keeping.kept import Kept
+from retrieval_metrics.keeping.saved_fields import SavedFields
 from retrieval_metrics.presentation.tables import Table
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ EACH = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sample(Kept):
+class Sample(SavedFields):
     """A random sample of queries, with their probabilities of being drawn.
 
     Attributes:

@@ -12,10 +12,10 @@ from retrieval_metrics.presentation.printed import Printed
 if TYPE_CHECKING:
     from os import PathLike
 
-KeptT = TypeVar("KeptT", bound="Kept")
+SavedT = TypeVar("SavedT", bound="SavedFields")
 
 
-class Kept(Printed):
+class SavedFields(Printed):
     """A dataclass, declared with `eq=False`, that can be saved and that equals what is loaded again.
 
     What its fields must fulfil is checked in `__post_init__`, and so in what is loaded, too.
@@ -53,7 +53,7 @@ class Kept(Printed):
         return {name: of_record(getattr(self, name), f"{name} of the {self.kind}") for name in names}
 
 
-def kept_of(kind: type[KeptT], document: Document) -> KeptT:
+def of_saved_fields(kind: type[SavedT], document: Document) -> SavedT:
     """Return what was saved.
 
     Raises:
