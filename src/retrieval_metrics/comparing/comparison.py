@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.checks import data_frame, positive_integer, require
 from retrieval_metrics.comparing.common_ground import common_ground
-from retrieval_metrics.comparing.differences import Differences
 from retrieval_metrics.comparing.paired_tests import (
     RESAMPLES,
     common_clusters,
@@ -26,6 +25,7 @@ from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.verdict import comparison_tables, notes_tables, retrieval_tables, small_print
 from retrieval_metrics.results.aligned import Aligned
 from retrieval_metrics.results.compared import Compared
+from retrieval_metrics.results.differences import Differences
 from retrieval_metrics.results.room import budgets_used
 from retrieval_metrics.results.standings import ranking_of
 
@@ -141,6 +141,16 @@ class Comparison(Compared, Printed):
             budgets=budgets,
             drawn=(resamples, seed),
         )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Comparison):
+            return NotImplemented
+        from retrieval_metrics.keeping.comparisons import are_alike  # noqa: PLC0415  (seldom asked for)
+
+        return are_alike(self, other)
+
+    def __hash__(self) -> int:
+        return hash((self.systems, self.metrics))
 
     @cached_property
     def evaluations(self) -> dict[str, Evaluation]:

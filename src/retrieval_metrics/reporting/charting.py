@@ -119,6 +119,6 @@ def changes_of(difference: Difference) -> Changes:
 
 def won_and_lost(comparison: Compared, pair: tuple[str, str]) -> Shares:
     """Return how many queries one system won, tied and lost against another, for every metric."""
-    found = [(each.metric, each.paired) for each in comparison.of_pair(pair)]
+    found = [(each.metric, each.paired) for each in comparison.differences.by_pair[pair]]
     rows = [(metric, (paired.wins, paired.ties, paired.losses)) for metric, paired in found]
     return Shares(f"queries {pair[0]} won, tied and lost against {pair[1]}", rows)

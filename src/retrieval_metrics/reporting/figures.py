@@ -17,7 +17,6 @@ from retrieval_metrics.reporting.charting import (
     precision_and_recall,
     won_and_lost,
 )
-from retrieval_metrics.reporting.verdict import telling
 from retrieval_metrics.results.standings import main_pair, ranking_of
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ def _clearest(comparison: Compared, name: str) -> tuple[list[tuple[str, str]], s
 
 def _told(comparison: Compared, metric: str | Metric | None) -> str:
     if metric is None:
-        return telling(comparison.differences).metric
+        return comparison.differences.telling.metric
     comparison.table[metric]  # raises for a metric that was not compared
     return str(as_metric(metric))
 

@@ -9,7 +9,7 @@ from retrieval_metrics.definition.metric import Metric, first_telling
 from retrieval_metrics.explaining.explainer import FirstOf, texts_of
 from retrieval_metrics.explaining.explanation import worst
 from retrieval_metrics.presentation import numbers, page
-from retrieval_metrics.reporting.verdict import differences_table, means_table
+from retrieval_metrics.reporting.verdict import means_table
 from retrieval_metrics.results.standings import main_pair, ranking_of
 from retrieval_metrics.results.summary import summary_in_words
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from retrieval_metrics.presentation.tables import Table
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.results.totals import Totals
@@ -44,7 +43,8 @@ def comparison_html(comparison: Compared) -> str:
     ranking = ranking_of(comparison)
     if len(sentences) > SENTENCES:
         sentences = [*comparison.conclusions.caveats, *ranking.sentences, *comparison.conclusions.flattery]
-    shown = [means_table(comparison), *_pairs(comparison)]
+    pairs = list(comparison.differences.by_pair.values())[:PAIRS]
+    shown = [means_table(comparison), *(those.table() for those in pairs)]
     parts = [
         f"<ul>{''.join(f'<li>{escape(sentence.strip())}</li>' for sentence in sentences)}</ul>",
         *(table.html() for table in ranking.tables),
@@ -54,10 +54,6 @@ def comparison_html(comparison: Compared) -> str:
     corpus = FirstOf(*map(texts_of, comparison.scores.values())) if known else {}
     best = main_pair(comparison, main) if known else ()
     return "".join([*parts, *(_worst(comparison.scores[system], main, corpus, f", {system}") for system in best)])
-
-
-def _pairs(comparison: Compared) -> list[Table]:
-    return [differences_table(comparison.of_pair(pair), comparison.level) for pair in comparison.pairs[:PAIRS]]
 
 
 def _worst(scores: Scores, metric: Metric, corpus: Mapping[Any, str], of_system: str = "") -> str:

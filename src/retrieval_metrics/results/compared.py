@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.aligned import Aligned
     from retrieval_metrics.results.conclusions import Conclusions
     from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.differences import Differences
     from retrieval_metrics.results.ignorance import Ignorance, UnjudgedBounds
     from retrieval_metrics.results.room import BudgetUse, Room
     from retrieval_metrics.results.scores import Scores
@@ -57,7 +58,7 @@ class Compared:
     aligned: Aligned
     baseline: str | None
     level: float
-    differences: tuple[Difference, ...]
+    differences: Differences
     margin: float | None = None
     clusters: Clusters | None = None
     ignorance: Ignorance | None = None
@@ -74,7 +75,7 @@ class Compared:
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """The pairs of systems that are compared, each as system and baseline."""
-        return list(dict.fromkeys(each.pair for each in self.differences))
+        return list(self.differences.by_pair)
 
     @property
     def said_of_ignorance(self) -> list[str]:
@@ -142,10 +143,6 @@ class Compared:
     @cached_property
     def _shared(self) -> dict[str, tuple[IntArray, FloatArray]]:
         return {str(metric): self.aligned.shared(metric) for metric in self.metrics}
-
-    def of_pair(self, pair: tuple[str, str]) -> list[Difference]:
-        """Return the differences of one pair of systems."""
-        return [each for each in self.differences if each.pair == pair]
 
     def difference(self, metric: str | Metric, system: str | None = None, baseline: str | None = None) -> Difference:
         """Return one of the differences.

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.conclusion import ConclusionKind
     from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.differences import Differences
     from retrieval_metrics.results.flattered import Flattered
     from retrieval_metrics.results.ignorance import UnjudgedBounds
 
@@ -92,7 +93,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds wha
 
 
 def conclude(
-    differences: Sequence[Difference],
+    differences: Differences,
     *,
     level: float,
     margin: float | None,
@@ -102,8 +103,8 @@ def conclude(
 ) -> Conclusions:
     """Return the conclusions that the differences of a comparison allow, pair by pair."""
     found = []
-    for pair in dict.fromkeys(each.pair for each in differences):
-        for each in (one for one in differences if one.pair == pair):
+    for those in differences.by_pair.values():
+        for each in those:
             grades = None if bounds is None or not each.n else _other_grades(each, bounds, level)
             kind = _kind(each, grades)
             compared = kind not in {"not comparable", "no common query"}
