@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.comparing.compare_evaluations import compare_evaluations
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.keeping.comparisons import compared_of, has_earlier_tests, systems_of
@@ -59,7 +60,7 @@ def _comparison(document: Document) -> Comparison:
     )
     evaluations = {name: Evaluation(scores) for name, scores in known["scores"].items()}
     said = {name: known[name] for name in ("baseline", "level", "margin") if name in known}
-    return Comparison.of(evaluations, metrics=known["metrics"], **said)
+    return compare_evaluations(evaluations, known["metrics"], **said)
 
 
 def _evaluation(document: Document) -> Evaluation:
