@@ -4,6 +4,7 @@ import asyncio
 import datetime as dt
 import uuid
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -113,20 +114,36 @@ def test_documents_come_as_themselves_as_json_or_as_ids() -> None:
     (evaluator,) = langsmith_evaluators("mrr")
     documents = [Document("a", id="d3"), Document("b", id="d7")]
     for outputs in (documents, [one.model_dump() for one in documents], ["d3", "d7"]):
-        assert evaluator({"documents": outputs}, {"relevant": ["d7"]}) == {"results": [{"key": "mrr", "score": 0.5}]}
+        (result,) = evaluator({"documents": outputs}, {"relevant": ["d7"]})["results"]
+        assert result == {"key": "mrr", "score": 0.5, "comment": "1 relevant, 2 retrieved; ranks of the relevant: 2"}
+
+
+def test_ids_have_no_length_so_a_budget_refuses_them_and_a_failure_is_0_under_it() -> None:
+    (evaluator,) = langsmith_evaluators("recall@10chars")
+    with pytest.raises(ValueError, match="needs the lengths of the items, but the rankings hold only ids"):
+        evaluator({"documents": ["x", "d7"]}, {"relevant": ["d7"]})
+    for outputs, error in (({"documents": []}, None), ({}, "KeyError")):
+        (result,) = evaluator(outputs, {"relevant": ["d7"]}, SimpleNamespace(error=error))["results"]
+        assert result["score"] == 0.0
+
+
+def test_ids_that_are_whole_numbers_stay_numbers_on_both_sides() -> None:
+    (evaluator,) = langsmith_evaluators("mrr")
+    assert evaluator({"documents": [3, 7]}, {"relevant": [7]})["results"][0]["score"] == 0.5
 
 
 def test_undefined_has_a_comment_and_no_score() -> None:
     (evaluator,) = langsmith_evaluators(["ndcg@10"])
     (result,) = evaluator({"documents": ["d1"]}, {"relevant": []})["results"]
-    assert result == {"key": "ndcg@10", "score": None, "comment": "undefined: nothing is relevant"}
+    assert (result["key"], result["score"]) == ("ndcg@10", None)
+    assert result["comment"].startswith("undefined and left out of the mean: 0 relevant, 1 retrieved")
 
 
 def test_documents_are_judged_by_what_match_says() -> None:
     (evaluator,) = langsmith_evaluators("mrr", match="metadata:page", documents_key="found", relevant_key="pages")
     found = [Document("a", metadata={"page": 1}), Document("b", metadata={"page": 7})]
     (result,) = evaluator({"found": found}, {"pages": [7]})["results"]
-    assert result == {"key": "mrr-match-metadata:page-documents_key-found-relevant_key-pages", "score": 0.5}
+    assert (result["key"], result["score"]) == ("mrr-match-metadata:page-documents_key-found-relevant_key-pages", 0.5)
 
 
 def test_two_evaluators_stay_apart() -> None:
@@ -144,8 +161,8 @@ def test_two_evaluators_stay_apart() -> None:
 @pytest.mark.parametrize(
     ("outputs", "reference", "message"),
     [
-        ({"docs": []}, {"relevant": []}, "the output of the target has no 'documents'; it has 'docs'"),
-        ({"documents": []}, {"answer": "x"}, "the reference output of the example has no 'relevant'; it has 'answer'"),
+        ({"docs": []}, {"relevant": []}, "outputs has no 'documents', which .* needs; it has 'docs'"),
+        ({"documents": []}, {"answer": "x"}, "reference_outputs has no 'relevant', .* it has 'answer'"),
         ({"documents": [Document("x")]}, {"relevant": ["d1"]}, "has no id"),
         ({"documents": ["d1"]}, None, "it has nothing"),
     ],
