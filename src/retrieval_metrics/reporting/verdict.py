@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, isnan
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,9 @@ import numpy as np
 
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.summary import said_of_count, said_of_few, said_of_given
+from retrieval_metrics.results.clustered import said_of_count, said_of_few
+from retrieval_metrics.results.standings import ranking_of
+from retrieval_metrics.results.summary import said_of_given
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.ignorance import UnjudgedBounds
 
+FEW_PAIRS = 2
+"""The largest number of pairs for which a comparison prints every difference; for more it prints the ranking."""
 QUANTILES = {"median": 0.5, "95th percentile": 0.95, "longest": 1.0}
 """How long a retriever takes."""
 
@@ -36,12 +41,23 @@ GLOSSARY = {
 
 
 def comparison_tables(comparison: Compared) -> list[Table]:
-    """Return the means, the differences of each pair of systems, and the conclusions."""
-    return [
-        means_table(comparison),
-        *(those.table() for those in comparison.differences.by_pair.values()),
-        Table((), (), [*comparison.conclusions.sentences, *small_print(comparison)]),
+    """Return the means, the differences of each pair and the conclusions; of many pairs, the ranking instead."""
+    timed, notes = retrieval_tables(comparison), notes_tables(comparison)
+    conclusions, pairs = comparison.conclusions, comparison.differences.by_pair
+    if len(pairs) <= FEW_PAIRS:
+        words = Table((), (), [*conclusions.sentences, *small_print(comparison)])
+        return [means_table(comparison), *(those.table() for those in pairs.values()), words, *timed, *notes]
+    ranking = ranking_of(comparison)
+    more = f"print(comparison.conclusions) says what each of the {numbers.count(len(pairs), 'pair')} shows"
+    said = [
+        *conclusions.caveats,
+        *ranking.sentences,
+        *conclusions.flattery,
+        more,
+        *small_print(comparison, pairs=False),
     ]
+    ranked = (replace(ranking, seconds={}) if timed else ranking).tables  # not the seconds twice
+    return [*ranked, *timed, *notes, Table((), (), said)]
 
 
 def means_table(comparison: Compared) -> Table:
