@@ -1,4 +1,8 @@
-"""Lazy imports: a package or module whose names are imported on first use."""
+"""Names that are imported when they are first used, as the Scientific Python project advises (SPEC 1).
+
+The names of such a package or module stand once, in the stub beside it, a `.pyi` file that type checkers and editors
+read too. It has one line for each: `from module import name as name`.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +11,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 
-def lazy(owner: str, modules: Mapping[str, str], *, package: str | None = None) -> Callable[[str], Any]:
-    """Return a module's `__getattr__` that imports each name from its module on first use.
+def lazy(owner: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return the `__getattr__`, `__dir__` and `__all__` of a package or module with a stub.
 
     Args:
-        owner: The name of the package or module that offers the names.
-        modules: The module of each name, relative to the package.
-        package: The name of that package; by default the owner itself.
+        owner: Its name.
     """
+    spec: Any = sys.modules[owner].__spec__
+    stub: bytes = spec.loader.get_data(f"{spec.origin.removesuffix('c')}i")  # also from an archive
+    modules = {}
+    for line in stub.decode().splitlines():
+        match line.split(" "):
+            case ["from", module, "import", name, "as", _]:
+                modules[name] = module
 
     def get(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {owner!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package or owner}.{modules[name]}"), name)
+        module = modules[name]
+        # What the owner imports from itself is a module of it.
+        value = import_module(f"{owner}.{name}") if module == owner else getattr(import_module(module), name)
         setattr(sys.modules[owner], name, value)
         return value
 
-    return get
+    public = [name for name in modules if not name.startswith("_")]
+    return get, lambda: public, public

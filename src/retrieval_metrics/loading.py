@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.comparing.compare_evaluations import compare_evaluations
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.keeping.comparisons import compared_of, has_earlier_tests, systems_of
 from retrieval_metrics.keeping.document import Lines, read_document, write_document
-from retrieval_metrics.keeping.evaluations import evaluation_of, scale_of
+from retrieval_metrics.keeping.evaluations import evaluation_of
 from retrieval_metrics.keeping.question_sets import questions_of, sources_of
 from retrieval_metrics.keeping.records import record_of
 from retrieval_metrics.keeping.runs import of_run, run_of
+from retrieval_metrics.keeping.saved_fields import of_saved_fields
+from retrieval_metrics.labelling.estimate import Estimate
 from retrieval_metrics.labelling.labels import labels_of
+from retrieval_metrics.labelling.pool import Pool
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
-from retrieval_metrics.questions.sample import sample_of
-from retrieval_metrics.results.scores import Scores
-from retrieval_metrics.results.totals import totals_of
+from retrieval_metrics.questions.sample import Sample
 from retrieval_metrics.retrieving.answers import KIND as ANSWERS
 from retrieval_metrics.retrieving.answers import Answers
 from retrieval_metrics.tuning.choice import TuningRule
@@ -57,18 +60,13 @@ def _comparison(document: Document) -> Comparison:
     )
     evaluations = {name: Evaluation(scores) for name, scores in known["scores"].items()}
     said = {name: known[name] for name in ("baseline", "level", "margin") if name in known}
-    return Comparison.of(evaluations, metrics=known["metrics"], **said)
+    return compare_evaluations(evaluations, known["metrics"], **said)
 
 
 def _evaluation(document: Document) -> Evaluation:
     with document.place("evaluation"):
         texts, said = document.content["texts"], document.content["evaluation"]
-    record = evaluation_of(said, document, texts)
-    totals = None
-    if isinstance(record, Scores) and record.origin is None:
-        with document.place("scale"):
-            totals = replace(totals_of(record), scale=scale_of(said))  # the values do not show it
-    return Evaluation(record, totals=totals, labels=document.labels)
+    return Evaluation(evaluation_of(said, document, texts), labels=document.labels)
 
 
 def _questions(document: Document) -> EvaluationSet:
@@ -95,9 +93,9 @@ READERS: Mapping[str, Callable[[Document], Any]] = {
     "labels": labels_of,
     "questions": _questions,
     "run": _run,
-    "sample": sample_of,
     "tuning": _tuning,
     ANSWERS: lambda document: Answers(document.name).run(),
+    **{each.kind: partial(of_saved_fields, each) for each in (Estimate, Pool, Sample)},
 }
 """The reader of each kind of file."""
 
@@ -134,15 +132,15 @@ def save_run(run: RunMapping | Run, path: str | PathLike[str], *, labels: Labels
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Load any saved result: an evaluation, comparison, tuning, question set, labels, sample or run.
+    """Load any saved result: an evaluation, comparison, tuning, question set, pool, sample, labels, estimate or run.
 
     A loaded object works as before it was saved: explanations, slices, reports, comparisons, merging. Every number is
     the same to the last bit. Loading runs no code from the file, so import the module that defines a metric of your own
     before you load a result with it.
 
     Args:
-        path: A file written by `Evaluation.save`, `Comparison.save`, `EvaluationSet.save`, `Tuning.save`,
-            `save_run` or `retrieve(..., resume=path)`, or exported from a labelling page. It can be compressed.
+        path: A file written by the method `save` of any of these, by `save_run` or `retrieve(..., resume=path)`, or
+            exported from a labelling page. It can be compressed.
 
     Raises:
         OSError: If the file cannot be opened.

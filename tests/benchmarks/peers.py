@@ -152,7 +152,7 @@ IMPORTS = {
     "numpy": "import numpy",
     US: "import retrieval_metrics",
     FIRST: "import retrieval_metrics as rm; rm.evaluate({'q': ['d']}, {'q': ['d']}).means",
-    "retrieval-metrics and polars, for files": "import retrieval_metrics, polars",
+    "retrieval-metrics and polars, for files": "import retrieval_metrics as rm, polars; rm.read_run, rm.evaluate",
     "pytrec_eval-terrier": "import pytrec_eval",
     "ir-measures": "import ir_measures",
     "ranx": "import ranx",

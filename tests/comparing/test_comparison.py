@@ -249,9 +249,9 @@ def test_the_table_of_means_is_that_of_the_evaluations() -> None:
 def test_evaluations_that_are_there_already_can_be_compared() -> None:
     qrels, runs = drawn(15, 7)
     evaluations = {name: rm.evaluate(qrels, run, [*METRICS, "map"]) for name, run in runs.items()}
-    assert str(rm.Comparison.of(evaluations)) == str(rm.compare(qrels, runs, [*METRICS, "map"]))
+    assert str(rm.compare(evaluations)) == str(rm.compare(qrels, runs, [*METRICS, "map"]))
     evaluations["b"] = rm.evaluate(qrels, runs["b"], ["map", "err"])
-    assert list(rm.Comparison.of(evaluations).table) == ["map"]
+    assert list(rm.compare(evaluations).table) == ["map"]
 
 
 def test_a_dataframe_has_a_row_per_difference() -> None:
@@ -317,11 +317,11 @@ def test_an_error_in_one_run_names_the_system() -> None:
 def test_evaluations_that_do_not_belong_together_are_refused() -> None:
     one = rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr")
     with pytest.raises(ValueError, match=r"in 'a' and 'b' \(standard and autorag\) no_relevant is"):
-        rm.Comparison.of({"a": one, "b": rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", semantics="autorag")})
+        rm.compare({"a": one, "b": rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", semantics="autorag")})
     with pytest.raises(ValueError, match="no metric in common: mrr was not computed in 'b'"):
-        rm.Comparison.of({"a": one, "b": rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "map")})
-    with pytest.raises(TypeError, match="'b' must be an Evaluation, got dict"):
-        rm.Comparison.of({"a": one, "b": {"q": ["d"]}})  # type: ignore[dict-item]  # the point of the line
+        rm.compare({"a": one, "b": rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "map")})
+    with pytest.raises(TypeError, match="'b' must be an Evaluation as the others are, got dict"):
+        rm.compare({"a": one, "b": {"q": ["d"]}})  # type: ignore[arg-type]  # the point of the line
 
 
 def test_a_margin_is_answered_per_metric_and_a_small_set_says_how_many_queries_it_takes() -> None:
@@ -444,7 +444,7 @@ def test_clusters_widen_the_intervals_and_raise_the_p_value() -> None:
     evaluation = rm.evaluate(qrels, runs["a"], "mrr", clusters=of.get)
     assert evaluation.intervals()["mrr"] == together.intervals["mrr"]["a"]
     assert (
-        rm.Comparison.of({name: rm.evaluate(qrels, run, "mrr", clusters=of) for name, run in runs.items()})
+        rm.compare({name: rm.evaluate(qrels, run, "mrr", clusters=of) for name, run in runs.items()})
         .difference("mrr")
         .paired
         == other.paired

@@ -147,6 +147,8 @@ SAVED: dict[str, Any] = {
         .sample(5)
         .save(path)
     ),
+    "pool": rm.pool({"q1": "why?", "q2": "how?"}, {"q1": ["a", "b"], "q2": ["b"]}, {"a": "One.", "b": "Two."}).save,
+    "labels": rm.Labels.of({"q1": {"a": 3, "b": 1}, "q2": {"a": 0}}, by="Ada", relevant_from=2).save,
 }
 
 

@@ -364,3 +364,17 @@ def test_the_rubric_of_the_labels_reaches_the_metrics_of_the_estimate() -> None:
     assert found.means["mrr"] == same.means["mrr(rel=2)"] != estimate(metrics="mrr").means["mrr"]
     assert found.difference("mrr").mean == same.difference("mrr(rel=2)").mean
     assert "relevant: from grade 2" in str(found)
+
+
+def test_people_for_whom_nothing_is_relevant_are_named_as_the_reason() -> None:
+    queries = {f"q{at}": "why?" for at in range(20)}
+    sample = rm.EvaluationSet(queries, {query: ["d"] for query in queries}).sample(10)
+    with pytest.raises(ValueError, match="defined for 0 of 10 labelled queries") as caught:
+        rm.evaluate_with_labels(
+            {query: ["d"] for query in queries},
+            "mrr",
+            people={query: {"d": 0} for query in sample},
+            model={query: {"d": 0} for query in queries},
+            sample=sample,
+        )
+    assert caught.value.__notes__ == ["while estimating mrr of 'the run'"]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.presentation import charts_in_html as draw
 from retrieval_metrics.presentation.charts import ChartRow, Rows
 from retrieval_metrics.reporting.charting import changes_of, means_of_one
 from retrieval_metrics.statistics import Interval
@@ -27,6 +28,13 @@ def test_a_scale_has_0_and_every_end(
 ) -> None:
     rows = [ChartRow("a", value, Interval(low, high), "") for value, low, high in values]
     assert Rows.of("", "", rows, least).ends == ends
+
+
+@pytest.mark.parametrize("ends", [(0.1, 0.4), (-0.4, -0.1), (-0.2, 0.4)])
+def test_0_is_marked_among_gains_also_where_all_are_on_one_side(ends: tuple[float, float]) -> None:
+    rows = [ChartRow("a", sum(ends) / 2, Interval(*ends), "")]
+    drawn = [draw.rows(Rows.of("", "", rows, gains=gains)).count('class="zero"') for gains in (True, False)]
+    assert drawn == [1, int(ends[0] < 0)]
 
 
 def test_what_has_another_scale_than_0_to_1_stands_apart() -> None:

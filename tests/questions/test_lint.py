@@ -1,6 +1,9 @@
 """A lint finds what is planted, says where, stays quiet where nothing is wrong, and mends only what is safe."""
 
 import copy
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +145,7 @@ class TestJudgments:
         assert found(result, "unknown_document") == ["q1", "q2"]
         assert found(result, "impossible_group") == []
         repaired = result.repaired()
-        assert repaired.qrels == QRELS | {"q1": [{"vault": 1.0}], "q2": {"coffee": 1}}
+        assert repaired.qrels == QRELS | {"q1": {"vault": 1.0}, "q2": {"coffee": 1}}
         assert serious(repaired.lint(CORPUS)) == []
 
     def test_the_ids_of_the_corpus_are_enough_for_that(self) -> None:
@@ -530,3 +533,33 @@ def test_a_question_in_no_known_language_is_named() -> None:
     texts = {"q1": "Who opens the vault?", "q2": "kuka avaa holvin yöllä ilman avainta"}
     unchecked = rm.EvaluationSet(texts, {"q1": ["a"], "q2": ["a"]}).lint({"a": "The officer opens the vault"}).unchecked
     assert any("1 of 2 questions make sense without their passage, such as 'q2'," in one for one in unchecked)
+
+
+SAME_EVERYWHERE = """
+import retrieval_metrics as rm
+texts = {f"d{at}": " ".join(f"word{at * at % 7}{each} and" for each in range(30 + at)) for at in range(24)}
+queries = {f"q{at}": f"which word {at // 2} comes after word{at // 2}?" for at in range(12)}
+qrels = {query: {f"d{at}", f"d{at + 3}", f"gone {at}", f"lost {at}"} for at, query in enumerate(queries)}
+grouped = {query: [judged, {"no", "nowhere", query}] for query, judged in qrels.items()}
+for judgments in (qrels, grouped):
+    lint = rm.EvaluationSet(queries, judgments).lint(texts)
+    for finding in [*lint, *lint.repaired().lint(texts)]:
+        print(finding)
+"""
+
+
+def test_every_process_finds_the_same_in_the_same_order() -> None:
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", SAME_EVERYWHERE],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert said[0] == said[1]
+    assert {"contradicting_judgments", "unknown_document", "impossible_group", "unjudged_duplicate"} <= {
+        name for name in MEANING if f"name='{name}'" in said[0]
+    }

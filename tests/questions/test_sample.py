@@ -1,7 +1,6 @@
 """Drawing the queries that people are to grade."""
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,19 +57,10 @@ def test_what_cannot_be_drawn_says_why(arguments: dict[str, Any], error: str) ->
         QUESTIONS.sample(**arguments)
 
 
-@pytest.mark.parametrize("strata", [None, KINDS])
-def test_a_sample_is_loaded_as_it_was_saved(strata: Any, tmp_path: Path) -> None:
-    sample = QUESTIONS.sample(12, strata, seed=3)
-    sample.save(tmp_path / "sample.json")
-    loaded = rm.load(tmp_path / "sample.json")
-    assert (loaded.queries, loaded.of, loaded.seed) == (sample.queries, sample.of, 3)
-    assert dict(loaded.probabilities) == dict(sample.probabilities)
-    assert loaded.strata == sample.strata
-    assert str(loaded) == str(sample)
-
-
 def test_probabilities_that_are_given_are_checked() -> None:
     with pytest.raises(ValueError, match="the probability of query 'q1' must be above 0 and at most 1"):
         Sample.given({"q1": 0.0}, of=["q1"])
     with pytest.raises(ValueError, match="query 'q9' was drawn, but is not among the 1"):
         Sample.given({"q9": 0.5}, of=["q1"])
+    with pytest.raises(ValueError, match="a sample has queries, each with its probability"):
+        Sample.given({}, of=["q1"])

@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
     from retrieval_metrics.definition.definition import Definition
+
+HeldT = TypeVar("HeldT")
+
+_modules: list[str] = []
+
+
+def add_from(module: str) -> None:
+    """Have a module that adds metrics imported before the first one is looked up."""
+    _modules.append(module)
+
+
+class _Table(Mapping[str, HeldT]):
+    """What is known by name. Looking at it imports the modules that add metrics, unless that has been done."""
+
+    def __init__(self, held: dict[str, HeldT]) -> None:
+        self._held = held
+
+    @property
+    def _whole(self) -> dict[str, HeldT]:
+        for module in _modules:
+            import_module(module)  # waits if another thread is importing it
+        return self._held
+
+    def __getitem__(self, name: str) -> HeldT:
+        return self._whole[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._whole)
+
+    def __len__(self) -> int:
+        return len(self._whole)
+
 
 _DEFINITIONS: dict[str, Definition] = {}
 _NAME_OF: dict[str, str] = {}
 
-DEFINITIONS: Mapping[str, Definition] = MappingProxyType(_DEFINITIONS)
+DEFINITIONS: Mapping[str, Definition] = _Table(_DEFINITIONS)
 """Every metric by its canonical name."""
 
-NAME_OF: Mapping[str, str] = MappingProxyType(_NAME_OF)
+NAME_OF: Mapping[str, str] = _Table(_NAME_OF)
 """The canonical name for each spelling."""
 
 

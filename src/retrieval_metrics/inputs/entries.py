@@ -8,6 +8,7 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.inputs.judgment_reader import in_order
 from retrieval_metrics.inputs.pieces import Metadata, Piece, Quote, Span, Text
 from retrieval_metrics.inputs.retrieved import Retrieved
 
@@ -139,7 +140,7 @@ def of_judgments(judgments: Any, where: str) -> Any:
             return graded
         return [{**of_judged(judged, where), "grade": grade} for judged, grade in graded.items()]
     if isinstance(judgments, (set, frozenset)):
-        judgments = sorted(judgments, key=lambda one: (type(one).__name__, repr(one)))
+        judgments = in_order(judgments)
     if any(isinstance(one, (Mapping, list, tuple, set, frozenset)) for one in judgments):
         return [of_judgments(group, where) for group in judgments]
     if any(isinstance(one, Piece) for one in judgments):

@@ -99,9 +99,16 @@ class JudgmentReader:
         return grade_column(self.member_grades, documents, owners[self.member_documents], queries)
 
 
+def in_order(entries: Iterable[Any]) -> list[Any]:
+    """Return the entries of a set in an order that is the same in every process."""
+    return sorted(entries, key=lambda one: (type(one).__name__, repr(one)))
+
+
 def _plain(judgments: Any, query: QueryId) -> Any:
-    """Return judgments as a mapping or a collection, with arrays and series as lists."""
-    if isinstance(judgments, (dict, list, tuple, set, frozenset, Mapping)):
+    """Return judgments as a mapping or a list, with arrays and series as lists."""
+    if isinstance(judgments, (set, frozenset)):
+        return in_order(judgments)
+    if isinstance(judgments, (dict, list, tuple, Mapping)):
         return judgments
     if isinstance(judgments, (str, bytes, Piece)):
         what = f"the bare {type(judgments).__name__}" if isinstance(judgments, Piece) else "the bare string"
@@ -124,6 +131,8 @@ def _group_grades(group: Any, number: int, query: QueryId) -> Mapping[Relevant, 
         raise ValueError(f"group {number} of query {query!r} is empty, so nothing could ever satisfy it; leave it out")
     if isinstance(group, Mapping):
         return group
+    if isinstance(group, (set, frozenset)):
+        group = in_order(group)
     for document in group:
         if isinstance(document, (list, tuple, set, frozenset, Mapping)):
             raise TypeError(

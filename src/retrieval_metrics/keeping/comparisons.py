@@ -10,6 +10,7 @@ from retrieval_metrics.keeping.evaluations import evaluation_of, metric_of, of_e
 from retrieval_metrics.keeping.records import of_record, record_of
 from retrieval_metrics.results.aligned import Aligned
 from retrieval_metrics.results.compared import Compared
+from retrieval_metrics.results.differences import Differences
 from retrieval_metrics.results.scores import Scores
 
 if TYPE_CHECKING:
@@ -29,10 +30,25 @@ def save_comparison(compared: Compared, path: str | PathLike[str], labels: Label
     sections = {
         **of_systems(compared.scores, rankings=rankings),
         "metrics": Lines(map(of_metric, compared.metrics)),
-        **{name: of_record(getattr(compared, name), name) for name in OTHERS},
-        "differences": Lines(of_record(each, f"the difference in {each.metric}") for each in compared.differences),
+        **_of_others(compared),
     }
     write_document(path, "comparison", sections, labels)
+
+
+def are_alike(one: Compared, other: Compared) -> bool:
+    """Return whether two comparisons hold the same numbers, as a saved one and what is loaded of it do."""
+    return (
+        list(one.scores.items()) == list(other.scores.items())
+        and one.metrics == other.metrics
+        and _of_others(one) == _of_others(other)
+    )
+
+
+def _of_others(compared: Compared) -> dict[str, Any]:
+    """Return what is neither scores nor metrics as JSON holds it, where NaN equals itself."""
+    others = {name: of_record(getattr(compared, name), name) for name in OTHERS}
+    differences = (of_record(each, f"the difference in {each.metric}") for each in compared.differences)
+    return {**others, "differences": Lines(differences)}
 
 
 def has_earlier_tests(document: Document) -> bool:
@@ -90,7 +106,7 @@ def compared_of(document: Document, *, differences: bool = True) -> dict[str, An
                 known[name] = record_of(content[name])
     if differences:
         with document.place("differences"):
-            known["differences"] = tuple(record_of(each) for each in content["differences"])
+            known["differences"] = Differences(record_of(each) for each in content["differences"])
     with document.place("metrics"):
         metrics = tuple(metric_of(each, document.name) for each in content["metrics"])
     aligned = Aligned.of(scores, metrics, known.get("clusters"))

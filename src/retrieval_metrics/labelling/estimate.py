@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import isinf, isnan
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from retrieval_metrics.checks import data_frame
 from retrieval_metrics.definition.metric import spelled
+from retrieval_metrics.keeping.saved_fields import SavedFields
+from retrieval_metrics.labelling.estimated import EstimatedDifference, EstimatedMean
+from retrieval_metrics.labelling.people_and_model import Agreement
 from retrieval_metrics.presentation import numbers, page
-from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.chosen import fitting
 from retrieval_metrics.results.conclusion import rare_changes
+from retrieval_metrics.statistics import CorrectedMean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,8 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.labelling.estimated import EstimatedDifference, EstimatedMean
-    from retrieval_metrics.labelling.people_and_model import Agreement
     from retrieval_metrics.questions.sample import Sample
     from retrieval_metrics.statistics import Interval
 
@@ -38,7 +39,7 @@ TARGET = "the mean over the population of queries of which these {} are a random
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Estimate(Printed):
+class Estimate(SavedFields):
     """Means and differences of systems from a model's grades for all queries and people's for a sample of them.
 
     They estimate the mean over the population of queries of which these are a random sample, as graded by people.
@@ -53,6 +54,9 @@ class Estimate(Printed):
         names: The names of people and the model.
         notes: Further notes, as sentences.
     """
+
+    kind: ClassVar[str] = "estimate"
+    records: ClassVar[tuple[type, ...]] = (Agreement, CorrectedMean, EstimatedDifference, EstimatedMean)
 
     estimated: Mapping[tuple[str, str], EstimatedMean]
     differences: tuple[EstimatedDifference, ...]

@@ -186,9 +186,11 @@ class _Values(NamedTuple):
 
     def bounds(self, metric: Metric) -> tuple[float, float]:
         values = np.array([value for scores in self for value in scores.per_query[str(metric)].values()])
+        values = values[~np.isnan(values)]
         best = np.concatenate([scores.best(metric) for scores in self])
         highest = float(np.max(best, initial=0.0, where=np.isfinite(best)))
-        return ideal.bounds(metric, float(np.nanmin(values)), float(np.nanmax(values)), highest or None)
+        smallest, largest = (float(end(values, default=0.0)) for end in (min, max))
+        return ideal.bounds(metric, smallest, largest, highest or None)
 
 
 class _Design(NamedTuple):
@@ -228,7 +230,8 @@ def _mean(metric: Metric, system: str, values: _Values, design: _Design) -> Esti
     try:
         found = design.corrected(people, model, high - low)
     except ValueError as error:
-        error.add_note(f"while estimating {metric} of {system!r}; clusters=None takes all queries as independent")
+        alone = "" if design.clusters is None else "; clusters=None takes all queries as independent"
+        error.add_note(f"while estimating {metric} of {system!r}{alone}")
         raise
     return EstimatedMean(str(metric), system, found, (low, high), _is_binary(metric, people))
 

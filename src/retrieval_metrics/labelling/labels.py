@@ -285,6 +285,14 @@ class Labels(Printed):
         rows = [[getattr(label, name) for name in FIELDS] for label in self.labels]
         return data_frame(rows, FIELDS)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Labels):
+            return NotImplemented
+        return (self.labels, self.notes, self.scale) == (other.labels, other.notes, other.scale)
+
+    def __hash__(self) -> int:
+        return hash(self.labels)
+
     def __len__(self) -> int:
         return len(self.labels)
 

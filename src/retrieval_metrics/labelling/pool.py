@@ -6,16 +6,16 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from retrieval_metrics.checks import data_frame, integer, positive_integer
+from retrieval_metrics.keeping.saved_fields import SavedFields
 from retrieval_metrics.labelling.drawing import where_systems_differ
 from retrieval_metrics.labelling.grading import grades_of
 from retrieval_metrics.labelling.label import RELEVANT_FROM
 from retrieval_metrics.labelling.labelling_page import write_pages
-from retrieval_metrics.labelling.pooled import kinds_of, together, with_texts
+from retrieval_metrics.labelling.pooled import Pooled, kinds_of, together, with_texts
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.questions.sample import Sample, draw
 from retrieval_metrics.retrieving.event_loop import run_until_complete
@@ -34,14 +34,13 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.labelling.labels import Labels
     from retrieval_metrics.labelling.people_and_model import Kinds
-    from retrieval_metrics.labelling.pooled import Pooled
 
 By = Literal["rank", "effect", "random"]
 COLUMNS = ("query", "document", "text", "best_rank", "found_by", "effect")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pool(Printed):
+class Pool(SavedFields):
     """Documents to grade, each with its ranks in the systems that found it.
 
     Attributes:
@@ -52,6 +51,9 @@ class Pool(Printed):
         judged: How many were left out because they are judged.
         sources: The document that each query comes from, as far as it is known.
     """
+
+    kind: ClassVar[str] = "pool"
+    records: ClassVar[tuple[type, ...]] = (Pooled,)
 
     items: tuple[Pooled, ...]
     queries: Mapping[Any, str]

@@ -46,20 +46,30 @@ class Rows(NamedTuple):
         title: What stands above them.
         label: What the values and their intervals are.
         rows: The rows, from the top.
-        ends: The ends of the scale; 0 is marked if it lies between.
+        ends: The ends of the scale.
+        zero: Whether 0 is marked: it parts gains from losses, or lies within the scale.
     """
 
     title: str
     label: str
     rows: Sequence[ChartRow]
     ends: tuple[float, float]
+    zero: bool
 
     @classmethod
-    def of(cls, title: str, label: str, rows: Sequence[ChartRow], least: float = 0.0) -> Rows:
-        """Return rows on a scale that has 0, `least`, and every value with its interval."""
+    def of(cls, title: str, label: str, rows: Sequence[ChartRow], least: float = 0.0, *, gains: bool = False) -> Rows:
+        """Return rows on a scale that has 0, `least`, and every value with its interval.
+
+        Args:
+            title: What stands above them.
+            label: What the values and their intervals are.
+            rows: The rows.
+            least: What the scale has at least.
+            gains: Whether the values are gains and losses, told apart by the side of 0 they are on.
+        """
         found = [0.0, least, *(end for row in rows for end in (row.value, *row.interval) if isfinite(end))]
         low, high = min(found), max(found)
-        return cls(title, label, rows, (low, high if high > low else low + 1))
+        return cls(title, label, rows, (low, high if high > low else low + 1), gains or low < 0)
 
 
 class Line(NamedTuple):

@@ -60,7 +60,7 @@ def rows(chart: Rows) -> str:
         return f"{100 * min(max((value - low) / (high - low), 0), 1):.4g}%"
 
     line = '<line class="rule" x1="0" x2="100%" y1="9" y2="9"/>'
-    if low < 0 < high:  # a gain or a loss is told by the side of 0 it is on
+    if chart.zero:
         line += f'<line class="zero" x1="{place(0)}" x2="{place(0)}" y2="18"/>'
     cells = []
     for name, value, interval, said, at, sign in chart.rows:

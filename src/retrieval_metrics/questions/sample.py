@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from os import fspath
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from retrieval_metrics.checks import id_kind, integer, positive_integer, proportion
 from retrieval_metrics.grouped import grouped
-from retrieval_metrics.inputs.entries import of_id
-from retrieval_metrics.keeping.document import Document, write_document
-from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.keeping.saved_fields import SavedFields
 from retrieval_metrics.presentation.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
-    from os import PathLike
 
     from retrieval_metrics.aliases import QueryId
 
@@ -26,7 +22,7 @@ EACH = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sample(Printed):
+class Sample(SavedFields):
     """A random sample of queries, with their probabilities of being drawn.
 
     Attributes:
@@ -36,7 +32,13 @@ class Sample(Printed):
         strata: The stratum of each of all queries; None if there are none.
         sources: The document that each query comes from, as far as it is known.
         seed: The seed of the sample; None if the probabilities were given.
+
+    Raises:
+        TypeError: If a probability is not a number.
+        ValueError: If it is not above 0 and at most 1, nothing was drawn, or a drawn query is not among all.
     """
+
+    kind: ClassVar[str] = "sample"
 
     queries: tuple[QueryId, ...]
     of: tuple[QueryId, ...]
@@ -44,6 +46,15 @@ class Sample(Printed):
     strata: Mapping[Any, Hashable] | None = None
     sources: Mapping[Any, str] = field(default_factory=dict)
     seed: int | None = None
+
+    def __post_init__(self) -> None:
+        known = set(self.of)
+        for query, probability in self.probabilities.items():
+            proportion(probability, f"the probability of query {query!r}", one=True)
+            if query not in known:
+                raise ValueError(f"query {query!r} was drawn, but is not among the {len(known)} queries to draw from")
+        if not self.queries or set(self.queries) != self.probabilities.keys():
+            raise ValueError(f"a sample has queries, each with its probability, got {list(self.probabilities)}")
 
     @classmethod
     def given(cls, probabilities: Mapping[Any, float], of: Sequence[QueryId]) -> Sample:
@@ -54,8 +65,8 @@ class Sample(Printed):
             of: All queries from which they were drawn.
 
         Raises:
-            TypeError: If a probability is not a number.
-            ValueError: If it is not above 0 and at most 1, or a drawn query is not among all.
+            TypeError: As `Sample`, or if the probabilities are no mapping.
+            ValueError: As `Sample`.
 
         Example:
             >>> print(Sample.given({"q1": 0.5, "q4": 1.0}, of=["q1", "q2", "q4"]))
@@ -63,11 +74,6 @@ class Sample(Printed):
         """
         if not isinstance(probabilities, Mapping):
             raise TypeError(f"probabilities must map query ids to numbers, got {type(probabilities).__name__}")
-        known = set(of)
-        for query, probability in probabilities.items():
-            proportion(probability, f"the probability of query {query!r}", one=True)
-            if query not in known:
-                raise ValueError(f"query {query!r} was drawn, but is not among the {len(known)} queries to draw from")
         return cls(tuple(probabilities), tuple(of), dict(probabilities))
 
     def __len__(self) -> int:
@@ -78,31 +84,6 @@ class Sample(Printed):
 
     def __contains__(self, query: object) -> bool:
         return query in self.probabilities
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the sample to a file that `load` reads.
-
-        Args:
-            path: The JSON file; a further `.gz` or `.zst` compresses it.
-
-        Raises:
-            ValueError: If a stratum is neither text nor a number.
-            OSError: If the file cannot be written; an existing file stays as it was.
-        """
-        strata = self.strata
-        if strata is not None and (odd := [one for one in strata.values() if not isinstance(one, (str, int))]):
-            raise ValueError(f"stratum {odd[0]!r} must be text or a whole number to be saved in {fspath(path)}")
-        rows = [
-            [
-                of_id(query),
-                self.probabilities.get(query),
-                None if strata is None else strata[query],
-                self.sources.get(query),
-            ]
-            for query in self.of
-        ]
-        order = [self.of.index(query) for query in self.queries]
-        write_document(path, "sample", {"queries": rows, "drawn": order, "seed": self.seed})
 
     def _tables(self) -> list[Table]:
         counts = f"{len(self):,} of {len(self.of):,} queries"
@@ -117,9 +98,6 @@ class Sample(Printed):
             rows.append([str(stratum), f"{sum(query in self for query in held):,}", f"{len(held):,}"])
         title = f"{counts}, drawn at random in strata (seed {self.seed})"
         return [Table(["stratum", "drawn", "of"], rows, title=title)]
-
-    def __str__(self) -> str:
-        return Printed.__str__(self)
 
     def __repr__(self) -> str:
         return f"<Sample: {len(self)} of {len(self.of)} queries>"
@@ -191,23 +169,3 @@ def _layers(queries: Sequence[QueryId], strata: Mapping[Any, Hashable]) -> dict[
         if len(held) < EACH:
             raise ValueError(f"stratum {stratum!r} has a single query, {held[0]!r}; put it into another stratum")
     return layers
-
-
-def sample_of(document: Document) -> Sample:
-    """Return the sample that was saved.
-
-    Raises:
-        ValueError: If something is not understood, naming its place.
-    """
-    with document.place("queries"):
-        rows = [tuple(row) for row in document.content["queries"]]
-        every = tuple(query for query, *_ in rows)
-        probabilities = {query: probability for query, probability, _, _ in rows if probability is not None}
-        strata = {query: stratum for query, _, stratum, _ in rows if stratum is not None}
-        sources = {query: source for query, _, _, source in rows if source is not None}
-        drawn = Sample.given(probabilities, every)
-    with document.place("drawn"):
-        queries = tuple(every[at] for at in document.content["drawn"])
-        if sorted(map(str, queries)) != sorted(map(str, probabilities)):
-            raise ValueError("the queries drawn are not those with a probability")
-    return replace(drawn, queries=queries, strata=strata or None, sources=sources, seed=document.content.get("seed"))

@@ -9,7 +9,7 @@ from retrieval_metrics.definition.metric import Metric, first_telling
 from retrieval_metrics.explaining.explainer import FirstOf, texts_of
 from retrieval_metrics.explaining.explanation import worst
 from retrieval_metrics.presentation import numbers, page
-from retrieval_metrics.reporting.verdict import differences_table, means_table
+from retrieval_metrics.reporting.verdict import means_table
 from retrieval_metrics.results.standings import main_pair, ranking_of
 from retrieval_metrics.results.summary import summary_in_words
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from retrieval_metrics.presentation.tables import Table
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.results.totals import Totals
 
 LOWEST = 5
 """The number of queries with the lowest values that are shown."""
@@ -30,9 +30,10 @@ PAIRS = 12
 """The number of pairs of systems whose differences are shown; `comparison.differences` shows all."""
 
 
-def evaluation_html(scores: Scores) -> str:
-    """Return the means in plain words, and the worst queries with their results."""
-    return summary_in_words(scores).html() + _worst(scores, first_telling(scores.metrics), {})
+def evaluation_html(record: Scores | Totals) -> str:
+    """Return the means in plain words, and the worst queries with their results, if these are kept."""
+    worst = _worst(record.of_queries, first_telling(record.metrics), {}) if record.origin else ""
+    return summary_in_words(record).html() + worst
 
 
 def comparison_html(comparison: Compared) -> str:
@@ -42,7 +43,8 @@ def comparison_html(comparison: Compared) -> str:
     ranking = ranking_of(comparison)
     if len(sentences) > SENTENCES:
         sentences = [*comparison.conclusions.caveats, *ranking.sentences, *comparison.conclusions.flattery]
-    shown = [means_table(comparison), *_pairs(comparison)]
+    pairs = list(comparison.differences.by_pair.values())[:PAIRS]
+    shown = [means_table(comparison), *(those.table() for those in pairs)]
     parts = [
         f"<ul>{''.join(f'<li>{escape(sentence.strip())}</li>' for sentence in sentences)}</ul>",
         *(table.html() for table in ranking.tables),
@@ -52,10 +54,6 @@ def comparison_html(comparison: Compared) -> str:
     corpus = FirstOf(*map(texts_of, comparison.scores.values())) if known else {}
     best = main_pair(comparison, main) if known else ()
     return "".join([*parts, *(_worst(comparison.scores[system], main, corpus, f", {system}") for system in best)])
-
-
-def _pairs(comparison: Compared) -> list[Table]:
-    return [differences_table(comparison.of_pair(pair), comparison.level) for pair in comparison.pairs[:PAIRS]]
 
 
 def _worst(scores: Scores, metric: Metric, corpus: Mapping[Any, str], of_system: str = "") -> str:

@@ -19,7 +19,6 @@ from retrieval_metrics.reporting.queries import QueryData
 from retrieval_metrics.reporting.unscripted import note, unscripted
 from retrieval_metrics.reporting.verdict import (
     GLOSSARY,
-    differences_table,
     means_table,
     retrieval_tables,
     said_of_design_effects,
@@ -100,7 +99,7 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
     """Write the report of a comparison; see `Comparison.report`."""
     main = first_telling(comparison.metrics)
     pair = main_pair(comparison, main)
-    by_pair = [differences_table(comparison.of_pair(each), comparison.level, whole=True) for each in comparison.pairs]
+    by_pair = comparison.differences.tables
     sentences = comparison.conclusions.sentences
     leads = len(sentences) <= SENTENCES
     said = sentences if leads else [*comparison.conclusions.caveats, *ranking_of(comparison).sentences]

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.metric import Metric, first_telling
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.summary import said_of_count, said_of_few, said_of_given
+from retrieval_metrics.results.clustered import said_of_count, said_of_few
+from retrieval_metrics.results.standings import ranking_of
+from retrieval_metrics.results.summary import said_of_given
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
     from retrieval_metrics.results.compared import Compared
-    from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.ignorance import UnjudgedBounds
 
-MOVED = 3
-"""The number of queries named as those that moved most."""
+FEW_PAIRS = 2
+"""The largest number of pairs for which a comparison prints every difference; for more it prints the ranking."""
 QUANTILES = {"median": 0.5, "95th percentile": 0.95, "longest": 1.0}
 """How long a retriever takes."""
 
@@ -40,12 +41,23 @@ GLOSSARY = {
 
 
 def comparison_tables(comparison: Compared) -> list[Table]:
-    """Return the means, the differences of each pair of systems, and the conclusions."""
-    return [
-        means_table(comparison),
-        *(differences_table(comparison.of_pair(pair), comparison.level) for pair in comparison.pairs),
-        Table((), (), [*comparison.conclusions.sentences, *small_print(comparison)]),
+    """Return the means, the differences of each pair and the conclusions; of many pairs, the ranking instead."""
+    timed, notes = retrieval_tables(comparison), notes_tables(comparison)
+    conclusions, pairs = comparison.conclusions, comparison.differences.by_pair
+    if len(pairs) <= FEW_PAIRS:
+        words = Table((), (), [*conclusions.sentences, *small_print(comparison)])
+        return [means_table(comparison), *(those.table() for those in pairs.values()), words, *timed, *notes]
+    ranking = ranking_of(comparison)
+    more = f"print(comparison.conclusions) says what each of the {numbers.count(len(pairs), 'pair')} shows"
+    said = [
+        *conclusions.caveats,
+        *ranking.sentences,
+        *conclusions.flattery,
+        more,
+        *small_print(comparison, pairs=False),
     ]
+    ranked = (replace(ranking, seconds={}) if timed else ranking).tables  # not the seconds twice
+    return [*ranked, *timed, *notes, Table((), (), said)]
 
 
 def means_table(comparison: Compared) -> Table:
@@ -75,50 +87,6 @@ def _said_of_bounds(bounds: UnjudgedBounds) -> list[str]:
         kind = f"outer bounds: too many grades to try in {numbers.queries(outer)}" if outer else "exact"
         notes.append(f"{metric} with any grades ({grades}) of {bounds.graded(metric)}: {ends} ({kind})")
     return notes
-
-
-def differences_table(pair: Sequence[Difference], level: float, *, whole: bool = False) -> Table:
-    """Return the differences of one pair of systems, a row per metric.
-
-    Args:
-        pair: The differences.
-        level: The confidence level.
-        whole: Whether effect sizes and detectable differences are shown too.
-    """
-    header = ["metric", "difference", numbers.level_name(level), "p", "won/tied/lost"]
-    rows = []
-    for each in pair:
-        paired = each.paired
-        cells = [
-            each.metric,
-            numbers.signed(each.mean),
-            numbers.interval(each.interval, difference=True),
-            numbers.p_value(each.p_corrected),
-            f"{paired.wins}/{paired.ties}/{paired.losses}",
-        ]
-        rows.append(
-            [*cells, numbers.signed(paired.effect_size), numbers.size(each.detectable().low)] if whole else cells
-        )
-    header += ["effect", "detects"] if whole else []
-    return Table(header, rows, [said_of_moved(telling(pair))], f"{pair[0].system} - {pair[0].baseline}")
-
-
-def telling(pair: Sequence[Difference]) -> Difference:
-    """Return the first difference whose metric is computed and not binary, or else the first."""
-    main = str(first_telling([Metric.parse(each.metric) for each in pair]))
-    return next(each for each in pair if each.metric == main)
-
-
-def best_first(difference: Difference) -> tuple[str, str]:
-    """Return the system that a difference above 0 favours, and the other."""
-    both = difference.system, difference.baseline
-    return both if difference.higher_is_better else both[::-1]
-
-
-def said_of_moved(difference: Difference) -> str:
-    """Return which queries moved most, in words."""
-    moved = [f"{query} {numbers.signed(change)}" for query, change in difference.moved(MOVED)]
-    return f"moved most in {difference.metric}: {', '.join(moved) or 'none'}"
 
 
 def retrieval_tables(comparison: Compared) -> list[Table]:

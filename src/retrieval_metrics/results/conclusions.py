@@ -13,11 +13,10 @@ from retrieval_metrics.results.flattered import said_of_flattery
 from retrieval_metrics.statistics.paired import is_found
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.conclusion import ConclusionKind
     from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.differences import Differences
     from retrieval_metrics.results.flattered import Flattered
     from retrieval_metrics.results.ignorance import UnjudgedBounds
 
@@ -92,18 +91,18 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds wha
 
 
 def conclude(
-    differences: Sequence[Difference],
+    differences: Differences,
     *,
     level: float,
     margin: float | None,
     bounds: UnjudgedBounds | None,
-    caveats: Sequence[str],
+    caveats: tuple[str, ...],
     flattered: tuple[Flattered, ...] = (),
 ) -> Conclusions:
     """Return the conclusions that the differences of a comparison allow, pair by pair."""
     found = []
-    for pair in dict.fromkeys(each.pair for each in differences):
-        for each in (one for one in differences if one.pair == pair):
+    for those in differences.by_pair.values():
+        for each in those:
             grades = None if bounds is None or not each.n else _other_grades(each, bounds, level)
             kind = _kind(each, grades)
             compared = kind not in {"not comparable", "no common query"}
@@ -114,7 +113,7 @@ def conclude(
                     level=level,
                     margin=margin if compared else None,
                     other_grades=grades if compared else None,
-                    caveats=(*caveats,),
+                    caveats=caveats,
                 )
             )
     conclusions = Conclusions(found)

@@ -87,6 +87,15 @@ class Choice:
     p: float
     evaluations: Mapping[str, Evaluation]
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Choice):
+            return NotImplemented
+        # All else follows from these.
+        return self.rule == other.rule and list(self.evaluations.items()) == list(other.evaluations.items())
+
+    def __hash__(self) -> int:
+        return hash((self.rule.metrics, self.rule.default, tuple(self.evaluations)))
+
     @property
     def metric(self) -> str:
         """The metric that they were chosen by."""
@@ -118,10 +127,9 @@ class Choice:
             return f"Keep {self.default}: no other setting has a better {self.metric} on these questions."
         gain = numbers.signed(self.new_gain)
         if self.better:
-            return (
-                f"{self.winner} is better than {self.default} in {self.metric}; expect {gain} on new questions, not "
-                f"the {numbers.signed(self.gain)} of these."
-            )
+            here = numbers.signed(self.gain)
+            said = f"{self.winner} is better than {self.default} in {self.metric}; expect {gain} on new questions"
+            return f"{said}." if here == gain else f"{said}, not the {here} of these."
         if self.new_gain > 0:
             return (
                 f"Switching to {self.winner} is right on average ({gain} on new questions), but {self.questions:,} "

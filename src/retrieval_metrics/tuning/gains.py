@@ -19,4 +19,4 @@ def gains(tuning: Choice, most: int) -> Rows:
         gain = tuning.new_gain
         rows.insert(0, ChartRow("expected on new questions", gain, tuning.new_gain_interval, numbers.signed(gain), 1))
     label = f"difference in {tuning.metric}, with its {numbers.level_name(tuning.level)}"
-    return Rows.of(f"gain in {tuning.metric} over {tuning.default}", label, rows)
+    return Rows.of(f"gain in {tuning.metric} over {tuning.default}", label, rows, gains=True)

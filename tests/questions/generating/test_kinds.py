@@ -11,6 +11,7 @@ import pytest
 
 import retrieval_metrics as rm
 from corpus import topics
+from retrieval_metrics.questions.generating.candidate import Candidate, WantedQuestion
 from retrieval_metrics.retrieving import calling
 from scripted_model import ScriptedModel, Told
 
@@ -304,3 +305,19 @@ def test_a_lying_model_fills_a_set_of_all_kinds_and_nothing_false_gets_in(tmp_pa
 
 def between_texts(prompt: str) -> str:
     return prompt[prompt.index("<text>") :] if "<text>" in prompt else json.dumps(prompt)
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("Who opens the vault at night, and how?", "opens-vault-night-"),
+        ("谁在夜里打开金库，怎么打开？", "谁在夜里打开金库怎么打开-"),  # noqa: RUF001  (as Chinese writes them)
+        ("金库 24 小时开放吗", "金库-24-小时开放吗-"),
+        ("ห้องนิรภัยเปิดเมื่อไหร่", "ห้องนิรภัยเป-"),
+        ("금고는 누가 엽니까?", "금고는-누가-엽니까-"),
+        ("???", ""),
+    ],
+)
+def test_ids_can_be_read_in_every_script(question: str, named: str) -> None:
+    made = Candidate(WantedQuestion("one_passage", (0,)), question, [], 0.0).id
+    assert re.fullmatch(f"{named}[0-9a-f]{{6}}", made)

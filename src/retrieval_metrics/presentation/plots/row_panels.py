@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.presentation.charts import Changes, ChartRow, Rows, Shares
 
 MARGIN = 0.04
-"""How far a scale with values below 0 begins before the lowest, which would touch its name."""
+"""How far a scale on which 0 is marked begins before the lowest value, which would touch its name."""
 NAME = 20
 """Letters of a name beside its row, after which it is wrapped."""
 
@@ -41,9 +41,9 @@ def rows_panel(chart: Rows, *, small: bool = False) -> Panel:
     def draw(axes: Axes) -> None:
         for at, row in zip(_name_rows(axes, names), chart.rows, strict=True):
             _draw(axes, at, row, signed=any(one.sign.strip() for one in chart.rows))
-        axes.set_xlim(low - MARGIN * (high - low) if low < 0 else low, high)
-        if low < 0:
-            axes.axvline(0, color=rcParams["text.color"], linewidth=0.9)
+        axes.set_xlim(low - MARGIN * (high - low) if chart.zero else low, high)
+        if chart.zero:
+            axes.axvline(0, color=rcParams["text.color"], linewidth=0.9, clip_on=False)  # it may be the edge
         axes.locator_params(axis="x", nbins=4 if small else 6)
         axes.set_xlabel("" if small else chart.label)
         if chart.title:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.inputs.conversations import with_what_was_said
 from retrieval_metrics.inputs.fingerprints import question_fingerprint
 from retrieval_metrics.inputs.pieces import Quote
+from retrieval_metrics.inputs.sources import UNSPACED
 from retrieval_metrics.judging.matching.texts import words
 from retrieval_metrics.questions.words.languages import FUNCTION_WORDS
 
@@ -16,8 +18,11 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.inputs.pieces import Piece, Span
 
-MOST_WORDS, DIGITS = 4, 6
-"""Words and hexadecimal digits of an id: to read it, and to merge sets that were generated separately."""
+MOST_WORDS, MOST_LETTERS, DIGITS = 4, 12, 6
+"""Words, or letters of a script without spaces, and hexadecimal digits of an id: to read it, and to merge sets that
+were generated separately."""
+_LETTER = f"[{UNSPACED}]"
+_SEAM = re.compile(f"(?<={_LETTER})-(?={_LETTER})")
 
 
 class WantedQuestion(NamedTuple):
@@ -82,7 +87,9 @@ class Candidate:
     def __post_init__(self) -> None:
         asked = words(self.question)
         telling = [word for word in asked if word not in FUNCTION_WORDS] or asked
-        self.id = "-".join([*telling[:MOST_WORDS], question_fingerprint(self.in_context)[:DIGITS]])
+        most = MOST_LETTERS if re.match(_LETTER, telling[0] if telling else "") else MOST_WORDS
+        named = "-".join([*telling[:most], question_fingerprint(self.in_context)[:DIGITS]])
+        self.id = _SEAM.sub("", named)
 
     @property
     def in_context(self) -> str:

@@ -107,12 +107,9 @@ def _missing(passages: Passages, query: QueryId, quote: Quote) -> LintFinding:
 def _own_words(passages: Passages, quote: str) -> str | None:
     """Return the only part of the corpus that has the words of a quote, ignoring punctuation."""
     wanted = words(quote)
-    found = set()
-    for at in passages.having_all(wanted):
-        text = passages.items[at].text or ""
-        for start, end in _stretches(wanted, text):
-            found.add(text[start:end])
-    return found.pop() if len({normalised(text) for text in found}) == 1 else None
+    texts = (passages.items[at].text or "" for at in passages.having_all(wanted))
+    found = [text[start:end] for text in texts for start, end in _stretches(wanted, text)]
+    return found[0] if len({normalised(text) for text in found}) == 1 else None
 
 
 def _all_named(group: dict[Any, float], quote: Quote, count: int, names: list[Any]) -> bool:

@@ -154,14 +154,14 @@ def _same_word(left: str, right: str) -> bool:
 
 
 def _something_relevant_to_both(subject: Subject, first: QueryId, other: QueryId) -> bool:
-    return not subject.relevant[first].isdisjoint(subject.relevant[other])
+    return not subject.relevant[first].keys().isdisjoint(subject.relevant[other])
 
 
 def _contradiction(subject: Subject, first: QueryId, other: QueryId) -> Iterator[LintFinding]:
     """Yield a finding if the judgments of the two questions contradict each other."""
     one, two = subject.graded[first], subject.graded[other]
-    opposed = [judged for judged in one.keys() & two.keys() if (one[judged] > 0) != (two[judged] > 0)]
-    ours, theirs = subject.relevant[first], subject.relevant[other]
+    opposed = [judged for judged in one if judged in two and (one[judged] > 0) != (two[judged] > 0)]
+    ours, theirs = subject.relevant[first].keys(), subject.relevant[other].keys()
     if opposed:
         said = f"{opposed[0]!r} is relevant to one of them and not to the other"
     elif ours - theirs and theirs - ours:

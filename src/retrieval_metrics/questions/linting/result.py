@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic
 
 from retrieval_metrics.checks import data_frame
 from retrieval_metrics.grouped import grouped
-from retrieval_metrics.inputs.qrels import judgments_by_query
+from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import QuestionsT
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
@@ -18,7 +17,7 @@ from retrieval_metrics.questions.linting.findings import MEANING
 from retrieval_metrics.questions.parting import only
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
 
@@ -84,7 +83,8 @@ class Lint(Printed, Generic[QuestionsT]):
         judged = judgments_by_query(old.qrels)
         kept = {query for query in judged if all(change.judgment is not None for change in done.get(query, ()))}
         made = [f"{query!r}: {change.done}" for query, changes in done.items() for change in _effective(changes)]
-        qrels: dict[Any, Any] = {query: _repaired(judged[query], done.get(query, ())) for query in judged}
+        groups = as_qrels(old).groups()
+        qrels = judged | {query: _repaired(groups[query], changes) for query, changes in done.items()}
         return replace(only(replace(old, qrels=qrels), kept), changes=(*old.changes, *made))
 
     def to_pandas(self) -> pd.DataFrame:
@@ -143,23 +143,13 @@ def _effective(changes: Sequence[Change]) -> Sequence[Change]:
     return [change for change in changes if change.judgment is None][:1] or changes
 
 
-def _repaired(judgments: Any, changes: Sequence[Change]) -> Any:
-    """Return the judgments of a question with the changes applied."""
-    if not changes:
-        return judgments
-    flat = isinstance(judgments, Mapping) or not any(
-        isinstance(entry, (list, tuple, set, frozenset, Mapping)) for entry in judgments
-    )
-    groups = [[entry] if flat else entry for entry in judgments]
-    if isinstance(judgments, Mapping):
-        groups = [{judged: grade} for judged, grade in judgments.items()]
-    grades = [group if isinstance(group, Mapping) else dict.fromkeys(group, 1.0) for group in groups]
+def _repaired(groups: Sequence[Mapping[Any, float]], changes: Sequence[Change]) -> Any:
+    """Return the judgments of a question with the changes applied: grades, or groups if there are alternatives."""
     for change in changes:
-        grades = [_changed(group, change) for group in grades]
-    grades = [group for group in grades if group]
-    if flat and all(len(group) == 1 for group in grades):
-        return {judged: grade for group in grades for judged, grade in group.items()}
-    return grades
+        groups = [_changed(group, change) for group in groups]
+    groups = [group for group in groups if group]
+    grades = {judged: grade for group in groups for judged, grade in group.items()}
+    return grades if len(grades) == len(groups) and all(len(group) == 1 for group in groups) else groups
 
 
 def _changed(group: Mapping[Any, float], change: Change) -> dict[Any, float]:

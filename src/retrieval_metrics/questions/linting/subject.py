@@ -63,10 +63,11 @@ class Subject:
         return self.qrels.graded()
 
     @cached_property
-    def relevant(self) -> dict[Any, set[Any]]:
-        """What is relevant to each question, by query id."""
+    def relevant(self) -> dict[Any, dict[Any, float]]:
+        """The grades of what is relevant to each question, by query id, in the order of the judgments."""
         return {
-            query: {judged for judged, grade in grades.items() if grade > 0} for query, grades in self.graded.items()
+            query: {judged: grade for judged, grade in grades.items() if grade > 0}
+            for query, grades in self.graded.items()
         }
 
     def groups(self, query: QueryId) -> list[dict[Any, float]]:

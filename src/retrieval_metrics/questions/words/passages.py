@@ -189,7 +189,7 @@ class Passages:
         telling = {run for run in self.shingles[at] if len(self._sharing[run]) <= COMMON}
         shared = Counter(other for run in telling for other in self._sharing[run] if other != at)
         alike = {}
-        for other, count in shared.items():
+        for other, count in sorted(shared.items()):
             if count < least * min(len(telling), len(self.shingles[other])) / 2:
                 continue
             size = sum(len(self._sharing[run]) <= COMMON for run in self.shingles[other])
@@ -206,7 +206,7 @@ class Passages:
         own = self._rare[at]
         shared = Counter(other for word in own for other in self._having[word] if other != at)
         alike = {}
-        for other, count in shared.items():
+        for other, count in sorted(shared.items()):
             size = min(len(own), len(self._rare[other]))
             if size >= FEWEST_RARE and count >= least * size:
                 alike[other] = count / size

@@ -1,0 +1,57 @@
+from typing import TYPE_CHECKING
+
+from retrieval_metrics.aliases import DocumentId as DocumentId
+from retrieval_metrics.aliases import QueryId as QueryId
+from retrieval_metrics.auditing.audit import Audit as Audit
+from retrieval_metrics.auditing.audit import RuleDifference as RuleDifference
+from retrieval_metrics.comparing.plan import Plan as Plan
+from retrieval_metrics.definition.definition import ParameterValue as ParameterValue
+from retrieval_metrics.evaluation.slices import Slices as Slices
+from retrieval_metrics.evaluation.stages import Stages as Stages
+from retrieval_metrics.explaining.explanation import Explanation as Explanation
+from retrieval_metrics.explaining.explanation import Worst as Worst
+from retrieval_metrics.explaining.finding import Finding as Finding
+from retrieval_metrics.inputs.pieces import Piece as Piece
+from retrieval_metrics.inputs.question_clusters import ClustersBy as ClustersBy
+from retrieval_metrics.inputs.retrieved_run import Seen as Seen
+from retrieval_metrics.inputs.shapes import Judgments as Judgments
+from retrieval_metrics.inputs.shapes import QrelsMapping as QrelsMapping
+from retrieval_metrics.inputs.shapes import Ranking as Ranking
+from retrieval_metrics.labelling.estimate import Estimate as Estimate
+from retrieval_metrics.labelling.estimated import EstimatedDifference as EstimatedDifference
+from retrieval_metrics.labelling.people_and_model import Agreement as Agreement
+from retrieval_metrics.labelling.pool import Pool as Pool
+from retrieval_metrics.models.calls import Calls as Calls
+from retrieval_metrics.questions.generating.generated import GeneratedQuestions as GeneratedQuestions
+from retrieval_metrics.questions.generating.generated import RejectedQuestion as RejectedQuestion
+from retrieval_metrics.questions.linting.findings import LintFinding as LintFinding
+from retrieval_metrics.questions.linting.result import Lint as Lint
+from retrieval_metrics.questions.sample import Sample as Sample
+from retrieval_metrics.rechunking.match import Match as Match
+from retrieval_metrics.rechunking.match import Matches as Matches
+from retrieval_metrics.rechunking.relabel import Relabelled as Relabelled
+from retrieval_metrics.rechunking.relabel import Relabelling as Relabelling
+from retrieval_metrics.reranking.selection import Selection as Selection
+from retrieval_metrics.reranking.sweep import MMRSweep as MMRSweep
+from retrieval_metrics.results.by_metric import ByMetric as ByMetric
+from retrieval_metrics.results.conclusion import Conclusion as Conclusion
+from retrieval_metrics.results.conclusions import Conclusions as Conclusions
+from retrieval_metrics.results.counts import Counts as Counts
+from retrieval_metrics.results.difference import Difference as Difference
+from retrieval_metrics.results.query_scores import QueryScore as QueryScore
+from retrieval_metrics.results.room import BudgetUse as BudgetUse
+from retrieval_metrics.results.room import Filling as Filling
+from retrieval_metrics.results.scores import Scores as Scores
+from retrieval_metrics.results.tie_range import TieRange as TieRange
+from retrieval_metrics.retrieving.judgeable import Judgeable as Judgeable
+from retrieval_metrics.statistics.intervals import Interval as Interval
+from retrieval_metrics.statistics.paired import PairedDifference as PairedDifference
+from retrieval_metrics.trajectories.views import CallsView as CallsView
+from retrieval_metrics.trajectories.views import View as View
+from retrieval_metrics.tuning.tuning import Tuning as Tuning
+
+if TYPE_CHECKING:  # noqa: PYI002  (what has no value at run time)
+    from retrieval_metrics.aliases import BoolArray as BoolArray
+    from retrieval_metrics.aliases import FloatArray as FloatArray
+    from retrieval_metrics.judging.matching.matching import Key as Key
+    from retrieval_metrics.judging.matching.matching import MatchBy as MatchBy
