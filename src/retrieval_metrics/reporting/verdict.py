@@ -10,8 +10,9 @@ import numpy as np
 
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.results.clustered import said_of_count, said_of_few
 from retrieval_metrics.results.standings import ranking_of
-from retrieval_metrics.results.summary import said_of_count, said_of_few, said_of_given
+from retrieval_metrics.results.summary import said_of_given
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.chosen import only_one
+from retrieval_metrics.results.clustered import clustered_sums
 from retrieval_metrics.results.conclusions import conclude
 from retrieval_metrics.results.flattered import Flattered, flattered
 from retrieval_metrics.results.room import said_of_room
-from retrieval_metrics.results.summary import clustered_sums, interval_of
+from retrieval_metrics.results.summary import interval_of
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
