@@ -95,7 +95,9 @@ async def grades_of(
     def parse(number: int, reply: str) -> list[tuple[int, str | None]]:
         return _parsed(reply, len(groups[number]))
 
-    replies = await prompter.ask(prompts, parse, fields=_fields(batch), label="grading", show_progress=show_progress)
+    replies = await prompter.ask(
+        prompts, parse, fields=lambda number: _fields(len(groups[number])), label="grading", show_progress=show_progress
+    )
     by, version, today = (
         prompter.model_name or UNNAMED,
         version_of(meaning, batch),
@@ -166,9 +168,9 @@ def _prompt(group: Sequence[Pooled], queries: Mapping[Any, str], rubric: Sequenc
     return ASKED.format(rubric=lines, question=queries[group[0].query], passages=passages, form=form)
 
 
-def _fields(batch: int) -> dict[str, Any]:
-    """Return the fields of a reply, for models that can be asked for a schema."""
-    return {"grade": int, "reason": str} if batch == 1 else {"grades": list[int]}
+def _fields(count: int) -> dict[str, Any]:
+    """Return the fields of a reply about so many passages, for models that can be asked for a schema."""
+    return {"grade": int, "reason": str} if count == 1 else {"grades": list[int]}
 
 
 def _parsed(reply: str, count: int) -> list[tuple[int, str | None]]:

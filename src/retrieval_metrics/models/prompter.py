@@ -148,7 +148,7 @@ class Prompter:
         prompts: Mapping[KeyT, str],
         parse: Callable[[KeyT, str], Parsed],
         *,
-        fields: Mapping[str, Any] | None = None,
+        fields: Callable[[KeyT], Mapping[str, Any]] | None = None,
         label: str = "asking the model",
         show_progress: bool = False,
     ) -> Replies[KeyT, Parsed]:
@@ -161,7 +161,8 @@ class Prompter:
         Args:
             prompts: The prompts, by a key of your own.
             parse: `parse(key, reply)` returns the parsed reply, or raises `BadReplyError`.
-            fields: The fields of a reply, as in `json_reply`, for a model that can be asked for a JSON schema.
+            fields: `fields(key)` returns the fields of a reply, as in `json_reply`, for a model that can be asked for a
+                JSON schema.
             label: The label of the progress bar.
             show_progress: Show a progress bar on stderr; needs rich.
 
@@ -177,11 +178,11 @@ class Prompter:
         parsed: dict[KeyT, Parsed] = {}
         failures: dict[KeyT, Failure] = {}
         waiting = iter(prompts.items())
-        options = {SCHEMA: schema_of(fields)} if fields is not None and self._takes_schema else {}
         with progress(label, len(prompts), enabled=show_progress and bool(prompts)) as show:
 
             async def one(asked: tuple[KeyT, str]) -> None:
                 key, prompt = asked
+                options = {SCHEMA: schema_of(fields(key))} if fields is not None and self._takes_schema else {}
                 try:
                     parsed[key] = await self._one(key, prompt, parse, options)
                 except _FailedError as failed:
