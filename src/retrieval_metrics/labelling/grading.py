@@ -16,12 +16,14 @@ from retrieval_metrics.models.enclosed import enclosed
 from retrieval_metrics.models.json_reply import BadReplyError, json_reply
 from retrieval_metrics.models.prompter import Prompter
 from retrieval_metrics.presentation import numbers
+from retrieval_metrics.signatures import with_options_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from os import PathLike
+    from collections.abc import Collection, Mapping, Sequence
+    from typing import Unpack
 
     from retrieval_metrics.labelling.pooled import Pooled
+    from retrieval_metrics.models.prompter import Asking
 
 UNNAMED = "the model"
 ASKED = """You grade how well a passage answers a question.
@@ -57,37 +59,21 @@ class Gradable(Protocol):
         """The text of each query."""
 
 
+@with_options_of(Prompter)
 async def grades_of(
     pool: Gradable,
     model: Any,
     *,
-    model_name: str | None = None,
-    cache: str | PathLike[str] | None = None,
-    workers: int = 8,
-    timeout: float | None = None,  # noqa: ASYNC109  (of each call, not of the whole)
-    retries: int = 2,
-    budget: int | None = None,
-    token_budget: int | None = None,
-    count_tokens: Callable[[str], int] | None = None,
     batch: int = 1,
     rubric: Collection[str] | None = None,
     relevant_from: int = RELEVANT_FROM,
     seed: int = 0,
     show_progress: bool = False,
+    **asking: Unpack[Asking],
 ) -> Labels:
     """Return a model's grades of a pool; see `Pool.grade`."""
     items = with_texts(pool.items, pool.queries)
-    prompter = Prompter(
-        model,
-        model_name=model_name,
-        cache=cache,
-        workers=workers,
-        timeout=timeout,
-        retries=retries,
-        budget=budget,
-        token_budget=token_budget,
-        count_tokens=count_tokens,
-    )
+    prompter = Prompter(model, **asking)
     meaning, scale = checked_rubric(rubric), Scale.of(relevant_from)
     groups = _groups(items, positive_integer(batch, "batch"), integer(seed, "seed"))
     prompts = {number: _prompt(group, pool.queries, meaning) for number, group in enumerate(groups)}

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.models.cache import ReplyCache
@@ -68,6 +68,19 @@ class Replies(Generic[KeyT, Parsed]):
     def reasons(self) -> dict[str, int]:
         """The number of failures for each reason, the most frequent first."""
         return dict(Counter(failure.reason for failure in self.failures.values()).most_common())
+
+
+class Asking(TypedDict, total=False):
+    """How a model is asked; `Prompter` says what each means, and has the defaults."""
+
+    model_name: str | None
+    cache: str | PathLike[str] | None
+    workers: int
+    timeout: float | None
+    retries: int
+    budget: int | None
+    token_budget: int | None
+    count_tokens: Callable[[str], int] | None
 
 
 class Prompter:
