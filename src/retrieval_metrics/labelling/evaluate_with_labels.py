@@ -21,7 +21,7 @@ from retrieval_metrics.labelling.estimate import Estimate
 from retrieval_metrics.labelling.estimated import EstimatedDifference, EstimatedMean
 from retrieval_metrics.labelling.label import Scale
 from retrieval_metrics.labelling.labels import Labels
-from retrieval_metrics.labelling.truths import Truths, called, drawn_sample
+from retrieval_metrics.labelling.truths import Truths, called, drawn_sample, models_among
 from retrieval_metrics.scoring import ideal
 from retrieval_metrics.statistics import corrected_mean, spending_levels
 
@@ -89,7 +89,7 @@ def evaluate_with_labels(
     Raises:
         TypeError: If `sample` is neither a sample nor probabilities; hand-picked queries say nothing about the others.
         ValueError: If looks do not rise or do not contain the size of the sample, people did not grade a sampled query,
-            graded a document differently (`Labels.resolved`), graded
+            graded a document differently (`Labels.resolved`) or with a grade that the model's rubric lacks, graded
             fewer than 5 queries for which a metric is defined, or have no graded document in common with the model.
 
     Warns:
@@ -120,7 +120,7 @@ def evaluate_with_labels(
     spent = _spent(looks, len(drawn), len(drawn.of), level)
     chosen = relevant_from(as_metrics(metrics), threshold)
     named = named_runs(runs, drawn.of, "sampled from")
-    truths = Truths.of(people, model, drawn)
+    truths = Truths.of(people, model, drawn, scale)
     options: dict[str, Any] = {"semantics": semantics, "match": match, "ties": ties, "clusters": None}
     known: dict[str, _Values] = {}
     for name, run in named.items():  # not a comprehension, which before Python 3.12 adds a stack frame
@@ -145,7 +145,7 @@ def evaluate_with_labels(
         level=spent.level,
         agreement=truths.agreement(names, spent.level, threshold),
         names=names,
-        notes=(*spent.notes, *truths.notes(named, chosen, drawn, match)),
+        notes=(*spent.notes, *models_among(people), *truths.notes(named, chosen, drawn, match)),
     )
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+import warnings
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from retrieval_metrics.checks import integer, positive_integer
+from retrieval_metrics.checks import RetrievalWarning, integer, positive_integer
 from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.labelling.label import GRADES, RELEVANT_FROM, RUBRIC, Label, Scale
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from retrieval_metrics.models.prompter import Asking
 
 UNNAMED = "the model"
+LONGEST_REASON = 500
+"""Characters of a reason that are kept: a few words are asked for."""
+FEWEST_ALIKE = 10
+"""So many passages with one and the same grade say something about the model."""
 ASKED = """You grade how well a passage answers a question.
 
 {rubric}
@@ -79,7 +84,7 @@ async def grades_of(
     prompts = {number: _prompt(group, pool.queries, meaning) for number, group in enumerate(groups)}
 
     def parse(number: int, reply: str) -> list[tuple[int, str | None]]:
-        return _parsed(reply, len(groups[number]))
+        return _parsed(reply, groups[number])
 
     replies = await prompter.ask(
         prompts, parse, fields=lambda number: _fields(len(groups[number])), label="grading", show_progress=show_progress
@@ -104,10 +109,23 @@ async def grades_of(
                 date=today,
                 reason=reason,
             )
+    stopped = "" if prompter.stopped is None else f"; stopped: {prompter.stopped}"
     notes = [str(prompter.calls), *([] if prompter.stopped is None else [f"stopped: {prompter.stopped}"])]
     if replies.failures:
         why = ", ".join(f"{count:,} {reason}" for reason, count in replies.reasons.items())
         notes.append(f"{numbers.count(len(replies.failures), 'prompt')} without a usable reply: {why}")
+        bare = sum(label.grade is None for label in found.values())
+        if bare == len(found):
+            raise ValueError(f"the model graded none of the {bare:,} documents ({why}){stopped}")
+        warnings.warn(
+            f"{bare:,} of {len(found):,} documents got no grade ({why}): in judgments they count as not judged; with a "
+            f"cache, grading again asks only for what has no usable reply{stopped}",
+            RetrievalWarning,
+            stacklevel=2,
+        )
+    grades = {label.grade for label in found.values() if label.grade is not None}
+    if len(grades) == 1 and len(found) >= FEWEST_ALIKE:
+        notes.append(f"{by} gave every document the grade {grades.pop():g}, and so tells nothing apart")
     return Labels([found[item.query, item.document] for item in items], notes, scale)
 
 
@@ -159,13 +177,14 @@ def _fields(count: int) -> dict[str, Any]:
     return {"grade": int, "reason": str} if count == 1 else {"grades": list[int]}
 
 
-def _parsed(reply: str, count: int) -> list[tuple[int, str | None]]:
-    if count == 1:
-        said = json_reply(reply, {"grade": int}, {"reason": str})
-        return [(_grade(said["grade"]), said.get("reason"))]
-    grades = json_reply(reply, {"grades": list[int]})["grades"]
-    if len(grades) != count:
-        raise BadReplyError("wrong number of grades", f"there are {count} passages, and {len(grades)} grades")
+def _parsed(reply: str, group: Sequence[Pooled]) -> list[tuple[int, str | None]]:
+    about = "\n".join(item.text or "" for item in group)
+    if len(group) == 1:
+        said = json_reply(reply, {"grade": int}, {"reason": str}, about=about)
+        return [(_grade(said["grade"]), said["reason"][:LONGEST_REASON] if "reason" in said else None)]
+    grades = json_reply(reply, {"grades": list[int]}, about=about)["grades"]
+    if len(grades) != len(group):
+        raise BadReplyError("wrong number of grades", f"there are {len(group)} passages, and {len(grades)} grades")
     return [(_grade(grade), None) for grade in grades]
 
 

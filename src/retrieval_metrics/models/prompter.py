@@ -31,9 +31,14 @@ MOST_UNUSABLE = 50
 """Replies in a row that cannot be used for whatever reason, after which no more is spent."""
 
 
+LONGEST_SHOWN = 4_000
+"""Characters of an unusable reply that the model is shown again: what is longer costs tokens and helps nobody."""
+
+
 def once_more(prompt: str, reply: str, error: BadReplyError) -> str:
     """Return a prompt that repeats the first and tells the model what was wrong with its reply."""
-    return f"{prompt}\n\nYou replied:\n{reply}\n\nThat cannot be used: {error}\nReply again as asked above."
+    shown = reply if len(reply) <= LONGEST_SHOWN else f"{reply[:LONGEST_SHOWN]} [...]"
+    return f"{prompt}\n\nYou replied:\n{shown}\n\nThat cannot be used: {error}\nReply again as asked above."
 
 
 @dataclass(frozen=True, slots=True)

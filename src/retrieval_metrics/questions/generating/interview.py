@@ -98,8 +98,8 @@ class Interview:
             what: What is checked, for the progress bar.
         """
 
-        def yes_or_no(_: KeyT, reply: str) -> bool:
-            yes: bool = json_reply(reply, {name: bool})[name]
+        def yes_or_no(key: KeyT, reply: str) -> bool:
+            yes: bool = json_reply(reply, {name: bool}, about=asked[key].get("text", ""))[name]
             return yes
 
         prompts = {key: self.prompts.filled(name, **texts) for key, texts in asked.items()}
