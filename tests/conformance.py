@@ -280,6 +280,11 @@ class MatchConformance:
         scores = self.matched(case.qrels, ITEMS, self.metrics, case.match)
         assert bits(scores) == bits({metric: dict(expected[metric]) for metric in self.metrics})
 
+    def test_a_query_for_which_nothing_was_retrieved_is_0_under_a_budget_too(self) -> None:
+        qrels: dict[str, Any] = {"found": ["shop.md@0"], "nothing": ["shop.md@0"]}
+        scores = self.matched(qrels, {"found": [REFUND], "nothing": []}, ["recall@60chars"], "id")
+        assert bits(scores) == bits({"recall@60chars": {"found": 1.0, "nothing": 0.0}})
+
     def test_a_document_without_the_property_keeps_its_rank(self) -> None:
         found = {"one": [REFUND], "two": [LATER, SHIPPING]}
         qrels = {"one": [1], "two": [2]}

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.argument_names import in_python
 from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.comparing.compare_evaluations import compare_evaluations
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.keeping.comparisons import compared_of, has_earlier_tests, systems_of
 from retrieval_metrics.keeping.document import Lines, read_document, write_document
-from retrieval_metrics.keeping.evaluations import evaluation_of, scale_of
+from retrieval_metrics.keeping.evaluations import evaluation_of
 from retrieval_metrics.keeping.question_sets import questions_of, sources_of
 from retrieval_metrics.keeping.records import record_of
 from retrieval_metrics.keeping.runs import of_run, run_of
@@ -23,8 +24,6 @@ from retrieval_metrics.labelling.labels import labels_of
 from retrieval_metrics.labelling.pool import Pool
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.sample import Sample
-from retrieval_metrics.results.scores import Scores
-from retrieval_metrics.results.totals import totals_of
 from retrieval_metrics.retrieving.answers import KIND as ANSWERS
 from retrieval_metrics.retrieving.answers import Answers
 from retrieval_metrics.tuning.choice import TuningRule
@@ -61,18 +60,13 @@ def _comparison(document: Document) -> Comparison:
     )
     evaluations = {name: Evaluation(scores) for name, scores in known["scores"].items()}
     said = {name: known[name] for name in ("baseline", "level", "margin") if name in known}
-    return Comparison.of(evaluations, metrics=known["metrics"], **said)
+    return compare_evaluations(evaluations, known["metrics"], **said)
 
 
 def _evaluation(document: Document) -> Evaluation:
     with document.place("evaluation"):
         texts, said = document.content["texts"], document.content["evaluation"]
-    record = evaluation_of(said, document, texts)
-    totals = None
-    if isinstance(record, Scores) and record.origin is None:
-        with document.place("scale"):
-            totals = replace(totals_of(record), scale=scale_of(said))  # the values do not show it
-    return Evaluation(record, totals=totals, labels=document.labels)
+    return Evaluation(evaluation_of(said, document, texts), labels=document.labels)
 
 
 def _questions(document: Document) -> EvaluationSet:

@@ -1,10 +1,12 @@
 """Count how much code a call goes through: files entered, functions called, changes of file.
 
     python tests/benchmarks/corridor.py
+    python tests/benchmarks/corridor.py --list "evaluate, print"        # what is entered, in order
 
 Three queries, two systems; the second call of each, when everything is imported. Comprehensions do not count.
 """
 
+import argparse
 import sys
 import threading
 import warnings
@@ -34,13 +36,27 @@ class Way(NamedTuple):
 
 def way(call: Callable[[], object]) -> Way:
     """Measure a call that has been made once before."""
+    files = [file for file, _, _ in entered_by(call)]
+    changes = sum(one != other for one, other in zip(["", *files], files, strict=False))
+    return Way(len(set(files)), len(files), changes)
+
+
+class Entered(NamedTuple):
+    """A function that was entered: its file, its name, and how deep it stands below the call."""
+
+    file: str
+    function: str
+    depth: int
+
+
+def entered_by(call: Callable[[], object]) -> list[Entered]:
+    """Return what a call that has been made once before enters, in order."""
     call()
-    entered: list[str] = []
+    entered: list[Entered] = []
 
     def seen(frame: FrameType, event: str, _: Any) -> None:
-        code = frame.f_code
-        if event == "call" and code.co_filename.startswith(OURS) and code.co_name not in NOT_COUNTED:
-            entered.append(code.co_filename)
+        if event == "call" and _counts(frame):
+            entered.append(Entered(frame.f_code.co_filename, frame.f_code.co_qualname, _depth(frame)))
 
     threading.setprofile(seen)
     sys.setprofile(seen)
@@ -49,8 +65,19 @@ def way(call: Callable[[], object]) -> Way:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
-    changes = sum(one != other for one, other in zip(["", *entered], entered, strict=False))
-    return Way(len(set(entered)), len(entered), changes)
+    return entered
+
+
+def _counts(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(OURS) and frame.f_code.co_name not in NOT_COUNTED
+
+
+def _depth(frame: FrameType) -> int:
+    outer, depth = frame.f_back, 0
+    while outer is not None:
+        depth += _counts(outer)
+        outer = outer.f_back
+    return depth
 
 
 def ways(metrics: list[str]) -> dict[str, Callable[[], object]]:
@@ -88,11 +115,26 @@ def of_llama_index(metrics: list[str]) -> dict[str, Callable[[], object]]:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", metavar="CALL", help="list what one of the calls enters, with one metric")
+    named = parser.parse_args().list
     warnings.simplefilter("ignore")
+    if named is not None:
+        return _list(ways(["mrr"]), named)
     print(f"{'files / calls / changes of file':<32} {'one metric':>20} {'seven':>20}")
     one, seven = ways(["mrr"]), ways(list(rm.DEFAULT_METRICS))
     for name, call in one.items():
         print(f"{name:<32} {_printed(way(call)):>20} {_printed(way(seven[name])):>20}")
+    return 0
+
+
+def _list(calls: dict[str, Callable[[], object]], named: str) -> int:
+    if named not in calls:
+        print(f"{named!r} is not one of " + "; ".join(calls), file=sys.stderr)
+        return 2
+    for file, function, depth in entered_by(calls[named]):
+        root = next(each for each in OURS if file.startswith(each))
+        print(f"{Path(file).relative_to(root)!s:<44} {'  ' * depth}{function}")
     return 0
 
 

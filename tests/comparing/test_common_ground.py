@@ -64,6 +64,18 @@ def test_a_metric_that_divides_by_another_largest_grade_is_left_out() -> None:
     assert compared.notes[-1] == "err divides by the largest grade, which differs, so it is left out."
 
 
+def test_numbers_saved_without_rankings_and_merged_ones_know_their_largest_grade(tmp_path: Path) -> None:
+    graded = rm.evaluate({"q1": {"a": 1}, "q2": {"a": 3}}, {"q1": ["a"], "q2": ["a"]}, ["err", "mrr"])
+    binary = rm.evaluate({"q1": {"a": 1}}, {"q1": ["a"]}, ["err", "mrr"])
+    graded.save(tmp_path / "numbers.json", rankings=False)
+    loaded: rm.Evaluation = rm.load(tmp_path / "numbers.json")
+    latency = {"latency": {"q1": 0.2}}
+    for one in (loaded, rm.merge([graded]), rm.merge([loaded]), loaded.with_scores(latency)):
+        compared = rm.compare({"one": one, "other": binary})
+        assert "err divides by the largest grade, which differs, so it is left out." in compared.notes
+        assert one.totals().scale == 3
+
+
 def test_other_rules_are_refused_with_the_reason() -> None:
     old = result(range(8))
     cases: list[tuple[dict[str, Any], str]] = [

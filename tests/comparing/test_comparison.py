@@ -142,13 +142,17 @@ def test_what_so_few_queries_cannot_have_shown_is_a_line_of_its_own() -> None:
     assert difference.rare_matters
     assert comparison.verdict[-1] == (
         "50 queries cannot show what is rare: up to 5.8 % of all queries could be worse by 1, "
-        "and the mean lower by 0.058"
+        "and the mean lower by 0.058."
     )
     ranks = [1, 2, 3, 4, 5] * 40
     wide = rm.compare(*systems({"a": ranks, "b": [*ranks[1:], 2]}), "mrr")
     assert not wide.difference("mrr").rare_matters
     with_margin = rm.compare(*systems({"a": ranks, "b": [*ranks[1:], 2]}), "mrr", margin=0.1)
-    assert with_margin.difference("mrr").rare_matters
+    assert with_margin.conclusions.of("mrr").unseen.endswith("could be worse by 1, and the mean lower by 0.015.")
+    # Whether rare losses make it worse by more is no question where it is, and of too few queries nothing is shown.
+    beaten = rm.compare(*systems({"a": [1] * 200, "b": [2, 3, 4, 5] * 50}), "mrr", margin=0.1)
+    assert (beaten.conclusions.of("mrr").within_margin, beaten.conclusions.unseen) == ("worse", [])
+    assert not rm.compare(*systems({"a": [1, 1], "b": [2, 3]}), "mrr").conclusions.unseen
 
 
 def test_the_intervals_are_simultaneous_and_exclude_0_where_the_corrected_p_value_is_a_finding() -> None:
@@ -249,9 +253,9 @@ def test_the_table_of_means_is_that_of_the_evaluations() -> None:
 def test_evaluations_that_are_there_already_can_be_compared() -> None:
     qrels, runs = drawn(15, 7)
     evaluations = {name: rm.evaluate(qrels, run, [*METRICS, "map"]) for name, run in runs.items()}
-    assert str(rm.Comparison.of(evaluations)) == str(rm.compare(qrels, runs, [*METRICS, "map"]))
+    assert str(rm.compare(evaluations)) == str(rm.compare(qrels, runs, [*METRICS, "map"]))
     evaluations["b"] = rm.evaluate(qrels, runs["b"], ["map", "err"])
-    assert list(rm.Comparison.of(evaluations).table) == ["map"]
+    assert list(rm.compare(evaluations).table) == ["map"]
 
 
 def test_a_dataframe_has_a_row_per_difference() -> None:
@@ -317,11 +321,11 @@ def test_an_error_in_one_run_names_the_system() -> None:
 def test_evaluations_that_do_not_belong_together_are_refused() -> None:
     one = rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr")
     with pytest.raises(ValueError, match=r"in 'a' and 'b' \(standard and autorag\) no_relevant is"):
-        rm.Comparison.of({"a": one, "b": rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", semantics="autorag")})
+        rm.compare({"a": one, "b": rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr", semantics="autorag")})
     with pytest.raises(ValueError, match="no metric in common: mrr was not computed in 'b'"):
-        rm.Comparison.of({"a": one, "b": rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "map")})
-    with pytest.raises(TypeError, match="'b' must be an Evaluation, got dict"):
-        rm.Comparison.of({"a": one, "b": {"q": ["d"]}})  # type: ignore[dict-item]  # the point of the line
+        rm.compare({"a": one, "b": rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "map")})
+    with pytest.raises(TypeError, match="'b' must be an Evaluation as the others are, got dict"):
+        rm.compare({"a": one, "b": {"q": ["d"]}})  # type: ignore[arg-type]  # the point of the line
 
 
 def test_a_margin_is_answered_per_metric_and_a_small_set_says_how_many_queries_it_takes() -> None:
@@ -386,8 +390,8 @@ def test_what_is_rare_is_said_of_its_metric_where_metrics_differ() -> None:
     ranks = systems({"old": [4] * 6, "new": [1] * 6})
     first, second = rm.compare(*ranks, ["mrr", "recall@5"]).conclusions.unseen
     rare = "6 queries cannot show what is rare: up to 39 % of all queries could"
-    assert first == f"mrr, {rare} be worse by 1, and the mean lower by 0.39"
-    assert second == f"recall@5, {rare} differ by 1, and the mean by 0.39"
+    assert first == f"In mrr, {rare} be worse by 1, and the mean lower by 0.39."
+    assert second == f"In recall@5, {rare} differ by 1, and the mean by 0.39."
 
 
 def test_six_queries_are_not_said_to_show_nothing_because_two_metrics_are_tested() -> None:
@@ -444,7 +448,7 @@ def test_clusters_widen_the_intervals_and_raise_the_p_value() -> None:
     evaluation = rm.evaluate(qrels, runs["a"], "mrr", clusters=of.get)
     assert evaluation.intervals()["mrr"] == together.intervals["mrr"]["a"]
     assert (
-        rm.Comparison.of({name: rm.evaluate(qrels, run, "mrr", clusters=of) for name, run in runs.items()})
+        rm.compare({name: rm.evaluate(qrels, run, "mrr", clusters=of) for name, run in runs.items()})
         .difference("mrr")
         .paired
         == other.paired

@@ -130,4 +130,4 @@ def test_systems_that_disagree_on_a_cluster_are_refused() -> None:
     one = rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT)
     other = rm.evaluate(QRELS, RUN, "mrr", clusters={query: -at for query, at in BY_DOCUMENT.items()})
     with pytest.raises(ValueError, match="query 'q2' is in cluster"):
-        rm.Comparison.of({"a": one, "b": other})
+        rm.compare({"a": one, "b": other})

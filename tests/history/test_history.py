@@ -184,5 +184,8 @@ def test_a_choice_of_entries_is_corrected_for(tmp_path: Path) -> None:
     chosen.save(tmp_path / "chosen.json")
     again = rm.load(tmp_path / "chosen.json")
     assert str(again) == str(chosen)
-    with pytest.raises(ValueError, match="looks must be a positive integer"):
-        rm.Comparison.of({name: history.load(name) for name in (worst, best)}, looks=0)
+    assert list(history.compare(worst, best, metrics="mrr").table) == ["mrr"]
+    with pytest.raises(ValueError, match="unseen= has a meaning only with"):
+        history.compare(worst, best, unseen=1)
+    with pytest.raises(ValueError, match="unjudged cannot be changed for evaluations"):
+        history.compare(worst, best, unjudged="condensed")

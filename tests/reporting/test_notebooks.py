@@ -57,3 +57,4 @@ def test_an_evaluation_without_its_run_shows_its_means() -> None:
     whole = rm.evaluate({"q": ["d"]}, {"q": ["x", "d"]}, "mrr")
     merged = rm.merge([whole.totals()])
     assert "0.500" in merged._repr_html_()
+    assert "what it says" in merged._repr_html_()

@@ -13,7 +13,7 @@ from retrieval_metrics.inputs.doubt import warn_of_doubt
 from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.frames import LongTable
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, enters_means
-from retrieval_metrics.results.scores import COLUMNS, Column
+from retrieval_metrics.results.record import COLUMNS, Column
 from retrieval_metrics.scoring.rules import as_rules
 
 __all__ = [

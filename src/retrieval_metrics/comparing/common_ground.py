@@ -13,7 +13,6 @@ from retrieval_metrics.inputs.fingerprints import judgments_fingerprint
 from retrieval_metrics.keeping.identity import differing_rules, match_said
 from retrieval_metrics.presentation.numbers import queries as queries_said
 from retrieval_metrics.results.counts import count, counts_of_given
-from retrieval_metrics.results.totals import largest_grade_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -132,7 +131,7 @@ def _common_metrics(
     every = dict.fromkeys(metric for one in scores.values() for metric in one.metrics)
     for one in scores.values():
         refuse_other_facts(first.metrics, one.metrics)
-    scales = {largest_grade_of(one) for one in scores.values()} - {None}
+    scales = {one.scale for one in scores.values()} - {None}
     common = []
     for metric in every if wanted is None else wanted:
         lacking = [name for name, one in scores.items() if metric not in one.metrics]

@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from retrieval_metrics.argument_names import in_python, named
 from retrieval_metrics.checks import RetrievalWarning
-from retrieval_metrics.comparing.comparison import Comparison
-from retrieval_metrics.comparing.paired_tests import RESAMPLES, pairs_of
-from retrieval_metrics.comparing.unjudged_bounds import require_bounds
-from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
+from retrieval_metrics.comparing.compare_evaluations import (
+    RESAMPLES,
+    compare_evaluations,
+    compare_scores,
+    refuse_fixed,
+    require_comparable,
+)
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.comparing.compare_evaluations import Terms
+    from retrieval_metrics.comparing.comparison import Comparison
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.shapes import RunMapping
@@ -115,69 +120,63 @@ def compare(
         retrieval evaluation.
         P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing.
     """
+    terms: Terms = {
+        "baseline": baseline,
+        "margin": margin,
+        "level": level,
+        "resamples": resamples,
+        "seed": seed,
+        "unjudged": unjudged,
+        "unseen": unseen,
+        "show_progress": show_progress,
+    }
     if _are_evaluations(qrels):
         if runs is not None:
             raise TypeError("evaluations have their own runs; pass only compare({name: evaluation, ...})")
-        given = {"semantics": semantics != "standard", "match": match != "id", "ties": ties is not None}
-        given |= {
+        given = {
+            "semantics": semantics != "standard",
+            "match": match != "id",
+            "ties": ties is not None,
             "documents": documents is not None,
             "clusters": clusters != "source",
-            "unjudged": unjudged not in {None, "bounds"},
         }
-        if fixed := [name for name, is_given in given.items() if is_given]:
-            raise ValueError(
-                f"{', '.join(map(named, fixed))} cannot be changed for evaluations; pass them to "
-                + in_python("evaluate(...)", "evaluate")
-            )
-        return Comparison.of(
-            qrels,
-            baseline=baseline,
-            level=level,
-            resamples=resamples,
-            seed=seed,
-            margin=margin,
-            unjudged=unjudged,
-            unseen=unseen,
-            metrics=None if metrics is DEFAULT_METRICS else as_metrics(metrics, computed=False),
-            show_progress=show_progress,
-        )
+        refuse_fixed(name for name, is_given in given.items() if is_given)
+        return compare_evaluations(qrels, None if metrics is DEFAULT_METRICS else metrics, **terms)
     truths: Any = qrels
     if not isinstance(runs, Mapping):
         raise TypeError(f"runs must map the name of each system to its run, got {type(runs).__name__}")
     if isinstance(runs, Run) or any(isinstance(run, (list, tuple)) for run in runs.values()):
         raise TypeError("runs must map the name of each system to its run, such as {'bm25': run, ...}; this is one run")
-    pairs_of(list(runs), baseline)  # check the arguments before the work
-    require_bounds(unseen, unjudged)
+    require_comparable(list(runs), baseline, unjudged, unseen)
     truth = as_qrels(truths)
-    bounds = unjudged == "bounds"
     options: dict[str, Any] = {
         "semantics": semantics,
         "match": with_documents(match, documents, truth, truths),
         "ties": ties,
         "clusters": clusters_of(qrels, truth, clusters),
-        "unjudged": None if bounds else unjudged,
+        "unjudged": None if unjudged == "bounds" else unjudged,
     }
-    evaluations = {}
+    scores = {}
     for name, run in runs.items():  # not a comprehension, which before Python 3.12 adds a stack frame
-        evaluations[name] = evaluated_as(name, partial(evaluate, truth, run, metrics, **options))
-    comparison = Comparison.of(
-        evaluations,
-        baseline=baseline,
-        level=level,
-        resamples=resamples,
-        seed=seed,
-        margin=margin,
-        unjudged="bounds" if bounds else None,
-        unseen=unseen,
-        show_progress=show_progress,
-    )
-    for said in comparison.said_of_ignorance:
-        warnings.warn(said, RetrievalWarning, stacklevel=2)
+        scores[name] = evaluated_as(name, partial(evaluate, truth, run, metrics, **options)).scores
+    comparison = compare_scores(scores, next(iter(scores.values())).metrics, **terms)
+    if comparison.said_of_ignorance:
+        warnings.warn(comparison.said_of_ignorance, RetrievalWarning, stacklevel=2)
     return comparison
 
 
 def _are_evaluations(qrels: Any) -> TypeGuard[Mapping[str, Evaluation]]:
-    return isinstance(qrels, Mapping) and bool(qrels) and all(isinstance(one, Evaluation) for one in qrels.values())
+    """Return whether these are evaluations by name.
+
+    Raises:
+        TypeError: If only some are.
+    """
+    if not isinstance(qrels, Mapping) or not isinstance(next(iter(qrels.values()), None), Evaluation):
+        return False
+    for name, one in qrels.items():
+        if not isinstance(one, Evaluation):
+            raise TypeError(f"{name!r} must be an Evaluation as the others are, got {type(one).__name__}")
+    return True
 
 
 def evaluated_as(name: str, evaluate_it: Callable[[], Evaluation]) -> Evaluation:

@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.comparing.paired_tests import pairs_of
-from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
-from retrieval_metrics.evaluation.first_answer import first_answer_check, without_budget
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
+from retrieval_metrics.evaluation.first_answer import first_answer_check
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.judging.with_documents import with_documents
@@ -102,10 +102,9 @@ class _Retrieval:
         """Compare empty rankings, so that an option that the comparison refuses is refused before any call."""
         pair = dict.fromkeys([self.options["baseline"] or names[0], *names])
         nothing: Any = dict.fromkeys(self.qrels.queries, ())
-        metrics = [without_budget(metric) for metric in as_metrics(self.metrics)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compare(self.qrels, dict.fromkeys(list(pair)[:2], nothing), metrics, **self.options)
+            compare(self.qrels, dict.fromkeys(list(pair)[:2], nothing), self.metrics, **self.options)
 
     def compared(self, runs: dict[str, RetrievedRun]) -> Comparison:
         """Compare the runs; warnings point to the caller of the public function."""

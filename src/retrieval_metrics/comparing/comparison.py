@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.checks import data_frame, positive_integer, require
-from retrieval_metrics.comparing.common_ground import common_ground
-from retrieval_metrics.comparing.paired_tests import (
-    RESAMPLES,
-    common_clusters,
-    pairs_of,
-    ranking_metrics,
-    tested,
-)
-from retrieval_metrics.comparing.unjudged import ignorance, to_judge
-from retrieval_metrics.comparing.unjudged_bounds import bounds_of_unjudged, require_bounds
+from retrieval_metrics.comparing.paired_tests import ranking_metrics
+from retrieval_metrics.comparing.unjudged import to_judge
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.reporting.verdict import comparison_tables, notes_tables, retrieval_tables, small_print
-from retrieval_metrics.results.aligned import Aligned
+from retrieval_metrics.reporting.verdict import comparison_tables
 from retrieval_metrics.results.compared import Compared
-from retrieval_metrics.results.differences import Differences
-from retrieval_metrics.results.room import budgets_used
 from retrieval_metrics.results.standings import ranking_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from os import PathLike
 
     import pandas as pd
@@ -40,13 +25,11 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.shapes import QueryTexts
+    from retrieval_metrics.presentation.tables import Table
+    from retrieval_metrics.results.conclusion import Conclusion
+    from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.ignorance import ToJudge
     from retrieval_metrics.results.standings import Standings
-
-FINENESS = 5
-"""With a choice from many pairs, the smallest p value is at most a fifth of what a finding needs."""
-FEW_PAIRS = 2
-"""The largest number of pairs for which a comparison prints every difference; for more it prints the ranking."""
 
 
 class Comparison(Compared, Printed):
@@ -68,79 +51,6 @@ class Comparison(Compared, Printed):
             `recall@2000chars`.
         drawn: The number of random choices of signs, and their seed; None in files of earlier versions.
     """
-
-    @classmethod
-    def of(
-        cls,
-        evaluations: Mapping[str, Evaluation],
-        *,
-        baseline: str | None = None,
-        level: float = 0.95,
-        resamples: int = RESAMPLES,
-        seed: int = 0,
-        margin: float | None = None,
-        unjudged: str | None = None,
-        unseen: int | Mapping[QueryId, int] | None = None,
-        metrics: tuple[Metric, ...] | None = None,
-        looks: int = 1,
-        show_progress: bool = False,
-    ) -> Comparison:
-        """Compare existing evaluations; see `compare`. Here `unjudged` is None or "bounds".
-
-        If the systems were chosen by what they showed, such as the best and the worst of thirty, `looks` is the number
-        of pairs they were chosen from; p values and intervals are then corrected for it too (Bonferroni).
-
-        They are compared on the queries with the same id, text and judgments in all of them; `notes` says what differs.
-
-        Raises:
-            TypeError: If it is not a mapping of names to evaluations.
-            ValueError: If there are fewer than two, they have no query or no metric in common or different rules, or
-                no system has the name of the baseline.
-        """
-        _check_evaluations(evaluations)
-        pairs_of(list(evaluations), baseline)  # check the arguments before the work
-        positive_integer(looks, "looks")
-        require_bounds(unseen, unjudged)
-        whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
-        scores, metrics, notes = common_ground(whole, metrics)
-        clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
-        budgets, aligned = budgets_used(scores, ranked), Aligned.of(scores, metrics, clusters)
-        resamples = max(resamples, round(FINENESS * looks / (1 - level))) if looks > 1 else resamples
-        differences = tested(
-            scores,
-            aligned,
-            ranked,
-            baseline,
-            level=1 - (1 - level) / looks,
-            resamples=resamples,
-            seed=seed,
-            margin=margin,
-            budgets=budgets,
-            show_progress=show_progress,
-        )
-        if looks > 1:
-            differences = tuple(
-                replace(each, p_corrected=min(each.p_corrected * looks, 1.0), looks=looks) for each in differences
-            )
-        return cls(
-            scores=scores,
-            metrics=metrics,
-            aligned=aligned,
-            baseline=baseline,
-            level=level,
-            differences=Differences(differences),
-            margin=margin,
-            clusters=clusters,
-            ignorance=ignorance(scores, ranked),
-            unjudged=bounds_of_unjudged(
-                scores, aligned, ranked, differences, resamples=resamples, seed=seed, unseen=unseen
-            )
-            if unjudged == "bounds"
-            else None,
-            notes=notes,
-            budgets=budgets,
-            drawn=(resamples, seed),
-        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Comparison):
@@ -221,35 +131,8 @@ class Comparison(Compared, Printed):
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
         """
-        detects = [each.detectable() for each in self.differences]
-        found = [self.conclusions.of(each.metric, *each.pair) for each in self.differences]
-        outcomes = [each.within_margin for each in found]
-        rows = [
-            {
-                "metric": each.metric,
-                "system": each.system,
-                "baseline": each.baseline,
-                "n": each.n,
-                "difference": each.mean,
-                "low": each.interval.low,
-                "high": each.interval.high,
-                "low_alone": each.interval_alone.low,
-                "high_alone": each.interval_alone.high,
-                "p": each.p_corrected,
-                "p_alone": each.p_value,
-                "p_t": each.paired.p_t,
-                "effect_size": each.paired.effect_size,
-                "wins": each.paired.wins,
-                "ties": each.paired.ties,
-                "losses": each.paired.losses,
-                "detectable": able.low,
-                "detectable_high": able.high,
-                "conclusion": concluded.kind,
-                **({} if each.margin is None else {"margin": outcome, "low_one_sided": each.margin.low}),
-            }
-            for each, able, concluded, outcome in zip(self.differences, detects, found, outcomes, strict=True)
-        ]
-        return data_frame(rows)
+        found = {each.found: each for each in self.conclusions}
+        return data_frame([{**_row(each), **_concluded(found[each])} for each in self.differences])
 
     def plot(
         self,
@@ -322,14 +205,7 @@ class Comparison(Compared, Printed):
         comparison_report(self, path, title, shown)
 
     def _tables(self) -> Sequence[Table]:
-        if len(self.pairs) <= FEW_PAIRS:
-            return [*comparison_tables(self), *retrieval_tables(self), *notes_tables(self)]
-        timed = retrieval_tables(self)
-        (ranking,) = (replace(self.ranking, seconds={}) if timed else self.ranking).tables  # not the seconds twice
-        more = f"print(comparison.conclusions) says what each of the {numbers.count(len(self.pairs), 'pair')} shows"
-        caveats = self.conclusions.caveats
-        said = [*self.ranking.sentences, *self.conclusions.flattery, more, *small_print(self, pairs=False)]
-        return [ranking, *timed, *notes_tables(self), Table((), (), [*caveats, *said])]
+        return comparison_tables(self)
 
     def _repr_html_(self) -> str:
         from retrieval_metrics.reporting.notebooks import comparison_html  # noqa: PLC0415  (only needed in a notebook)
@@ -340,13 +216,32 @@ class Comparison(Compared, Printed):
         return f"<Comparison of {', '.join(self.systems)} in {', '.join(map(str, self.metrics))}>"
 
 
-def _check_evaluations(evaluations: Mapping[str, Evaluation]) -> None:
-    if not isinstance(evaluations, Mapping):
-        raise TypeError(
-            f"evaluations must map the name of each system to its Evaluation, got {type(evaluations).__name__}"
-        )
-    for name, evaluation in evaluations.items():
-        if not isinstance(evaluation, Evaluation):
-            raise TypeError(
-                f"{name!r} must be an Evaluation, got {type(evaluation).__name__}; compare(qrels, runs) compares runs"
-            )
+def _row(one: Difference) -> dict[str, Any]:
+    """Return a difference as a row of a DataFrame."""
+    detectable = one.detectable()
+    return {
+        "metric": one.metric,
+        "system": one.system,
+        "baseline": one.baseline,
+        "n": one.n,
+        "difference": one.mean,
+        "low": one.interval.low,
+        "high": one.interval.high,
+        "low_alone": one.interval_alone.low,
+        "high_alone": one.interval_alone.high,
+        "p": one.p_corrected,
+        "p_alone": one.p_value,
+        "p_t": one.paired.p_t,
+        "effect_size": one.paired.effect_size,
+        "wins": one.paired.wins,
+        "ties": one.paired.ties,
+        "losses": one.paired.losses,
+        "detectable": detectable.low,
+        "detectable_high": detectable.high,
+    }
+
+
+def _concluded(one: Conclusion) -> dict[str, Any]:
+    margin = one.found.margin
+    outcome = {} if margin is None else {"margin": one.within_margin, "low_one_sided": margin.low}
+    return {"conclusion": one.kind, **outcome}

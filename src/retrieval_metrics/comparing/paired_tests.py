@@ -15,6 +15,7 @@ from retrieval_metrics.inputs.question_clusters import Clusters
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.watching import watched
 from retrieval_metrics.results.difference import Difference
+from retrieval_metrics.results.differences import Differences
 from retrieval_metrics.results.summary import bounds_of
 from retrieval_metrics.statistics import Contrasts, Sums, Units, paired_differences, within_margins
 from retrieval_metrics.statistics.paired import without_rounding
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.statistics import PairedDifference, WithinMargin
 
 FEWEST_SYSTEMS = 2
-RESAMPLES = 10_000
 
 
 class _Hypothesis(NamedTuple):
@@ -53,7 +53,7 @@ def tested(
     margin: float | None,
     budgets: Sequence[BudgetUse],
     show_progress: bool,
-) -> tuple[Difference, ...]:
+) -> Differences:
     """Return the differences of all pairs in all metrics, tested together."""
     pairs = pairs_of(aligned.systems, baseline)
     values = aligned.values[:, :, [aligned.metrics[metric] for metric in metrics]]
@@ -93,7 +93,7 @@ def tested(
         margins = within_margins(gains, of_each, margin, alpha=1 - level)
     unequal = {(name, *pair) for use in budgets for name in use.metrics for pair in use.unequal(pairs)}
     names = [(str(metric), *pair) for metric in metrics for pair in pairs]
-    return tuple(
+    return Differences(
         Difference(
             metric=name[0],
             system=name[1],

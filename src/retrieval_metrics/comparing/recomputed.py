@@ -6,12 +6,13 @@ from itertools import zip_longest
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.comparing.comparison import Comparison
-from retrieval_metrics.comparing.paired_tests import RESAMPLES
+from retrieval_metrics.comparing.compare_evaluations import RESAMPLES, compare_evaluations
 from retrieval_metrics.keeping.records import of_record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+
+    from retrieval_metrics.comparing.comparison import Comparison
 
 ROUNDING = 1e-9
 """Another processor may add the same numbers in another order."""
@@ -33,9 +34,9 @@ def refuse_wrong_differences(comparison: Comparison, *, same_versions: bool) -> 
     """
     resamples, seed = comparison.drawn or (RESAMPLES, 0)
     bounds = comparison.unjudged
-    again = Comparison.of(
+    again = compare_evaluations(
         comparison.evaluations,
-        metrics=comparison.metrics,
+        comparison.metrics,
         baseline=comparison.baseline,
         level=comparison.level,
         resamples=resamples,

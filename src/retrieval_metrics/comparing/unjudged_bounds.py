@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.argument_names import argument, in_python, named
+from retrieval_metrics.argument_names import argument, named
 from retrieval_metrics.checks import integer
 from retrieval_metrics.comparing.unjudged import Open, completed_scores, open_queries
 from retrieval_metrics.results.ignorance import UnjudgedBounds
@@ -84,15 +84,6 @@ def bounds_of_unjudged(
         queries={name: len(reach.position) + len(reach.beyond) for name, reach in reaches.items()},
         outer={name: len(reach.beyond) for name, reach in reaches.items()},
     )
-
-
-def require_bounds(unseen: int | Mapping[QueryId, int] | None, unjudged: str | None) -> None:
-    """Raise if relevant documents that nobody retrieved are assumed where no bounds are computed."""
-    if unseen is not None and unjudged != "bounds":
-        raise ValueError(
-            f"{argument('unseen')} has a meaning only with {argument('unjudged', 'bounds')}"
-            + in_python(f", got unjudged={unjudged!r}")
-        )
 
 
 def _unseen(given: int | Mapping[QueryId, int] | None, queries: Sequence[QueryId]) -> dict[QueryId, int]:

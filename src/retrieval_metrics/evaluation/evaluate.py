@@ -16,8 +16,8 @@ from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.judging.with_documents import with_documents
+from retrieval_metrics.results.clustered import said_of_few
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_queries
-from retrieval_metrics.results.summary import said_of_few
 from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:

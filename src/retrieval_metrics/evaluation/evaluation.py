@@ -9,7 +9,6 @@ from retrieval_metrics.checks import require
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.results import summary
-from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.tie_range import TieRange
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.presentation.tables import Table
     from retrieval_metrics.results.by_metric import ByMetric
     from retrieval_metrics.results.counts import Counts
+    from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.results.totals import Totals
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.statistics import Interval
@@ -38,11 +38,6 @@ TOTALS_HOLD_NO_CLUSTERS = (
     "totals cannot hold the clusters that the intervals of this evaluation need; merge the evaluations themselves, or "
     "evaluate with clusters=None"
 )
-
-
-def is_clustered(scores: Scores) -> bool:
-    """Return whether the intervals of scores use clusters."""
-    return scores.labels is not None
 
 
 class Evaluation(Printed):
@@ -69,17 +64,10 @@ class Evaluation(Printed):
         0.5
     """
 
-    def __init__(
-        self,
-        record: Scores | Totals,
-        *,
-        totals: Totals | None = None,
-        labels: Mapping[str, str | float] | None = None,
-    ) -> None:
-        """Set the numbers; `totals` are their exact sums, if already known."""
+    def __init__(self, record: Scores | Totals, *, labels: Mapping[str, str | float] | None = None) -> None:
+        """Set the numbers."""
         self.record = record
         self.labels = dict(labels or {})
-        self._totals = totals
         self._intervals: dict[float, ByMetric[Interval]] = {}
 
     def __eq__(self, other: object) -> bool:
@@ -219,11 +207,7 @@ class Evaluation(Printed):
         Raises:
             ValueError: If the evaluation was merged from totals.
         """
-        if not isinstance(self.record, Scores):
-            raise ValueError(  # noqa: TRY004  (the type is right, what it holds is not enough)
-                "this evaluation was merged from totals, which hold no single queries; merge evaluations instead"
-            )
-        return self.record
+        return self.record.of_queries
 
     @property
     def queries(self) -> tuple[QueryId, ...]:
@@ -261,17 +245,17 @@ class Evaluation(Printed):
     @cached_property
     def tie_range(self) -> TieRange | None:
         """The smallest and the largest means over all orders of equal scores; None unless ties="expected"."""
-        return TieRange.of(self.record.metrics, self.record.sums)
+        return TieRange.of(self.record)
 
     @property
     def errors(self) -> dict[QueryId, Exception]:
         """The exception of each query whose retriever failed; empty if the run has no exceptions or is not kept."""
-        return self.record.errors if isinstance(self.record, Scores) else {}
+        return self.record.errors
 
     @property
     def seconds(self) -> dict[QueryId, float]:
         """How long the retriever took for each query; empty if the run has no times or is not kept."""
-        return self.record.seconds if isinstance(self.record, Scores) else {}
+        return self.record.seconds
 
     def intervals(self, level: float = 0.95) -> ByMetric[Interval]:
         """Return the confidence interval of each mean.
@@ -314,18 +298,9 @@ class Evaluation(Printed):
             >>> rm.merge(half.totals() for half in halves).means["mrr"]  # (1/2 + 1) / 2
             0.75
         """
-        if isinstance(self.record, Scores) and is_clustered(self.record):
+        if self.record.labels is not None:
             raise ValueError(TOTALS_HOLD_NO_CLUSTERS)
-        return self.sums
-
-    @property
-    def sums(self) -> Totals:
-        """The exact sums of all values, ignoring clusters."""
-        from retrieval_metrics.results.totals import totals_of  # noqa: PLC0415  (only needed for merging)
-
-        if self._totals is None:
-            self._totals = totals_of(self.record) if isinstance(self.record, Scores) else self.record
-        return self._totals
+        return self.record.totals()
 
     def explain(
         self,
@@ -515,7 +490,7 @@ class Evaluation(Printed):
         from retrieval_metrics.keeping.evaluations import save_evaluation  # noqa: PLC0415  (seldom asked for)
 
         labels = self.labels if labels is None else labels
-        save_evaluation(self.record, path, labels, rankings=rankings, totals=self._totals)
+        save_evaluation(self.record, path, labels, rankings=rankings)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per query and one column per metric.
@@ -532,13 +507,10 @@ class Evaluation(Printed):
         return [summary.summary_table(self.record)]
 
     def _repr_html_(self) -> str:
-        if not isinstance(self.record, Scores):
-            return super()._repr_html_()
         from retrieval_metrics.reporting.notebooks import evaluation_html  # noqa: PLC0415  (only needed in a notebook)
 
         return evaluation_html(self.record)
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {numbers.value(mean)}" for name, mean in self.means.items())
-        n_queries = len(self.record.queries) if isinstance(self.record, Scores) else self.counts["queries"]
-        return f"<Evaluation of {n_queries} queries: {means}>"
+        return f"<Evaluation of {self.counts['queries']} queries: {means}>"

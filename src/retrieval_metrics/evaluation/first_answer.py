@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics
+from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
-from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.shapes import QrelsMapping, RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
@@ -56,7 +56,7 @@ def first_answer_check(
     """
     rules, chosen, truth = as_rules(semantics, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
     nothing: Any = dict.fromkeys(truth.queries, ())
-    scored_run(truth, nothing, [without_budget(metric) for metric in chosen], rules, match)
+    scored_run(truth, nothing, chosen, rules, match)
 
     def check(run: RunMapping) -> None:
         judged = {query: truth.judgments(at) for at, query in enumerate(truth.queries) if query in run}
@@ -64,8 +64,3 @@ def first_answer_check(
             scored_run(Qrels(judged), run, chosen, rules, match, scale=truth.largest_grade)  # type: ignore[arg-type]
 
     return check
-
-
-def without_budget(metric: Metric) -> Metric:
-    """Return a metric without its budget, which no empty ranking of ids could count."""
-    return Metric(metric.name, None, metric.parameters) if isinstance(metric.k, Budget) else metric

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import isinf, isnan, nan
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -71,23 +72,12 @@ def with_given(
                 f"begin with {some}"
             )
     added = np.array([[column.get(query, nan) for column in columns] for query in known.queries])
-    tables = {
+    tables: dict[str, Any] = {
         name: None if (table := getattr(known, name)) is None else np.hstack([table, added])
         for name in ("lowest", "highest")
     }
-    return Scores(
-        metrics=(*known.metrics, *metrics),
-        queries=known.queries,
-        values=np.hstack([known.values, added.reshape(len(known.queries), len(metrics))]),
-        counts=known.counts,
-        rules=known.rules,
-        residuals=known.residuals,
-        ideals=known.ideals,
-        origin=known.origin,
-        fills=known.fills,
-        clusters=known.clusters,
-        **tables,
-    )
+    values = np.hstack([known.values, added.reshape(len(known.queries), len(metrics))])
+    return replace(known, metrics=(*known.metrics, *metrics), values=values, **tables)
 
 
 def scores_in_frame(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.checks import id_kind
-from retrieval_metrics.evaluation.evaluation import TOTALS_HOLD_NO_CLUSTERS, Evaluation, is_clustered
+from retrieval_metrics.evaluation.evaluation import TOTALS_HOLD_NO_CLUSTERS, Evaluation
 from retrieval_metrics.inputs.question_clusters import Clusters
 from retrieval_metrics.judging.matching.budget import Filled
 from retrieval_metrics.results.scores import Scores
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.aliases import FloatArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.matching.budget import Budget
-    from retrieval_metrics.results.scores import Column
+    from retrieval_metrics.results.record import Column
 
 
 def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
@@ -57,19 +57,18 @@ def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
     for part in parts:
         if not isinstance(part, (Evaluation, Totals)):
             raise TypeError(f"parts must be evaluations or their totals, got {type(part).__name__}")
-        totals = part.sums if isinstance(part, Evaluation) else part
-        whole = totals if whole is None else whole.plus(totals)
         record = part.record if isinstance(part, Evaluation) else part
-        any_clustered |= isinstance(record, Scores) and is_clustered(record)
+        whole = record.totals() if whole is None else whole.plus(record.totals())
+        any_clustered |= record.labels is not None
         if isinstance(record, Totals):
             held = None
         elif held is not None:
             held.append(record)
-    if held is None and any_clustered:
-        raise ValueError(TOTALS_HOLD_NO_CLUSTERS)
     if whole is None:
         raise ValueError("there is nothing to merge: parts is empty")
-    return Evaluation(whole if held is None else _joined(held, whole), totals=whole)
+    if held is None and any_clustered:
+        raise ValueError(TOTALS_HOLD_NO_CLUSTERS)
+    return Evaluation(whole if held is None else _joined(held, whole))
 
 
 def _joined(parts: Sequence[Scores], whole: Totals) -> Scores:
@@ -83,6 +82,7 @@ def _joined(parts: Sequence[Scores], whole: Totals) -> Scores:
         ideals=_of_each_metric(parts, "ideal"),
         lowest=_all_rows([part.lowest for part in parts]),
         highest=_all_rows([part.highest for part in parts]),
+        scale=whole.scale,
         fills=_all_fills(parts),
         clusters=_all_clusters(parts),
     )

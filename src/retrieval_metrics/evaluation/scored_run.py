@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.results.counts import count
-from retrieval_metrics.results.scores import Origin, Scores
+from retrieval_metrics.results.record import Origin
+from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.scoring.score import score
 from retrieval_metrics.scoring.under_rules import judge_under, refuse, truth_under
 
@@ -63,6 +64,7 @@ def scored_run(
         lowest=_table(one.lowest for one in scored),
         highest=_table(one.highest for one in scored),
         origin=Origin(judged, run, match),
+        scale=truth.largest_grade,
     )
     if rules.missing == "zero":
         return scores

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.definition.largest_grade import refuse_unknown_scale
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics
+from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.hidden_calls import hidden_calls
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.evaluation.unplaced import warn_of_unplaced
 from retrieval_metrics.inputs.entries import judgments_of
-from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun, Seen
 from retrieval_metrics.judging.matching.matching import as_matching
 from retrieval_metrics.judging.with_documents import judged_sources, with_documents
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import DocumentId, QueryId
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.inputs.qrels import Qrels
+    from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, Ranking, RunMapping
     from retrieval_metrics.judging.matching.matching import Key, MatchBy, Matching
@@ -75,8 +77,63 @@ class Scorer:
             TypeError: As in `evaluate`.
             ValueError: As in `evaluate`, except that the run may be empty.
         """
+        return self._scores(as_qrels(qrels), run)
+
+    def evaluation(
+        self, qrels: QrelsMapping | Qrels, run: RetrievedRun, *, clusters: ClustersBy = None
+    ) -> tuple[Evaluation, dict[QueryId, TypeError | ValueError]]:
+        """Return the evaluation of rows, each a query, and why some of them cannot be judged, which are left out.
+
+        All are evaluated at once; only if that is refused, each is tried alone. The largest grade is that of all rows.
+
+        Args:
+            qrels: The judgments per query, as in `evaluate`.
+            run: What was retrieved, with the errors of failed rows.
+            clusters: The clusters of the queries, as in `evaluate`.
+
+        Raises:
+            TypeError: As in `evaluate`, if no single row is the reason, or all are.
+            ValueError: Likewise.
+
+        Warns:
+            RetrievalWarning: As in `evaluate`.
+        """
         truth = as_qrels(qrels)
-        return scored_run(truth, run, self.metrics, self.rules, self._matching(truth))
+        try:
+            return self._evaluation(truth, run, clusters), {}
+        except (TypeError, ValueError):
+            refused = self.refusals(truth, run)
+            if not 0 < len(refused) < len(truth):
+                raise
+        judged = {query: of_one for query, of_one in truth.as_dict().items() if query not in refused}
+        found = {query: ranking for query, ranking in run.items() if query not in refused}
+        errors = {query: error for query, error in run.errors.items() if query not in refused}
+        kept = Qrels(judged).with_largest_grade(truth.largest_grade)
+        return self._evaluation(kept, RetrievedRun(found, errors), clusters), refused
+
+    def refusals(self, qrels: QrelsMapping | Qrels, run: RetrievedRun) -> dict[QueryId, TypeError | ValueError]:
+        """Return why single queries of a run cannot be scored, where all together are refused.
+
+        Example:
+            >>> run = RetrievedRun({"q1": [], "q2": ["d1"]})
+            >>> Scorer("recall@9chars").refusals({"q1": ["d1"], "q2": ["d1"]}, run).keys()
+            dict_keys(['q2'])
+        """
+        truth = as_qrels(qrels)
+        found: dict[QueryId, TypeError | ValueError] = {}
+        for query, judgments in truth.as_dict().items():
+            try:
+                self._scores(as_qrels({query: judgments}), {query: run.get(query, [])}, truth.largest_grade or 1.0)
+            except (TypeError, ValueError) as error:
+                found[query] = error
+        return found
+
+    def _evaluation(self, truth: Qrels, run: RetrievedRun, clusters: ClustersBy) -> Evaluation:
+        match = self._matching(truth)
+        return evaluate(truth, run, self.metrics, semantics=self.rules, match=match, clusters=clusters)
+
+    def _scores(self, truth: Qrels, run: RunMapping, scale: float | None = None) -> Scores:
+        return scored_run(truth, run, self.metrics, self.rules, self._matching(truth), scale=scale)
 
     def _matching(self, truth: Qrels) -> MatchBy:
         """Return how items are matched: by the texts of the documents where spans are judged."""
@@ -131,6 +188,7 @@ class RowScorer(Scorer):
         *,
         semantics: str | Rules = "standard",
         match: str | Key | Matching = "id",
+        documents: Any = None,
         max_grade: float | None = None,
     ) -> None:
         """Read the arguments, as in `evaluate`.
@@ -140,14 +198,14 @@ class RowScorer(Scorer):
             ValueError: If a metric, a rule set or `match` is unknown; or if a metric divides by the largest
                 grade of all judgments, and that is not given.
         """
-        super().__init__(metrics, semantics=semantics, match=match)
+        super().__init__(metrics, semantics=semantics, match=match, documents=documents)
         self.max_grade = max_grade
         if max_grade is None:
             refuse_unknown_scale(self.metrics, "one row", "pass max_grade=")
 
     def row(
         self,
-        relevant: Judgments,
+        relevant: Judgments | Qrels,
         retrieved: Callable[[], Ranking | Sequence[Retrieved | DocumentId] | Seen],
         *,
         failure: str | None = None,
@@ -156,7 +214,7 @@ class RowScorer(Scorer):
         """Return the values of `evaluate` for this row.
 
         Args:
-            relevant: The judgments.
+            relevant: The judgments, also as `truth` returns them.
             retrieved: Returns what was retrieved, or what was seen of several searches. If the application failed, and
                 this raises TypeError or ValueError, nothing was retrieved.
             failure: Why the application failed on the row, if it did.
@@ -170,7 +228,7 @@ class RowScorer(Scorer):
         Warns:
             RetrievalWarning: If some of what was retrieved cannot be placed.
         """
-        truth = self.truth(relevant, name)
+        truth = relevant if isinstance(relevant, Qrels) else self.truth(relevant, name)
         try:
             scores = self._of_row(truth, retrieved())
         except (TypeError, ValueError) as error:
@@ -184,8 +242,7 @@ class RowScorer(Scorer):
         run = RetrievedRun({ROW: seen.ranking}, calls={ROW: seen.calls} if seen.calls else None)
         if hidden := hidden_calls(self.metrics, run):
             warnings.warn(hidden, RetrievalWarning, stacklevel=4)
-        scores = scored_run(truth, run, self.metrics, self.rules, self.match, scale=self.max_grade)
-        return _query_scores(scores, stacklevel=5)
+        return _query_scores(self._scores(truth, run, self.max_grade), stacklevel=5)
 
 
 def _query_scores(scores: Scores, stacklevel: int) -> dict[Metric, dict[QueryId, QueryScore]]:

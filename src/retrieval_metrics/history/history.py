@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import require
-from retrieval_metrics.comparing.comparison import Comparison
+from retrieval_metrics.comparing.compare_evaluations import compare_evaluations
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.history.entry import Entry, entry_of, line_of
 from retrieval_metrics.journal import Journal
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from retrieval_metrics.comparing.comparison import Comparison
     from retrieval_metrics.definition.metric import Metric
 
 
@@ -177,7 +178,7 @@ class History(Printed):
         evaluations = {baseline: self.load(baseline), system: self.load(system)}
         entries = self.entries()
         looks = 1 if planned else pairs_of_results(entries, _newest(entries, system))
-        return Comparison.of(evaluations, baseline=baseline, looks=looks, **options)
+        return compare_evaluations(evaluations, baseline=baseline, looks=looks, **options)
 
     def _tables(self) -> Sequence[Table]:
         return [table_of(self.entries())]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.argument_names import ROWS_OF_ITEMS, in_python
 from retrieval_metrics.checks import forked_from_polars
@@ -51,9 +51,10 @@ def judge(
         if ties == "docid" and not forked_from_polars():
             return judge_by_column(qrels, columns_in_single_precision(run) if single_precision else run)
         return judge_by_id(qrels, run.as_dict(), ties, single_precision=single_precision)
-    if match == "id" and not qrels.has_pieces and not _has_items(run):
+    first = _first_ranking(run)
+    if match == "id" and not qrels.has_pieces and not _holds_items(first):
         calls = calls_of(run)
-        lengths = Lengths(qrels.queries, {}, None, calls) if calls else None
+        lengths = Lengths(qrels.queries, {}, None, calls) if calls or first is None else None
         return judge_by_id(qrels, run, ties, lengths, single_precision=single_precision)
     # Imported here because evaluating ids never needs it.
     from retrieval_metrics.judging.matching.by_piece import judge_items  # noqa: PLC0415
@@ -67,11 +68,11 @@ def calls_of(run: RunMapping | Run) -> Mapping[QueryId, Sequence[int]]:
     return run.calls if isinstance(run, RetrievedRun) else {}
 
 
-def _has_items(run: RunMapping) -> bool:
-    """Return whether the first non-empty ranking holds items rather than ids."""
-    for ranking in run.values():
-        if not isinstance(ranking, (list, tuple)):
-            return False
-        if ranking:
-            return isinstance(ranking[0], Retrieved)
-    return False
+def _first_ranking(run: RunMapping) -> Any:
+    """Return the first ranking that is not empty; None if nothing was retrieved."""
+    return next((one for one in run.values() if not isinstance(one, (list, tuple, dict)) or one), None)
+
+
+def _holds_items(ranking: Any) -> bool:
+    """Return whether a ranking holds items rather than ids."""
+    return isinstance(ranking, (list, tuple)) and isinstance(ranking[0], Retrieved)

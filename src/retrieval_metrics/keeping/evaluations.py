@@ -18,8 +18,9 @@ from retrieval_metrics.keeping.question_sets import of_qrels, questions_of
 from retrieval_metrics.keeping.records import column_of, of_column, of_record, record_of
 from retrieval_metrics.keeping.rescoring import refuse_wrong_values
 from retrieval_metrics.keeping.runs import of_run, run_of
-from retrieval_metrics.results.scores import Origin, Scores
-from retrieval_metrics.results.totals import Totals, largest_grade_of
+from retrieval_metrics.results.record import Origin
+from retrieval_metrics.results.scores import Scores
+from retrieval_metrics.results.totals import Totals
 from retrieval_metrics.scoring.under_rules import judge_under
 
 if TYPE_CHECKING:
@@ -31,20 +32,18 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching.matching import Key
     from retrieval_metrics.keeping.document import Document, Labels
 
-OWN = {"metrics", "queries", "values", "residuals", "ideals", "lowest", "highest", "origin"}
+OWN = {"metrics", "queries", "values", "residuals", "ideals", "lowest", "highest", "origin", "scale"}
 """Fields of `Scores` with a special form in the file; all others are small records."""
 OF_A_METRIC = ("residuals", "ideals")
 TABLES = ("values", "lowest", "highest")
 
 
 def save_evaluation(
-    record: Scores | Totals, path: str | PathLike[str], labels: Labels | None, *, rankings: bool, totals: Totals | None
+    record: Scores | Totals, path: str | PathLike[str], labels: Labels | None, *, rankings: bool
 ) -> None:
     """Write an evaluation; see `Evaluation.save`."""
     texts: dict[str, int] = {}
     said = of_evaluation(record, texts, rankings=rankings)
-    if isinstance(record, Scores):
-        said["scale"] = totals.scale if totals is not None else largest_grade_of(record)
     write_document(path, "evaluation", {"texts": Lines(texts), "evaluation": said}, labels)
 
 
@@ -66,7 +65,7 @@ def of_evaluation(
         return _of_totals(record)
     if not rankings:
         record = replace(record, fills=record.all_fills())  # of which the rankings would tell
-    said = Section(metrics=Lines(map(of_metric, record.metrics)))
+    said = Section(metrics=Lines(map(of_metric, record.metrics)), scale=record.scale)
     for name in (field.name for field in fields(record)):
         if name not in OWN:
             said[name] = of_record(getattr(record, name), name)
@@ -173,11 +172,14 @@ def evaluation_of(
             known[name] = record_of(said[name])
     if "totals" in said:
         return _totals_of(said, document, metrics, known)
-    origin = None
     if "origin" in said:
-        origin = _origin_of(said["origin"], document, texts, known.get("rules"), others or {})
+        known["origin"] = origin = _origin_of(said["origin"], document, texts, known.get("rules"), others or {})
+        known["scale"] = origin.judged.qrels.largest_grade
+    else:
+        with document.place("scale"):
+            known["scale"] = _scale_of(said)
     with document.place("values"):
-        scores = _scores(said["values"], metrics, known, origin)
+        scores = _scores(said["values"], metrics, known)
         try:
             refuse_wrong_values(scores)
         except ValueError as error:
@@ -198,7 +200,7 @@ def _metric(entry: Any, document: Document, number: int) -> Metric:
     return metric_of(entry, document.name)
 
 
-def _scores(held: Any, metrics: Sequence[Metric], known: dict[str, Any], origin: Origin | None) -> Scores:
+def _scores(held: Any, metrics: Sequence[Metric], known: dict[str, Any]) -> Scores:
     queries = tuple(held["queries"])
     tables: dict[str, Any] = {name: _table(held, name, queries, len(metrics)) for name in TABLES}
     by_name = {str(metric): metric for metric in metrics}
@@ -209,9 +211,10 @@ def _scores(held: Any, metrics: Sequence[Metric], known: dict[str, Any], origin:
         for metric, column in of_metrics.items():
             if column.shape != (len(queries),):
                 raise ValueError(f"{name} of {metric} has {column.size} numbers for {len(queries)} queries")
+    origin: Origin | None = known.get("origin")
     if origin is not None and not set(queries) <= set(origin.judged.qrels.queries):
         raise ValueError("a query has values but no judgments")
-    return Scores(metrics=tuple(metrics), queries=queries, origin=origin, **tables, **columns, **known)
+    return Scores(metrics=tuple(metrics), queries=queries, **tables, **columns, **known)
 
 
 def _table(held: Any, name: str, queries: Sequence[QueryId], n: int) -> Any:
@@ -267,11 +270,10 @@ def _totals_of(
     with document.place("totals"):
         by_name = {str(metric): metric for metric in metrics}
         exact = {(one["column"], by_name[one["metric"]]): record_of(one["sums"]) for one in said["totals"]["exact"]}
-        return Totals(metrics, known["rules"], known["counts"], exact, scale_of(said))
+        return Totals(metrics, known["rules"], known["counts"], exact, _scale_of(said))
 
 
-def scale_of(said: Mapping[str, Any]) -> float | None:
-    """Return the largest grade of the judgments, if it is known."""
+def _scale_of(said: Mapping[str, Any]) -> float | None:
     return None if said.get("scale") is None else float(said["scale"])
 
 

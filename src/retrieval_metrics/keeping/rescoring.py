@@ -15,7 +15,8 @@ from retrieval_metrics.scoring.under_rules import judge_under
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import FloatArray, IntArray
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.results.scores import Origin, Scores
+    from retrieval_metrics.results.record import Origin
+    from retrieval_metrics.results.scores import Scores
 
 FEW = 16
 """The queries that are scored again whenever a file is loaded; all are, if a user asks for it."""

@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.record import Record
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.results.summary import Summed
 
 MARKED = (1, 3, 5, 10, 20, 50, 100)
 """The cut-offs named on a curve of precision and recall."""
 
 
-def means_of_one(scores: Summed) -> list[Rows]:
+def means_of_one(record: Record) -> list[Rows]:
     """Return a chart of all means; of given scores on other scales than 0 to 1, a chart of their own."""
-    found, ends = means(scores), intervals(scores, LEVEL)
-    asked = numbers.queries(max(numbers_of_queries(scores).values(), default=0))
-    others = [one for one in scores.metrics if one.definition.given and one.definition.bounds != (0, 1)]
+    found, ends = means(record), intervals(record, LEVEL)
+    asked = numbers.queries(max(numbers_of_queries(record).values(), default=0))
+    others = [one for one in record.metrics if one.definition.given and one.definition.bounds != (0, 1)]
     charts: list[Rows] = []
-    for part, least in ((others, 0.0), ([one for one in scores.metrics if one not in others], 1.0)):
+    for part, least in ((others, 0.0), ([one for one in record.metrics if one not in others], 1.0)):
         if part:
             rows = [ChartRow(str(one), found[one], ends[one], numbers.value(found[one])) for one in part]
             title = "means from 0 to 1" if charts else f"means over {asked}"

@@ -17,7 +17,6 @@ from retrieval_metrics.reporting.charting import (
     precision_and_recall,
     won_and_lost,
 )
-from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.standings import main_pair, ranking_of
 
 if TYPE_CHECKING:
@@ -25,25 +24,26 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.presentation.plots.layout import Panel, Plot
     from retrieval_metrics.results.compared import Compared
-    from retrieval_metrics.results.summary import Summed
+    from retrieval_metrics.results.record import Record
+    from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.results.totals import Totals
 
 MOST_PAIRS = 6
 """The largest number of pairs of systems drawn query by query; of more, those told apart most clearly."""
 
 
-def evaluation_figure(scores: Summed, kind: str, metric: str | Metric | None, across: int | None) -> Plot:
+def evaluation_figure(record: Scores | Totals, kind: str, metric: str | Metric | None, across: int | None) -> Plot:
     """Draw an evaluation; see `Evaluation.plot`."""
     _known(kind, "intervals", "cutoffs", "precision_recall")
     if kind == "precision_recall":
-        return figure([points_panel(precision_and_recall({"": _whole(scores)}))], across)
-    lines = [as_metric(metric)] if metric else with_cutoff(scores)
+        return figure([points_panel(precision_and_recall({"": record.of_queries}))], across)
+    lines = [as_metric(metric)] if metric else with_cutoff(record)
     if kind == "cutoffs" and not lines:
-        raise ValueError(f"none of {', '.join(map(str, scores.metrics))} has a cut-off; name a metric, such as 'ndcg'")
-    if kind == "cutoffs":
-        _whole(scores)
-    panels = [] if kind == "cutoffs" else [rows_panel(chart) for chart in means_of_one(scores)]
-    if isinstance(scores, Scores) and (kind == "cutoffs" or (kind == "overview" and scores.origin)):
-        panels += [cutoffs_panel(over_the_cutoff({"": scores}, line), small=len(lines) > 1) for line in lines]
+        raise ValueError(f"none of {', '.join(map(str, record.metrics))} has a cut-off; name a metric, such as 'ndcg'")
+    panels = [] if kind == "cutoffs" else [rows_panel(chart) for chart in means_of_one(record)]
+    if kind == "cutoffs" or (kind == "overview" and record.origin):
+        scores = {"": record.of_queries}
+        panels += [cutoffs_panel(over_the_cutoff(scores, line), small=len(lines) > 1) for line in lines]
     return figure(panels, across)
 
 
@@ -91,18 +91,10 @@ def _signs(comparison: Compared) -> str:
     return f"{said.partition('; ')[0]}; bars are {numbers.level_name(comparison.level)}s of the means"
 
 
-def with_cutoff(scores: Summed) -> list[Metric]:
+def with_cutoff(record: Record) -> list[Metric]:
     """Return the metrics with a cut-off, each name once."""
-    cut = {metric.name: metric for metric in reversed(scores.metrics) if metric.k is not None}
+    cut = {metric.name: metric for metric in reversed(record.metrics) if metric.k is not None}
     return list(reversed(cut.values()))
-
-
-def _whole(scores: Summed) -> Scores:
-    if not isinstance(scores, Scores):
-        raise ValueError(  # noqa: TRY004  (the type is ours, and what is wrong is what it was made of)
-            "this evaluation was merged from totals, so it cannot be scored at other cut-offs"
-        )
-    return scores
 
 
 def _means(comparison: Compared, metrics: Sequence[Metric], *, small: bool) -> list[Panel]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.results.totals import Totals
 
 LOWEST = 5
 """The number of queries with the lowest values that are shown."""
@@ -29,9 +30,10 @@ PAIRS = 12
 """The number of pairs of systems whose differences are shown; `comparison.differences` shows all."""
 
 
-def evaluation_html(scores: Scores) -> str:
-    """Return the means in plain words, and the worst queries with their results."""
-    return summary_in_words(scores).html() + _worst(scores, first_telling(scores.metrics), {})
+def evaluation_html(record: Scores | Totals) -> str:
+    """Return the means in plain words, and the worst queries with their results, if these are kept."""
+    worst = _worst(record.of_queries, first_telling(record.metrics), {}) if record.origin else ""
+    return summary_in_words(record).html() + worst
 
 
 def comparison_html(comparison: Compared) -> str:

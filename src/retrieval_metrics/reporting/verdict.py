@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, isnan
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,9 @@ import numpy as np
 
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.summary import said_of_count, said_of_few, said_of_given
+from retrieval_metrics.results.clustered import said_of_count, said_of_few
+from retrieval_metrics.results.standings import ranking_of
+from retrieval_metrics.results.summary import said_of_given
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -17,11 +20,14 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.ignorance import UnjudgedBounds
 
+FEW_PAIRS = 2
+"""The largest number of pairs for which a comparison prints every difference; for more it prints the ranking."""
 QUANTILES = {"median": 0.5, "95th percentile": 0.95, "longest": 1.0}
 """How long a retriever takes."""
 
 GLOSSARY = {
-    "judged@k": "the share of a system's first k documents that are judged; the others count as not relevant.",
+    "judged@k": "the share of a system's first k documents that are judged. The others count as not relevant, unless "
+    "they were taken out of the rankings.",
     "interval": "those of all comparisons made here together contain the true values with the given probability, and "
     "each excludes 0 exactly if p is small enough for a finding. A - means that there are too few for an interval.",
     "p": "the probability that any of the comparisons made here would show this much if no two systems differed. It is "
@@ -36,12 +42,23 @@ GLOSSARY = {
 
 
 def comparison_tables(comparison: Compared) -> list[Table]:
-    """Return the means, the differences of each pair of systems, and the conclusions."""
-    return [
-        means_table(comparison),
-        *(those.table() for those in comparison.differences.by_pair.values()),
-        Table((), (), [*comparison.conclusions.sentences, *small_print(comparison)]),
+    """Return the means, the differences of each pair and the conclusions; of many pairs, the ranking instead."""
+    timed, notes = retrieval_tables(comparison), notes_tables(comparison)
+    conclusions, pairs = comparison.conclusions, comparison.differences.by_pair
+    if len(pairs) <= FEW_PAIRS:
+        words = Table((), (), [*conclusions.sentences, *small_print(comparison)])
+        return [means_table(comparison), *(those.table() for those in pairs.values()), words, *timed, *notes]
+    ranking = ranking_of(comparison)
+    more = f"print(comparison.conclusions) says what each of the {numbers.count(len(pairs), 'pair')} shows"
+    said = [
+        *conclusions.caveats,
+        *ranking.sentences,
+        *conclusions.flattery,
+        more,
+        *small_print(comparison, pairs=False),
     ]
+    ranked = (replace(ranking, seconds={}) if timed else ranking).tables  # not the seconds twice
+    return [*ranked, *timed, *notes, Table((), (), said)]
 
 
 def means_table(comparison: Compared) -> Table:
@@ -53,7 +70,7 @@ def means_table(comparison: Compared) -> Table:
         rows.append([name, *cells, str(comparison.n[name])])
     notes = []
     if (known := comparison.ignorance) is not None:
-        shares = (f"{name} {share:.2f}" for name, share in known.judged.items())
+        shares = (f"{name} {'-' if isnan(share) else f'{share:.2f}'}" for name, share in known.judged.items())
         notes.append(f"judged@{known.k}: {', '.join(shares)}")
     if (bounds := comparison.unjudged) is not None:
         notes += _said_of_bounds(bounds)

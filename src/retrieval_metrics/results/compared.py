@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.results.by_metric import ByMetric
-from retrieval_metrics.results.cautions import cautions, said_of_ignorance
 from retrieval_metrics.results.chosen import only_one
+from retrieval_metrics.results.clustered import clustered_sums
 from retrieval_metrics.results.conclusions import conclude
 from retrieval_metrics.results.flattered import Flattered, flattered
-from retrieval_metrics.results.room import unequal_room
-from retrieval_metrics.results.summary import clustered_sums, interval_of
+from retrieval_metrics.results.room import said_of_room
+from retrieval_metrics.results.summary import interval_of
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
@@ -26,31 +26,14 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.differences import Differences
     from retrieval_metrics.results.ignorance import Ignorance, UnjudgedBounds
-    from retrieval_metrics.results.room import BudgetUse, Room
+    from retrieval_metrics.results.room import BudgetUse
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.statistics import Interval
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Compared:
-    """Several systems on the same queries: their means and their differences.
-
-    Attributes:
-        scores: The scores of each system, by name.
-        metrics: The metrics.
-        aligned: The values of all systems on the same queries.
-        baseline: The system all others are compared with; None if every pair is compared.
-        level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
-        differences: One per metric and pair of systems.
-        margin: The largest acceptable loss; None if there is no margin.
-        clusters: The clusters of the queries; None if queries are independent.
-        ignorance: How much of what each system retrieved is judged; None if that is unknown.
-        unjudged: The bounds of means and differences over all grades of unjudged documents; None if not requested.
-        notes: Sentences on what differs between compared evaluations besides the rankings.
-        budgets: How the systems fill each budget among the metrics, such as the 2,000 characters of
-            `recall@2000chars`.
-        drawn: The number of random choices of signs, and their seed; None in files of earlier versions.
-    """
+    """What is known of several systems on the same queries; `Comparison` says what each attribute is."""
 
     scores: Mapping[str, Scores]
     metrics: tuple[Metric, ...]
@@ -76,26 +59,25 @@ class Compared:
         """The pairs of systems that are compared, each as system and baseline."""
         return list(self.differences.by_pair)
 
-    @property
-    def said_of_ignorance(self) -> list[str]:
-        """How unjudged documents were treated, if that alone could explain a difference, a sentence each."""
-        condensed = any(one.rules.unjudged == "condensed" for one in self.scores.values())
-        return said_of_ignorance(self.ignorance, condensed=condensed, bounded=self.unjudged is not None)
-
     @cached_property
-    def room(self) -> Room | None:
-        """How much text each system has among the first k, if that is unequal; else None."""
-        return unequal_room(self.scores, self.metrics)
+    def said_of_ignorance(self) -> str:
+        """How unjudged documents were treated, in a sentence; empty if that alone could not explain a difference."""
+        if self.ignorance is None:
+            return ""
+        condensed = any(one.rules.unjudged == "condensed" for one in self.scores.values())
+        return self.ignorance.sentence(condensed=condensed, bounded=self.unjudged is not None)
 
     @cached_property
     def conclusions(self) -> Conclusions:
         """What the comparison shows: one entry for each pair of systems and metric, from which all else speaks."""
+        caveats = [said for use in self.budgets for said in use.sentences]
+        caveats += [self.said_of_ignorance, said_of_room(self.scores, self.metrics, self.budgets)]
         return conclude(
             self.differences,
             level=self.level,
             margin=self.margin,
             bounds=self.unjudged,
-            caveats=cautions(self.budgets, self.room, self.said_of_ignorance),
+            caveats=tuple(filter(None, caveats)),
             flattered=tuple(self.flattered.values()),
         )
 

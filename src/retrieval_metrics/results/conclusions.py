@@ -13,8 +13,6 @@ from retrieval_metrics.results.flattered import said_of_flattery
 from retrieval_metrics.statistics.paired import is_found
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.conclusion import ConclusionKind
     from retrieval_metrics.results.difference import Difference
@@ -80,7 +78,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds wha
                 metrics[each.unseen].append(each.metric)
         if len(metrics) < SEVERAL:
             return list(metrics)
-        return [f"{numbers.listed(names)}, {said}" for said, names in metrics.items()]
+        return [f"In {numbers.listed(names)}, {said}" for said, names in metrics.items()]
 
     def _tables(self) -> list[Table]:
         return [Table((), (), self.sentences)]
@@ -98,7 +96,7 @@ def conclude(
     level: float,
     margin: float | None,
     bounds: UnjudgedBounds | None,
-    caveats: Sequence[str],
+    caveats: tuple[str, ...],
     flattered: tuple[Flattered, ...] = (),
 ) -> Conclusions:
     """Return the conclusions that the differences of a comparison allow, pair by pair."""
@@ -115,7 +113,7 @@ def conclude(
                     level=level,
                     margin=margin if compared else None,
                     other_grades=grades if compared else None,
-                    caveats=(*caveats,),
+                    caveats=caveats,
                 )
             )
     conclusions = Conclusions(found)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
+from retrieval_metrics.argument_names import argument
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -42,6 +44,32 @@ class Ignorance(NamedTuple):
     def unbalanced(self) -> bool:
         """Whether one system is judged so much less than another that this alone could explain a difference."""
         return self.has_nonrelevant and self.judged_less is not None
+
+    def sentence(self, *, condensed: bool, bounded: bool) -> str:
+        """Return how unjudged documents were treated; empty if that alone could not explain a difference.
+
+        Args:
+            condensed: Whether unjudged documents were taken out of the rankings.
+            bounded: Whether bounds over their grades are known.
+        """
+        shares = ", ".join(f"{name} {_percent(share)}" for name, share in self.judged.items())
+        if condensed:
+            favoured = "" if self.judged_less is None else f", so it favours {self.judged_less}"
+            return (
+                "Unjudged documents were taken out of the rankings, which favours the system that is judged less "
+                f"(Sakai and Kando 2008): judged@{self.k}: {shares}{favoured}."
+            )
+        if not self.unbalanced:
+            return ""
+        better = "" if bounded else f"; {argument('unjudged', 'bounds')} shows how much"
+        return (
+            f"The systems are not judged alike (judged@{self.k}: {shares}). Unjudged documents count as not relevant, "
+            f"which alone can make a difference{better}."
+        )
+
+
+def _percent(share: float) -> str:
+    return "-" if isnan(share) else f"{100 * share:.0f} %"
 
 
 @dataclass(frozen=True, slots=True)

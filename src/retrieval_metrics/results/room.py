@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, floor, log10, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.judging.matching.budget import Budget
+from retrieval_metrics.presentation import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.budget import Filled
+    from retrieval_metrics.results.record import Record
     from retrieval_metrics.results.scores import Scores
 
 UNEQUAL = 1.5
@@ -86,6 +88,32 @@ class BudgetUse:
         most = max((filling.share for filling in self.systems.values()), default=0.0)
         return tuple(name for name, each in self.systems.items() if each.full and each.share * UNEQUAL < most)
 
+    @property
+    def sentences(self) -> list[str]:
+        """Which systems do not fill it, how far they do, and what to do."""
+        said = []
+        if self.short:
+            more = numbers.listed(
+                [
+                    f"about {self.systems[name].enough} results of {name} instead of {self.systems[name].retrieved:.0f}"
+                    for name in self.short
+                ]
+            )
+            instead = "" if self.shared is None else f", or compare at a budget that all fill, such as {self.shared}"
+            said.append(
+                f"The budget of {self.budget.in_words} is not filled: {self._shares(self.short)}, because the ranking "
+                f"ends. Retrieve {more}{instead}."
+            )
+        if self.too_long:
+            said.append(
+                f"The budget of {self.budget.in_words} is too small for some results: {self._shares(self.too_long)}, "
+                "because the next result does not fit. Choose a larger budget."
+            )
+        return said
+
+    def _shares(self, systems: Sequence[str]) -> str:
+        return numbers.listed([f"{name} fills {100 * self.systems[name].share:.0f} % of it" for name in systems])
+
     def unequal(self, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """Return those of some pairs of systems that cannot be compared at this budget."""
         return [pair for pair in pairs if not self.comparable(*pair)]
@@ -95,20 +123,6 @@ class BudgetUse:
         pair = [self.systems[name] for name in (system, baseline) if name in self.systems]
         shares = [filling.share for filling in pair]
         return all(filling.full for filling in pair) and max(shares, default=0) <= UNEQUAL * min(shares, default=0)
-
-
-class Room(NamedTuple):
-    """Unequal amounts of text among the first k.
-
-    Attributes:
-        metric: The first metric that counts documents.
-        characters: The mean number of characters among its first k, by system.
-        shared: A budget at which the systems can be compared with what was retrieved; None if there is none.
-    """
-
-    metric: Metric
-    characters: Mapping[str, float]
-    shared: Budget | None
 
 
 def budgets_used(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> tuple[BudgetUse, ...]:
@@ -124,37 +138,52 @@ def budgets_used(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> tup
     return tuple(found)
 
 
-def said_of_budgets(scores: Scores) -> list[str]:
+def said_of_budgets(record: Record) -> list[str]:
     """Return how far the rankings of one system fill the budgets of its metrics, in words, a line each."""
-    fillings = {budget: _filling(filled, budget) for budget, filled in scores.all_fills().items()}
+    fillings = {budget: _filling(filled, budget) for budget, filled in record.all_fills().items()}
     return [f"{budget}: {filling}" for budget, filling in fillings.items() if filling.n]
 
 
-def unequal_room(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> Room | None:
-    """Return how much text the systems have among the first k, if that is unequal.
+def said_of_room(scores: Mapping[str, Scores], metrics: Sequence[Metric], budgets: Sequence[BudgetUse]) -> str:
+    """Return in a sentence that the systems have unequal amounts of text among the first k, and what to do.
 
-    None also where the rankings hold only ids.
+    Empty where they are about equal, and where the rankings hold only ids.
     """
     metric = next((metric for metric in metrics if isinstance(metric.k, int)), None)
     judged = _judged(scores)
     if metric is None or not isinstance(metric.k, int) or judged is None:
-        return None
+        return ""
     characters = {}
     for system, one in judged.items():
         held = one.lengths.of_first(metric.k, scores[system].queries) if one.lengths is not None else None
         if not held:
-            return None
+            return ""
         characters[system] = float(np.mean(held))
-    least, most = min(characters.values()), max(characters.values())
-    if most <= UNEQUAL * least:
-        return None
+    least, most = (of(characters, key=characters.__getitem__) for of in (min, max))
+    if characters[most] <= UNEQUAL * characters[least]:
+        return ""
+    if fair := [name for use in budgets if not (use.short or use.too_long) for name in use.metrics]:
+        advice = f"{fair[0]} compares equal ones"
+    elif (shared := _budget_between(scores, characters[least], characters[most])) is not None:
+        advice = f"a budget such as {Metric(metric.name, shared, metric.parameters)} compares equal ones"
+    else:
+        advice = f"retrieve more results of {least}, and compare at a budget of characters"
+    results = "first result" if metric.k == 1 else f"first {metric.k} results"
+    return (
+        f"The {results} of {most} hold {characters[most]:,.0f} characters on average, those of {least} "
+        f"{characters[least]:,.0f}, so @{metric.k} compares unequal amounts of text; {advice}."
+    )
+
+
+def _budget_between(scores: Mapping[str, Scores], least: float, most: float) -> Budget | None:
+    """Return a budget at which the systems can be compared with what was retrieved; None if there is none."""
     # Room for some of the larger chunks and not for everything; if that fails, all that every system retrieved.
     for size in (sqrt(least * most), float(np.iinfo(np.int64).max // 2)):
         budget = Budget(max(1, round(size)), "chars")
         ends = min(_end(filled, budget) for each in scores.values() if (filled := each.filled(budget)) is not None)
         if (shared := _shared(scores, ends, budget)) is not None:
-            return Room(metric, characters, shared)
-    return Room(metric, characters, None)
+            return shared
+    return None
 
 
 def _judged(scores: Mapping[str, Scores]) -> dict[str, JudgedRun] | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from math import nan
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,9 +16,11 @@ from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.results.by_metric import ByMetric
+from retrieval_metrics.results.clustered import clustered_sums, design_effect
 from retrieval_metrics.results.counts import failed_queries
+from retrieval_metrics.results.record import COLUMNS, Record
 from retrieval_metrics.scoring.ideal import ideal_values
-from retrieval_metrics.statistics.sums import Sums
+from retrieval_metrics.statistics.sums import ExactSums, Sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,36 +29,15 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.shapes import QueryTexts
-    from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.budget import Filled
-    from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.results.counts import Counts
+    from retrieval_metrics.results.record import Column, Origin
+    from retrieval_metrics.results.totals import Totals
     from retrieval_metrics.scoring.rules import Rules
-
-Column: TypeAlias = Literal["value", "ideal", "residual", "lowest", "highest", "depends"]
-"""The columns for each metric: see `Scores.column`."""
-
-COLUMNS: tuple[Column, ...] = get_args(Column)
-
-
-class Origin(NamedTuple):
-    """What values were computed from.
-
-    Attributes:
-        judged: The judged run.
-        run: The run, as given.
-        match: What ids of the judgments were compared with.
-        rounds: Over how many runs each value is a mean; of several, `run` holds one ranking for each query.
-    """
-
-    judged: JudgedRun
-    run: Mapping[Any, Any]
-    match: str | Key | Matching
-    rounds: int = 1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Scores:
+class Scores(Record):
     """The values of metrics for queries.
 
     Scores are equal if they have the same numbers to the last bit, undefined ones included, for the same queries,
@@ -74,6 +56,7 @@ class Scores:
             ties="expected".
         highest: Shape (queries, metrics), the largest, likewise.
         origin: What they were computed from; None if the values came without it.
+        scale: The largest grade of the judgments, which some metrics divide by; None if it is unknown.
         fills: How each query fills the budgets of the metrics, if the values came without their origin, which knows.
         clusters: The clusters of the queries; None if queries are independent.
     """
@@ -88,6 +71,7 @@ class Scores:
     lowest: FloatArray | None = None
     highest: FloatArray | None = None
     origin: Origin | None = None
+    scale: float | None = None
     fills: Mapping[Budget, Filled] = field(default_factory=dict)
     clusters: Clusters | None = None
 
@@ -122,11 +106,6 @@ class Scores:
     def of_metric(self, metric: Metric) -> FloatArray:
         """Return the values of one of the metrics, shape (queries,); NaN where it is undefined."""
         return self.values[:, self._at[metric]]
-
-    @property
-    def labels(self) -> IntArray | None:
-        """The cluster of each query, shape (queries,); None if queries are independent."""
-        return None if self.clusters is None else self.clusters.labels
 
     def column(self, column: Column, metric: Metric) -> FloatArray | None:
         """Return one number per query, shape (queries,), NaN for missing ones; None if the column is unknown.
@@ -191,6 +170,28 @@ class Scores:
             values = self.column(column, metric)
             known[column] = None if values is None else Sums.of_defined(values)
         return known[column]
+
+    def totals(self) -> Totals:
+        """Return the exact sums of all columns, ignoring clusters."""
+        from retrieval_metrics.results.totals import Totals  # noqa: PLC0415  (only needed for merging)
+
+        columns = {(column, metric): self.column(column, metric) for metric in self.metrics for column in COLUMNS}
+        exact = {key: ExactSums.of(column) for key, column in columns.items() if column is not None}
+        return Totals(self.metrics, self.rules, self.counts, exact, self.scale)
+
+    @property
+    def of_queries(self) -> Scores:
+        """These scores."""
+        return self
+
+    def independent_sums(self, metric: Metric) -> Sums:
+        """Return the sums of a metric; for clustered queries, those of the independent queries they are worth."""
+        labels = self.labels
+        return self.sums_of_values(metric) if labels is None else clustered_sums(self.of_metric(metric), labels)
+
+    def design_effect(self, metric: Metric) -> float:
+        """Return by how much clusters widen the variance of a mean; NaN if the queries are independent."""
+        return nan if self.labels is None else design_effect(self.of_metric(metric), self.labels)
 
     @cached_property
     def _at(self) -> dict[Metric, int]:
@@ -293,17 +294,16 @@ class Scores:
 
     def of(self, rows: IntArray, counts: Counts) -> Scores:
         """Return the scores of some of the queries."""
-        return Scores(
-            metrics=self.metrics,
-            queries=tuple(self.queries[at] for at in rows.tolist()),
+        queries = tuple(self.queries[at] for at in rows.tolist())
+        return replace(
+            self,
+            queries=queries,
             values=self.values[rows],
             counts=counts,
-            rules=self.rules,
             residuals={metric: residual[rows] for metric, residual in self.residuals.items()},
             ideals=None if self.ideals is None else {metric: ideal[rows] for metric, ideal in self.ideals.items()},
             lowest=None if self.lowest is None else self.lowest[rows],
             highest=None if self.highest is None else self.highest[rows],
-            origin=self.origin,
             fills={budget: filled.of(rows) for budget, filled in self.fills.items()},
-            clusters=None if self.clusters is None else self.clusters.of([self.queries[at] for at in rows.tolist()]),
+            clusters=None if self.clusters is None else self.clusters.of(queries),
         )

@@ -8,10 +8,8 @@ from retrieval_metrics.presentation import numbers
 from retrieval_metrics.statistics.sums import Sums
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.results.scores import Column
+    from retrieval_metrics.results.record import Column, Record
 
 
 class TieRange(NamedTuple):
@@ -34,16 +32,16 @@ class TieRange(NamedTuple):
     n_queries: dict[str, int]
 
     @classmethod
-    def of(cls, metrics: Sequence[Metric], sums: Callable[[Column, Metric], Sums | None]) -> TieRange | None:
-        """Return the range from sums over the queries; None if they have none."""
-        if sums("depends", metrics[0]) is None:
+    def of(cls, record: Record) -> TieRange | None:
+        """Return the range of the means of an evaluation; None if it has none."""
+        if record.sums("depends", record.metrics[0]) is None:
             return None
 
         def known(column: Column, metric: Metric) -> Sums:
-            return sums(column, metric) or Sums.of_nothing()
+            return record.sums(column, metric) or Sums.of_nothing()
 
-        means = {str(metric): (known("lowest", metric).mean, known("highest", metric).mean) for metric in metrics}
-        return cls(means, {str(metric): int(known("depends", metric).total) for metric in metrics})
+        means = {str(one): (known("lowest", one).mean, known("highest", one).mean) for one in record.metrics}
+        return cls(means, {str(one): int(known("depends", one).total) for one in record.metrics})
 
     def notes(self) -> list[str]:
         """Return a line for each metric that depends on the order of equal scores."""

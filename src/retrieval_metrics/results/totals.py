@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from retrieval_metrics.definition.given import refuse_other_facts
 from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
-from retrieval_metrics.results.scores import COLUMNS
+from retrieval_metrics.results.record import Record
 from retrieval_metrics.statistics.sums import ExactSums
 
 if TYPE_CHECKING:
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.counts import Counts
-    from retrieval_metrics.results.scores import Column, Scores
+    from retrieval_metrics.results.record import Column
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.statistics.sums import Sums
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Record):
     """The exact sums and the counts of an evaluation: as small for a billion queries as for ten.
 
     They can be pickled, saved and sent. `merge` makes an evaluation from any number of them.
@@ -45,6 +45,21 @@ class Totals:
         exact = self.exact.get((column, metric))
         return None if exact is None else exact.rounded()
 
+    def totals(self) -> Totals:
+        """Return these totals."""
+        return self
+
+    @property
+    def of_queries(self) -> NoReturn:
+        """The values of single queries, which totals do not hold.
+
+        Raises:
+            ValueError: Always.
+        """
+        raise ValueError(
+            "this evaluation was merged from totals, which hold no single queries; merge evaluations instead"
+        )
+
     def plus(self, other: Totals) -> Totals:
         """Return the totals of the queries of both.
 
@@ -66,23 +81,6 @@ class Totals:
         exact = {key: ExactSums.merged([self.exact[key], other.exact[key]]) for key in known}
         scale = None if self.scale is None or other.scale is None else max(self.scale, other.scale)
         return Totals(self.metrics, self.rules, cast("Counts", counts), exact, scale)
-
-
-def totals_of(scores: Scores) -> Totals:
-    """Return the totals of the scores of single queries."""
-    columns = {(column, metric): scores.column(column, metric) for metric in scores.metrics for column in COLUMNS}
-    return Totals(
-        scores.metrics,
-        scores.rules,
-        scores.counts,
-        {key: ExactSums.of(column) for key, column in columns.items() if column is not None},
-        largest_grade_of(scores),
-    )
-
-
-def largest_grade_of(scores: Scores) -> float | None:
-    """Return the largest grade of the judgments; None if the scores came without them."""
-    return None if scores.origin is None else scores.origin.judged.qrels.largest_grade
 
 
 def _check_scale(one: Totals, other: Totals) -> None:

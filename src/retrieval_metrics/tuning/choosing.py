@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.comparing.comparison import Comparison
+from retrieval_metrics.comparing.compare_evaluations import compare_evaluations
 from retrieval_metrics.statistics.intervals import Interval
 from retrieval_metrics.statistics.out_of_bag import out_of_bag
 from retrieval_metrics.statistics.possibly_best import possibly_best
@@ -28,10 +28,10 @@ def chosen(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, show_prog
     """
     first = evaluations[rule.default]
     chosen_by = next(each for each in first.metrics if str(each) == rule.metrics[0])
-    compared = Comparison.of(
+    compared = compare_evaluations(
         evaluations,
+        chosen_by,
         baseline=rule.default,
-        metrics=(chosen_by,),
         level=rule.level,
         seed=rule.seed,
         show_progress=show_progress,

@@ -2,11 +2,10 @@
 
 import asyncio
 import datetime as dt
-import threading
 import uuid
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pytest
 from langchain_core.documents import Document
@@ -15,50 +14,37 @@ from langsmith.schemas import Example
 
 from langchain_hosts import Prepared
 from langchain_retrieval_metrics import langsmith_evaluators, langsmith_summary_evaluators, langsmith_target
+from local_service import JSONHandler, serving
 
 ANSWERS = {"why?": ["d3", "d7"], "how?": ["d1"]}
 METRICS = ["mrr", "recall@1"]
 
 
-class Server:
+class Handler(JSONHandler):
     """Answers everything with nothing, and keeps what it was sent."""
 
-    def __init__(self) -> None:
-        self.posted: list[bytes] = []
-        server = self
+    posted: list[bytes]
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                self._answer()
+    def asked(self) -> None:
+        if self.command == "POST":
+            self.posted.append(self.body())
+        self.answer({})
 
-            def do_POST(self) -> None:
-                server.posted.append(self.rfile.read(int(self.headers["Content-Length"] or 0)))
-                self._answer()
 
-            def _answer(self) -> None:
-                self.send_response(200)
-                self.end_headers()
-                self.wfile.write(b"{}")
-
-            def log_message(self, *_: Any) -> None:
-                """Keep the error stream of the tests clean."""
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.thread = threading.Thread(target=self.http.serve_forever)
+class Server(NamedTuple):
+    address: str
+    posted: list[bytes]
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    server = Server()
-    server.thread.start()
-    yield server
-    server.http.shutdown()
-    server.thread.join()
-    server.http.server_close()
+    posted: list[bytes] = []
+    with serving(Handler, posted=posted) as address:
+        yield Server(address, posted)
 
 
 def client_of(server: Server) -> Client:
-    return Client(api_url=f"http://127.0.0.1:{server.http.server_port}", api_key="none")
+    return Client(api_url=server.address, api_key="none")
 
 
 def examples() -> list[Example]:
@@ -128,20 +114,36 @@ def test_documents_come_as_themselves_as_json_or_as_ids() -> None:
     (evaluator,) = langsmith_evaluators("mrr")
     documents = [Document("a", id="d3"), Document("b", id="d7")]
     for outputs in (documents, [one.model_dump() for one in documents], ["d3", "d7"]):
-        assert evaluator({"documents": outputs}, {"relevant": ["d7"]}) == {"results": [{"key": "mrr", "score": 0.5}]}
+        (result,) = evaluator({"documents": outputs}, {"relevant": ["d7"]})["results"]
+        assert result == {"key": "mrr", "score": 0.5, "comment": "1 relevant, 2 retrieved; ranks of the relevant: 2"}
+
+
+def test_ids_have_no_length_so_a_budget_refuses_them_and_a_failure_is_0_under_it() -> None:
+    (evaluator,) = langsmith_evaluators("recall@10chars")
+    with pytest.raises(ValueError, match="needs the lengths of the items, but the rankings hold only ids"):
+        evaluator({"documents": ["x", "d7"]}, {"relevant": ["d7"]})
+    for outputs, error in (({"documents": []}, None), ({}, "KeyError")):
+        (result,) = evaluator(outputs, {"relevant": ["d7"]}, SimpleNamespace(error=error))["results"]
+        assert result["score"] == 0.0
+
+
+def test_ids_that_are_whole_numbers_stay_numbers_on_both_sides() -> None:
+    (evaluator,) = langsmith_evaluators("mrr")
+    assert evaluator({"documents": [3, 7]}, {"relevant": [7]})["results"][0]["score"] == 0.5
 
 
 def test_undefined_has_a_comment_and_no_score() -> None:
     (evaluator,) = langsmith_evaluators(["ndcg@10"])
     (result,) = evaluator({"documents": ["d1"]}, {"relevant": []})["results"]
-    assert result == {"key": "ndcg@10", "score": None, "comment": "undefined: nothing is relevant"}
+    assert (result["key"], result["score"]) == ("ndcg@10", None)
+    assert result["comment"].startswith("undefined and left out of the mean: 0 relevant, 1 retrieved")
 
 
 def test_documents_are_judged_by_what_match_says() -> None:
     (evaluator,) = langsmith_evaluators("mrr", match="metadata:page", documents_key="found", relevant_key="pages")
     found = [Document("a", metadata={"page": 1}), Document("b", metadata={"page": 7})]
     (result,) = evaluator({"found": found}, {"pages": [7]})["results"]
-    assert result == {"key": "mrr-match-metadata:page-documents_key-found-relevant_key-pages", "score": 0.5}
+    assert (result["key"], result["score"]) == ("mrr-match-metadata:page-documents_key-found-relevant_key-pages", 0.5)
 
 
 def test_two_evaluators_stay_apart() -> None:
@@ -159,8 +161,8 @@ def test_two_evaluators_stay_apart() -> None:
 @pytest.mark.parametrize(
     ("outputs", "reference", "message"),
     [
-        ({"docs": []}, {"relevant": []}, "the output of the target has no 'documents'; it has 'docs'"),
-        ({"documents": []}, {"answer": "x"}, "the reference output of the example has no 'relevant'; it has 'answer'"),
+        ({"docs": []}, {"relevant": []}, "outputs has no 'documents', which .* needs; it has 'docs'"),
+        ({"documents": []}, {"answer": "x"}, "reference_outputs has no 'relevant', .* it has 'answer'"),
         ({"documents": [Document("x")]}, {"relevant": ["d1"]}, "has no id"),
         ({"documents": ["d1"]}, None, "it has nothing"),
     ],

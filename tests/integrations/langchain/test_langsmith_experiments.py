@@ -68,11 +68,16 @@ def test_two_experiments_are_compared_by_langsmith_itself() -> None:
     better, worse, failed = run_of(["d7"]), run_of(["x", "d7"]), run_of(None, "KeyError")
     found = mrr.compare_runs([better, worse, failed], example("why?", ["d7"]))
     assert (found.key, found.scores) == ("mrr", {better.id: 1.0, worse.id: 0.5, failed.id: 0.0})
-    assert found.comment == {failed.id: "the target failed: KeyError"}
+    assert found.comment == {
+        better.id: "1 relevant, 1 retrieved; ranks of the relevant: 1",
+        worse.id: "1 relevant, 2 retrieved; ranks of the relevant: 2",
+        failed.id: "1 relevant, 0 retrieved; ranks of the relevant: none; the target failed: KeyError",
+    }
     assert ndcg.compare_runs([better, worse], example("why?", ["d7"])).key == "ndcg@10"
-    unjudged = mrr.compare_runs([better, worse], example("why?", None))
+    with pytest.warns(rm.RetrievalWarning, match="reference_outputs has no 'relevant'"):
+        unjudged = mrr.compare_runs([better, worse], example("why?", None))
     assert unjudged.scores == {}
-    assert "not judged" in str(unjudged.comment)
+    assert "reference_outputs has no 'relevant'" in str(unjudged.comment)
     with pytest.warns(rm.RetrievalWarning, match="cannot be judged"):
         half = mrr.compare_runs([better, run_of({"docs": []})], example("why?", ["d7"]))
     assert half.scores == {better.id: 1.0}
@@ -132,7 +137,7 @@ def test_the_largest_grade_is_that_of_all_judgments() -> None:
     (single,) = langsmith_evaluators("err", max_grade=3, prefix="")
     (compared,) = langsmith_comparative_evaluators("err", max_grade=3, prefix="")
     for one, run, value in zip(examples, runs, expected.per_query["err"].values(), strict=True):
-        assert single(run.outputs, one.outputs)["results"] == [{"key": "err", "score": value}]
+        assert single(run.outputs, one.outputs)["results"][0]["score"] == value
         assert compared([run], one)["scores"] == {run.id: value}
     for max_grade, name in [(None, "err"), (4, "err(max_grade=4)")]:
         (summary,) = langsmith_summary_evaluators("err", max_grade=max_grade, prefix="")

@@ -66,9 +66,9 @@ def test_a_target_that_fails_scores_0_and_keeps_its_error() -> None:
         for row in rows
         for result in row["evaluation_results"]["results"]
     }
-    assert comments["q0"] is None
+    assert comments["q0"] == "1 relevant, 1 retrieved; ranks of the relevant: 1"
     assert comments["q1"] is not None
-    assert comments["q1"].startswith("the target failed: ConnectionError('no index')")
+    assert "0 retrieved; ranks of the relevant: none; the target failed: ConnectionError('no index')" in comments["q1"]
 
 
 @pytest.mark.filterwarnings("ignore")  # as above
@@ -119,12 +119,13 @@ def test_repetitions_of_an_example_are_one_cluster() -> None:
 def test_an_output_that_cannot_be_read_has_no_score_but_the_error_and_is_warned_of() -> None:
     (evaluator,) = langsmith_evaluators("mrr")
     run = type("Run", (), {"error": None})()
-    with pytest.warns(rm.RetrievalWarning, match="cannot be judged.*has no 'documents'; it has 'docs'"):
+    with pytest.warns(rm.RetrievalWarning, match="cannot be judged.*has no 'documents'.*; it has 'docs'"):
         (result,) = evaluator({"docs": []}, {"relevant": ["d"]}, run)["results"]
     assert result == {
         "key": "mrr",
         "score": None,
-        "comment": "the output cannot be judged: the output of the target has no 'documents'; it has 'docs'",
+        "comment": "the output cannot be judged: outputs has no 'documents', which the path 'outputs.documents' needs; "
+        "it has 'docs'",
     }
 
 
@@ -132,7 +133,7 @@ def test_an_output_that_cannot_be_read_has_no_score_but_the_error_and_is_warned_
 @pytest.mark.parametrize(
     ("found", "relevant", "said"),
     [
-        (["d"], "d", "the judgments of the reference output of the example are the bare string 'd'"),
+        (["d"], "d", "the judgments of the example are the bare string 'd'"),
         (["d"], [7], "ids in the judgments are int and those in what was retrieved are str"),
         ([3.5], ["d"], "the output cannot be judged: "),
     ],
@@ -150,8 +151,9 @@ def test_a_failed_question_without_truth_stays_undefined() -> None:
     run = type("Run", (), {"error": "TimeoutError()"})()
     mrr, _ = evaluator({}, {"relevant": []}, run)["results"]
     _, judged = evaluator({}, {"relevant": ["d"]}, run)["results"]
-    assert mrr == {"key": "mrr", "score": None, "comment": "undefined: nothing is relevant"}
-    assert judged == {"key": "judged@3", "score": None, "comment": "undefined: nothing was retrieved"}
+    assert (mrr["score"], judged["score"]) == (None, None)
+    assert mrr["comment"].startswith("undefined and left out of the mean: 0 relevant")
+    assert judged["comment"].startswith("undefined and left out of the mean: 1 relevant, 0 retrieved")
 
 
 CONTEXT = [Document("a", id="d3"), Document("b", id="d7")]
@@ -237,8 +239,8 @@ def test_an_example_without_judgments_is_counted_and_deletes_nothing() -> None:
     (summary,) = rows._summary_results["results"]  # noqa: SLF001  (as above)
     assert summary.score == 1
     assert summary.comment.endswith(
-        "n = 2; 1 example left out, without judgments: the reference output of the example has no 'relevant'; it has "
-        "'answer'"
+        "n = 2; 1 example left out, without judgments: reference_outputs has no 'relevant', which the path "
+        "'reference_outputs.relevant' needs; it has 'answer'"
     )
     rows = evaluated(target, data[2:], langsmith_evaluators("mrr"), langsmith_summary_evaluators("mrr"))
     list(rows)
@@ -294,7 +296,7 @@ def test_a_chain_is_evaluated_by_the_documents_in_its_answer() -> None:
 @pytest.mark.parametrize("stray", ["d1", b"d1", {"d1": 1.0}, {"id": "d1"}, 5])
 def test_an_output_that_is_no_list_is_not_taken_for_documents_that_miss(stray: Any) -> None:
     (evaluator,) = langsmith_evaluators("mrr")
-    with pytest.raises(TypeError, match="'documents' must hold a list of documents or ids, got"):
+    with pytest.raises(TypeError, match=r"outputs\.documents must hold a list of documents or ids, got"):
         evaluator({"documents": stray}, {"relevant": ["d1"]})
 
 

@@ -145,6 +145,15 @@ def test_the_report_divides_by_the_largest_grade_that_is_given() -> None:
     assert {row[0]: row[1] for row in table.rows} == {"err@10": 0.1875, "rbp": 0.1}
 
 
+def test_a_case_that_only_the_core_refuses_is_left_out_of_the_report_too() -> None:
+    outputs: dict[str, Any] = {"good": ["d7"], "number": [7], "nameless": [rm.Retrieved(None, "a text")]}
+    cases = [Case(name=name, inputs=name, expected_output=["d7"]) for name in outputs]
+    report = Dataset[str, Any, Any](name="left", cases=cases).evaluate_sync(outputs.__getitem__, progress=False)
+    with pytest.warns(rm.RetrievalWarning, match="2 of 3 cases are left out; case 'number' cannot be judged: .* int"):
+        evaluation = to_evaluation(report, "mrr")
+    assert evaluation.per_query["mrr"] == {"good": 1.0}
+
+
 def test_what_cannot_be_judged_is_left_out_of_the_report_and_counted() -> None:
     cases = [Case(name=name, inputs=name, expected_output=["d7"]) for name in ("good", "wrong")]
     cases.append(Case(name="unjudged", inputs="good"))

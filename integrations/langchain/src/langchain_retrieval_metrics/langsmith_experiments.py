@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from langchain_retrieval_metrics.langsmith_reading import ExampleReading
+from langchain_retrieval_metrics.langsmith_rows import Row, RowSettings, warned_of
 from retrieval_metrics import EvaluationSet
 from retrieval_metrics.adapting.twins import arguments_of, passed_on
 
@@ -47,7 +47,7 @@ def langsmith_dataset(
     return EvaluationSet.of(examples)
 
 
-@arguments_of(ExampleReading)
+@arguments_of(RowSettings)
 def langsmith_comparative_evaluators(*args: Any, **options: Any) -> list[ComparativeEvaluator]:
     """Return evaluators for `langsmith.evaluate((experiment, other), evaluators=...)`, one for each metric.
 
@@ -62,23 +62,25 @@ def langsmith_comparative_evaluators(*args: Any, **options: Any) -> list[Compara
         ValueError: If a metric or `match` is unknown, or a metric needs `max_grade`.
 
     Warns:
-        RetrievalWarning: (the evaluators) If an output cannot be judged.
+        RetrievalWarning: (the evaluators) If an example or an output cannot be judged.
     """
-    reading = passed_on("langsmith_comparative_evaluators", ExampleReading, args, options).of_single_examples()
-    return [_comparative(metric, reading) for metric in reading.keys]
+    settings = passed_on("langsmith_comparative_evaluators", RowSettings, args, options)
+    return [_comparative(metric, settings) for metric in settings.metrics]
 
 
-def _comparative(metric: Metric, reading: ExampleReading) -> ComparativeEvaluator:
-    key = reading.keys[metric]
+def _comparative(metric: Metric, settings: RowSettings) -> ComparativeEvaluator:
+    key, scorer = settings.keys[metric], settings.row_scorer(metric)
 
     def retrieval_metric(runs: Sequence[Any], example: Any) -> dict[str, Any]:
-        try:
-            truth = reading.truth(example.outputs)
-        except (TypeError, ValueError) as error:
-            return {"key": key, "scores": {}, "comment": f"the example is not judged: {error}"}
-        found = {run.id: reading.read(run.outputs, truth, run) for run in runs}
-        scores = {run: one.scores[metric].known for run, one in found.items() if one.scores is not None}
-        comments = {run: one.failure for run, one in found.items() if one.failure is not None}
-        return {"key": key, "scores": scores, "comment": comments or None}
+        scores: dict[UUID, float | None] = {}
+        comments: dict[UUID, str] = {}
+        for run in runs:
+            try:
+                score = Row.of(run.outputs, example.outputs, run).scores(scorer, settings.paths)[metric]
+            except (TypeError, ValueError) as error:
+                comments[run.id] = warned_of(error)
+            else:
+                scores[run.id], comments[run.id] = score.known, score.reason
+        return {"key": key, "scores": scores, "comment": comments}
 
     return retrieval_metric

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic_evals.reporting import ReportCaseFailure
 
 from pydantic_evals_retrieval_metrics.spans import FOUND, GIVEN, KEPT, RELEVANT, SPANS
-from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, RetrievedRun, evaluate
-from retrieval_metrics.adapting import RowPaths, row_error
+from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, RetrievedRun
+from retrieval_metrics.adapting import RowPaths, Scorer, row_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -82,7 +82,7 @@ def to_evaluation(
             else:
                 found = paths.items(case)
         except (TypeError, ValueError) as error:
-            left.append(f"case {name!r} cannot be judged: {error}")
+            left.append(str(row_error(error, name, f"case {name!r}")))
             continue
         run[name] = found
         try:
@@ -91,18 +91,19 @@ def to_evaluation(
             left.append(str(error))
     if left and not qrels:
         raise ValueError(f"no case can be judged: {left[0]}")
-    if left:
-        said = f"{len(left)} of {len(cases)} cases are left out; {left[0]}"
-        warnings.warn(said, RetrievalWarning, stacklevel=2)
     runs_of = {name: case.source_case_name for name, case in cases.items() if case.source_case_name and name in qrels}
+    scorer = Scorer(metrics, semantics=semantics, match=match)
     try:
         truth = Qrels(qrels)
         judged = truth if max_grade is None else truth.with_largest_grade(max_grade)
-        return evaluate(
-            judged, RetrievedRun(run, errors), metrics, match=match, semantics=semantics, clusters=runs_of or "source"
-        )
+        evaluation, refused = scorer.evaluation(judged, RetrievedRun(run, errors), clusters=runs_of or "source")
     except (TypeError, ValueError) as error:
         raise row_error(error, None, "the report") from error
+    left += [str(row_error(error, name, f"case {name!r}")) for name, error in refused.items()]
+    if left:
+        said = f"{len(left)} of {len(cases)} cases are left out; {left[0]}"
+        warnings.warn(said, RetrievalWarning, stacklevel=2)
+    return evaluation
 
 
 def _numbered(cases: list[Any]) -> dict[Any, Any]:

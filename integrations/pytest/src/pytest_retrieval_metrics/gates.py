@@ -8,14 +8,14 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
 from pytest_retrieval_metrics.baseline import with_metrics
-from retrieval_metrics import Comparison
+from retrieval_metrics import compare
 from retrieval_metrics.adapting.printing import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from pytest_retrieval_metrics.settings import Settings
-    from retrieval_metrics import Evaluation
+    from retrieval_metrics import Comparison, Evaluation
     from retrieval_metrics.types import Conclusion, Difference, QueryId
 
 Outcome = Literal[
@@ -102,7 +102,7 @@ def compared(evaluation: Evaluation, before: Evaluation, alpha: float) -> Compar
         ValueError: If nothing can be compared; the message says why.
     """
     both = {NOW: evaluation, BASELINE: with_metrics(before, evaluation.metrics)}
-    return Comparison.of(both, baseline=BASELINE, level=1 - 2 * alpha)
+    return compare(both, baseline=BASELINE, level=1 - 2 * alpha)
 
 
 def regression_gate(evaluation: Evaluation, comparison: Comparison, baseline: str, settings: Settings) -> list[Verdict]:

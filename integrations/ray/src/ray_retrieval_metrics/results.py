@@ -136,10 +136,10 @@ def sums_of_block(
         pickle.loads(own[name])  # noqa: S301  (packed by the same job; it makes the metric known here)
     scores = scores_in(rows, rules)
     scale = float(rows[LARGEST_GRADE].to_numpy().max()) if LARGEST_GRADE in rows.column_names else None
-    totals = replace(rm.Evaluation(scores).totals(), scale=scale)
+    evaluation = rm.Evaluation(replace(scores, scale=scale))
     judged = rows["is_judged"].to_numpy()
     held = _Held(
-        rm.Evaluation(scores, totals=totals) if with_values else totals,
+        evaluation if with_values else evaluation.totals(),
         int(rows["n_found"].to_numpy().sum()),
         len(rows),
         _first(rows, judged),

@@ -147,7 +147,7 @@ class Lengths:
         return Filled(count, used, retrieved)
 
     def _found_by(self, budget: Budget) -> Filled:
-        if not self.calls:
+        if not self.calls and any(self._rankings.values()):
             raise no_lengths(budget)
         calls = [self.calls.get(query, ()) for query in self._queries]
         count = np.array([sum(call <= budget.size for call in each) for each in calls], dtype=np.int64)

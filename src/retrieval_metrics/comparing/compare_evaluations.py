@@ -1,0 +1,159 @@
+"""Compare systems that were evaluated: find their common ground, test all differences together, and keep one record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+from retrieval_metrics.argument_names import argument, in_python, named
+from retrieval_metrics.comparing.common_ground import common_ground
+from retrieval_metrics.comparing.comparison import Comparison
+from retrieval_metrics.comparing.paired_tests import common_clusters, pairs_of, ranking_metrics, tested
+from retrieval_metrics.comparing.unjudged import ignorance
+from retrieval_metrics.comparing.unjudged_bounds import bounds_of_unjudged
+from retrieval_metrics.definition.metric import as_metrics
+from retrieval_metrics.results.aligned import Aligned
+from retrieval_metrics.results.differences import Differences
+from retrieval_metrics.results.room import budgets_used
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.results.scores import Scores
+
+RESAMPLES = 10_000
+FINENESS = 5
+"""With a choice from many pairs, the smallest p value is at most a fifth of what a finding needs."""
+
+
+class Terms(TypedDict, total=False):
+    """How to compare; see `compare`.
+
+    If the systems were chosen by what they showed, such as the best and the worst of thirty, `looks` is the number of
+    pairs they were chosen from; p values and intervals are then corrected for it too (Bonferroni).
+    """
+
+    baseline: str | None
+    level: float
+    resamples: int
+    seed: int
+    margin: float | None
+    unjudged: str | None
+    unseen: int | Mapping[QueryId, int] | None
+    looks: int
+    show_progress: bool
+
+
+def compare_evaluations(
+    evaluations: Mapping[str, Evaluation],
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
+    **terms: Unpack[Terms],
+) -> Comparison:
+    """Compare evaluations on the queries with the same id, text and judgments in all of them.
+
+    Args:
+        evaluations: The evaluations, by name.
+        metrics: The metrics to compare; None takes all that they have in common.
+        **terms: How to compare them.
+
+    Raises:
+        TypeError: As in `compare`.
+        ValueError: If they have no query or no metric in common or different rules, or as in `compare`.
+    """
+    if terms.get("unjudged") not in {None, "bounds"}:
+        refuse_fixed(["unjudged"])
+    require_comparable(list(evaluations), terms.get("baseline"), terms.get("unjudged"), terms.get("unseen"))
+    whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
+    wanted = None if metrics is None else as_metrics(metrics, computed=False)
+    scores, common, notes = common_ground(whole, wanted)
+    return compare_scores(scores, common, notes, **terms)
+
+
+def compare_scores(
+    scores: Mapping[str, Scores],
+    metrics: tuple[Metric, ...],
+    notes: Sequence[str] = (),
+    *,
+    baseline: str | None = None,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    margin: float | None = None,
+    unjudged: str | None = None,
+    unseen: int | Mapping[QueryId, int] | None = None,
+    looks: int = 1,
+    show_progress: bool = False,
+) -> Comparison:
+    """Compare scores on the same questions under the same rules; `notes` says what differs besides the rankings."""
+    clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
+    budgets, aligned = budgets_used(scores, ranked), Aligned.of(scores, metrics, clusters)
+    resamples = max(resamples, round(FINENESS * looks / (1 - level))) if looks > 1 else resamples
+    differences = tested(
+        scores,
+        aligned,
+        ranked,
+        baseline,
+        level=1 - (1 - level) / looks,
+        resamples=resamples,
+        seed=seed,
+        margin=margin,
+        budgets=budgets,
+        show_progress=show_progress,
+    )
+    if looks > 1:
+        differences = Differences(
+            replace(each, p_corrected=min(each.p_corrected * looks, 1.0), looks=looks) for each in differences
+        )
+    bounds = None
+    if unjudged == "bounds":
+        bounds = bounds_of_unjudged(scores, aligned, ranked, differences, resamples=resamples, seed=seed, unseen=unseen)
+    return Comparison(
+        scores=scores,
+        metrics=metrics,
+        aligned=aligned,
+        baseline=baseline,
+        level=level,
+        differences=differences,
+        margin=margin,
+        clusters=clusters,
+        ignorance=ignorance(scores, ranked),
+        unjudged=bounds,
+        notes=tuple(notes),
+        budgets=budgets,
+        drawn=(resamples, seed),
+    )
+
+
+def refuse_fixed(options: Iterable[str]) -> None:
+    """Raise if there are options that decide how queries are scored, which is done.
+
+    Raises:
+        ValueError: If there are.
+    """
+    if said := ", ".join(map(named, options)):
+        raise ValueError(
+            f"{said} cannot be changed for evaluations; pass them to " + in_python("evaluate(...)", "evaluate")
+        )
+
+
+def require_comparable(
+    systems: Sequence[str],
+    baseline: str | None,
+    unjudged: str | None,
+    unseen: int | Mapping[QueryId, int] | None,
+) -> None:
+    """Raise before any work if there is nothing to compare, or nothing for an option to do.
+
+    Raises:
+        ValueError: If there are fewer than two systems, none has the baseline's name, or relevant documents that nobody
+            retrieved are assumed where no bounds are computed.
+    """
+    pairs_of(systems, baseline)
+    if unseen is not None and unjudged != "bounds":
+        raise ValueError(
+            f"{argument('unseen')} has a meaning only with {argument('unjudged', 'bounds')}"
+            + in_python(f", got unjudged={unjudged!r}")
+        )
