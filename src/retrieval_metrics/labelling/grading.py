@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from retrieval_metrics.labelling.pooled import Pooled
-    from retrieval_metrics.models.prompter import Asking
+    from retrieval_metrics.models.prompter import PromptOptions
 
 UNNAMED = "the model"
 LONGEST_REASON = 500
@@ -74,7 +74,7 @@ async def grades_of(
     relevant_from: int = RELEVANT_FROM,
     seed: int = 0,
     show_progress: bool = False,
-    **asking: Unpack[Asking],
+    **asking: Unpack[PromptOptions],
 ) -> Labels:
     """Return a model's grades of a pool; see `Pool.grade`."""
     items = with_texts(pool.items, pool.queries)

@@ -75,7 +75,7 @@ class Replies(Generic[KeyT, Parsed]):
         return dict(Counter(failure.reason for failure in self.failures.values()).most_common())
 
 
-class Asking(TypedDict, total=False):
+class PromptOptions(TypedDict, total=False):
     """How a model is asked; `Prompter` says what each means, and has the defaults."""
 
     model_name: str | None

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Unpack
 
-    from retrieval_metrics.models.prompter import Asking
+    from retrieval_metrics.models.prompter import PromptOptions
     from retrieval_metrics.questions.generating.generated import GeneratedQuestions
 
 PASSAGE_LENGTH = 2000
@@ -56,7 +56,7 @@ async def agenerate_questions(
     prompts: QuestionPrompts | None = None,
     seed: int = 0,
     show_progress: bool = False,
-    **asking: Unpack[Asking],
+    **asking: Unpack[PromptOptions],
 ) -> GeneratedQuestions:
     """Let a model write questions on a corpus, on the running event loop.
 
