@@ -161,7 +161,9 @@ def test_the_scale_is_that_of_all_judgments() -> None:
 @pytest.mark.parametrize("name", ["err@10", "rbp"])
 @pytest.mark.parametrize("reference", [{"d1": 1}, [{"d1": 2}, {"d9": 1}]])
 def test_the_grades_of_one_row_do_not_show_the_scale(name: str, reference: Any) -> None:
-    with pytest.raises(ValueError, match=r"top of the scale of grades, which one row does not show; .* max_grade="):
+    with pytest.raises(
+        ValueError, match=r"divides by the largest grade of all judgments, which one row does not show; .* max_grade="
+    ):
         value(RetrievalMetric(name), ["d1"], reference)
     expected = rm.evaluate({"q": reference}, {"q": ["d1"]}, rm.Metric.of(name.split("@", maxsplit=1)[0], max_grade=4))
     assert [value(RetrievalMetric(name.split("@", maxsplit=1)[0], max_grade=4), ["d1"], reference)] == list(

@@ -10,7 +10,12 @@ from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 
 from llama_index.evaluation.retrieval_metrics.asking import AskingEvaluator
 from llama_index.evaluation.retrieval_metrics.datasets import content_of, mode_of
-from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, metrics_of_any_kind, refuse_host_options
+from llama_index.evaluation.retrieval_metrics.metrics import (
+    RetrievalMetric,
+    metrics_of_any_kind,
+    refuse_host_options,
+    refuse_unknown_scale,
+)
 from llama_index.evaluation.retrieval_metrics.questions import single_question
 from llama_index.evaluation.retrieval_metrics.stages import stage_names
 from retrieval_metrics import EvaluationSet, aretrieve, retrieve
@@ -88,9 +93,8 @@ class RetrieverEvaluator(AskingEvaluator):
         """Take the arguments of `evaluate`."""
         _refuse_unknown(kwargs)
         scorer = self._scorer(single_question(query, expected_ids, expected_texts), mode)
-        for metric in self.metrics:
-            if expected_ids is not None and isinstance(metric, RetrievalMetric):
-                metric.refuse_unknown_scale(expected_ids)
+        own = [one.spec for one in self.metrics if isinstance(one, RetrievalMetric)]
+        refuse_unknown_scale(own, [] if expected_ids is None else expected_ids)
         asking = scorer.asking | {"workers": 1, "raise_on_error": True}
         return Call(self._ways(mode), asking, partial(scorer.one, expected_texts=expected_texts))
 
