@@ -2,12 +2,12 @@
 
 import json
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from local_service import JSONHandler, serving
 
 ADDRESSES = {
     "OPENAI_BASE_URL": "/v1",
@@ -69,63 +69,56 @@ class Service:
 
     Attributes:
         done: How often it replied, and failed in each way.
+        over: Set when the server ends: until then, what is slow does not reply.
     """
 
     def __init__(self, model: Callable[[str], str], fault: Callable[[str, int], str | None] | None = None) -> None:
         """Set the model, and `fault(prompt, attempt)`: `429`, `500`, `slow`, `cut`, or None to reply."""
         self.model = model
+        self.over = threading.Event()
         self.fault = fault or (lambda prompt, attempt: None)  # noqa: ARG005  (no fault, whatever is asked)
         self.done = Counter[str]()
         self._attempts = Counter[str]()
         self._lock = threading.Lock()
 
+    def next_fault(self, prompt: str) -> str | None:
+        """Return how it will fail when it is asked the next time."""
+        return self.fault(prompt, self._attempts[prompt] + 1)
+
     def reply(self, prompt: str) -> tuple[int, dict[str, str], str]:
         """Return the status, the headers and the reply."""
         with self._lock:
+            fault = self.next_fault(prompt)
             self._attempts[prompt] += 1
-            fault = self.fault(prompt, self._attempts[prompt])
             self.done[fault or "replied"] += 1
         if fault == "429":
-            return 429, {"Retry-After": "0.05"}, "slow down"
+            return 429, {"Retry-After": "0.005"}, "slow down"
         if fault == "500":
             return 500, {}, "something broke"
         if fault == "slow":
-            time.sleep(1.2)
+            self.over.wait()
         reply = self.model(prompt)
         return 200, {}, reply[: len(reply) // 2] if fault == "cut" else reply
 
 
-class _Answers(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"  # connections stay open, and clients keep them
+class _Answers(JSONHandler):
     service: Service
 
-    def do_POST(self) -> None:
-        length = int(self.headers["Content-Length"])
+    def asked(self) -> None:
         path = self.path.partition("?")[0]
-        status, headers, reply = self.service.reply(prompt_of(path, json.loads(self.rfile.read(length))))
-        body = json.dumps(answer_of(path, reply) if status == 200 else {"error": {"message": reply}}).encode()
+        status, headers, reply = self.service.reply(prompt_of(path, json.loads(self.body())))
+        content = answer_of(path, reply) if status == 200 else {"error": {"message": reply}}
         try:
-            self.send_response(status)
-            for name, value in {"Content-Type": "application/json", "Content-Length": len(body), **headers}.items():
-                self.send_header(name, str(value))
-            self.end_headers()
-            self.wfile.write(body)
+            self.answer(content, status, headers)
         except (BrokenPipeError, ConnectionResetError):
             self.service.done["left"] += 1  # the client did not wait
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing: what is printed is compared with the page."""
 
 
 @contextmanager
 def fake_models(service: Service) -> Iterator[dict[str, str]]:
     """Serve while the block runs; yields the environment in which clients find the server."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Answers", (_Answers,), {"service": service}))
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    address = f"http://127.0.0.1:{server.server_address[1]}"
-    try:
-        yield {**SECRETS, **{name: f"{address}{behind}" for name, behind in ADDRESSES.items()}}
-    finally:
-        server.shutdown()
-        server.server_close()
+    with serving(_Answers, service=service) as address:
+        try:
+            yield {**SECRETS, **{name: f"{address}{behind}" for name, behind in ADDRESSES.items()}}
+        finally:
+            service.over.set()

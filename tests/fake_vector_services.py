@@ -3,12 +3,12 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
+
+from local_service import JSONHandler, serving
 
 Row = dict[str, Any]
 
@@ -23,44 +23,31 @@ def nearest(rows: dict[str, Row], vectors: dict[str, Any], query: Any, k: int) -
     return sorted(cosines.items(), key=lambda one: -one[1])[:k]
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Answers with what `answer` returns: a status and what the body says."""
+class Handler(JSONHandler):
+    """Answers with what `found` returns: a status and what the body says."""
 
     rows: dict[str, Row]
-    asked: list[Any]
+    requests: list[Any]
 
-    def answer(self, path: str, arguments: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
+    def found(self, path: str, arguments: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
         raise NotImplementedError
 
-    def _reply(self) -> None:
-        length = int(self.headers.get("Content-Length") or 0)
+    def asked(self) -> None:
         parts = urlsplit(self.path)
-        status, said = self.answer(parts.path, parse_qs(parts.query), self.rfile.read(length))
-        content = json.dumps(said).encode()
-        self.send_response(status)
-        self.send_header("X-Elastic-Product", "Elasticsearch")
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(content)
-
-    do_GET = do_POST = do_PUT = do_HEAD = _reply  # noqa: N815  (the names of http.server)
-
-    def log_message(self, *_: Any) -> None:
-        """Stay quiet."""
+        status, said = self.found(parts.path, parse_qs(parts.query), self.body())
+        self.answer(said, status, {"X-Elastic-Product": "Elasticsearch"})
 
 
 class Elasticsearch(Handler):
     """One index: bulk requests, search by vector, and search by ids."""
 
-    def answer(self, path: str, arguments: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
+    def found(self, path: str, arguments: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
         if path == "/_bulk":
             return 200, {"errors": False, "items": [*self._bulk(iter(body.splitlines()))]}
         if not path.endswith("/_search"):
             return 200, {"acknowledged": True}
         asked: Any = json.loads(body)
-        self.asked.append(asked)
+        self.requests.append(asked)
         knn = asked.get("knn")
         if knn is None:
             hits = [(name, 1.0) for name in asked["query"]["ids"]["values"] if name in self.rows]
@@ -93,9 +80,9 @@ class Elasticsearch(Handler):
 class Pinecone(Handler):
     """One index with one namespace."""
 
-    def answer(self, path: str, arguments: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
+    def found(self, path: str, arguments: dict[str, list[str]], body: bytes) -> tuple[int, Any]:
         asked: Any = json.loads(body) if body else arguments
-        self.asked.append((path, asked))
+        self.requests.append((path, asked))
         if path == "/vectors/upsert":
             self.rows.update({one["id"]: one for one in asked["vectors"]})
             return 200, {"upsertedCount": len(asked["vectors"])}
@@ -117,14 +104,6 @@ class Pinecone(Handler):
 @contextmanager
 def served(kind: type[Handler]) -> Iterator[tuple[str, list[Any]]]:
     """Yield the address of a service, and a list of what it was asked."""
-    asked: list[Any] = []
-    handler = type(kind.__name__, (kind,), {"rows": {}, "asked": asked})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    requests: list[Any] = []
+    with serving(kind, rows={}, requests=requests) as address:
+        yield address, requests

@@ -1,18 +1,29 @@
-"""Judgments and rankings as Ray datasets, cut into blocks in every way."""
+"""One Ray for the tests of a process, and judgments and rankings as its datasets, cut into blocks in every way."""
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import ray
+from ray.data import DataContext
+
+from ray_retrieval_metrics import start
 
 if TYPE_CHECKING:
     from ray.data import Dataset
 
 Row = tuple[Any, Any, float]
+
+
+def start_small() -> None:
+    """Start Ray within this machine, unless it runs; with one processor, since each takes processes that import it."""
+    start(num_cpus=1, logging_level="error", log_to_driver=False)
+    DataContext.get_current().enable_progress_bars = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
 
 
 def dataset(rows: Sequence[Row], number: str, blocks: int = 1, seed: int | None = None) -> Dataset:

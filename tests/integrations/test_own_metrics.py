@@ -83,9 +83,8 @@ def test_haystack() -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["one process", "xdist"])
-def test_pytest(pytester: pytest.Pytester, options: list[str]) -> None:
-    pytest.importorskip("pytest_retrieval_metrics")
-    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
+def test_pytest(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, options: list[str]) -> None:
+    builds = pytest.importorskip("retrieval_builds").Builds(pytester, monkeypatch)
     pytester.makeconftest(CONFTEST)
-    pytester.makepyfile(test_search=SUITE)
-    pytester.runpytest_subprocess(*options).assert_outcomes(passed=2, failed=1)
+    builds.write(SUITE)
+    builds.run_alone("xdist.plugin", *options).assert_outcomes(passed=2, failed=1)

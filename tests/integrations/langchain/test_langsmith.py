@@ -2,12 +2,10 @@
 
 import asyncio
 import datetime as dt
-import threading
 import uuid
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from langchain_core.documents import Document
@@ -16,50 +14,37 @@ from langsmith.schemas import Example
 
 from langchain_hosts import Prepared
 from langchain_retrieval_metrics import langsmith_evaluators, langsmith_summary_evaluators, langsmith_target
+from local_service import JSONHandler, serving
 
 ANSWERS = {"why?": ["d3", "d7"], "how?": ["d1"]}
 METRICS = ["mrr", "recall@1"]
 
 
-class Server:
+class Handler(JSONHandler):
     """Answers everything with nothing, and keeps what it was sent."""
 
-    def __init__(self) -> None:
-        self.posted: list[bytes] = []
-        server = self
+    posted: list[bytes]
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                self._answer()
+    def asked(self) -> None:
+        if self.command == "POST":
+            self.posted.append(self.body())
+        self.answer({})
 
-            def do_POST(self) -> None:
-                server.posted.append(self.rfile.read(int(self.headers["Content-Length"] or 0)))
-                self._answer()
 
-            def _answer(self) -> None:
-                self.send_response(200)
-                self.end_headers()
-                self.wfile.write(b"{}")
-
-            def log_message(self, *_: Any) -> None:
-                """Keep the error stream of the tests clean."""
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.thread = threading.Thread(target=self.http.serve_forever)
+class Server(NamedTuple):
+    address: str
+    posted: list[bytes]
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    server = Server()
-    server.thread.start()
-    yield server
-    server.http.shutdown()
-    server.thread.join()
-    server.http.server_close()
+    posted: list[bytes] = []
+    with serving(Handler, posted=posted) as address:
+        yield Server(address, posted)
 
 
 def client_of(server: Server) -> Client:
-    return Client(api_url=f"http://127.0.0.1:{server.http.server_port}", api_key="none")
+    return Client(api_url=server.address, api_key="none")
 
 
 def examples() -> list[Example]:

@@ -209,8 +209,8 @@ class RateLimitError(Exception):
 def test_a_rate_limit_is_waited_for_by_all_together(
     error: Callable[[float], Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rate_limit, "FIRST_PAUSE", 0.1)
-    model = Limited(0.3, error)
+    monkeypatch.setattr(rate_limit, "FIRST_PAUSE", 0.03)
+    model = Limited(0.1, error)
     made = rm.generate_questions(topics(), model, 8)
     assert len(made) == 8
     assert made.calls.failed == 0
