@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ragas_retrieval_metrics.names import By
     from ragas_retrieval_metrics.references import References
-    from ragas_retrieval_metrics.row import Row
+    from ragas_retrieval_metrics.rows import Row
 
 T = TypeVar("T")
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.compared import compared
-from ragas_retrieval_metrics.host import BaseMetric, MetricResult, MetricType, SingleTurnMetric
+from ragas_retrieval_metrics.imports import BaseMetric, MetricResult, MetricType, SingleTurnMetric
 from ragas_retrieval_metrics.names import By, Named, OnUnjudged, one_of
 from ragas_retrieval_metrics.references import Judged, References
-from ragas_retrieval_metrics.row import FIELDS, Row
+from ragas_retrieval_metrics.rows import FIELDS, Row
 from retrieval_metrics.adapting import RowScorer
 from retrieval_metrics.adapting.distributed import divides_by_largest_grade, refuse_unknown_scale
 from retrieval_metrics.adapting.twins import arguments_of

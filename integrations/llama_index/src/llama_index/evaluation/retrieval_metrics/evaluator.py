@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 
-from llama_index.evaluation.retrieval_metrics.asking import AskingEvaluator
-from llama_index.evaluation.retrieval_metrics.datasets import content_of, mode_of
+from llama_index.evaluation.retrieval_metrics.asking import stage_names
+from llama_index.evaluation.retrieval_metrics.asking_evaluator import AskingEvaluator
+from llama_index.evaluation.retrieval_metrics.datasets import content_of, mode_of, single_question
 from llama_index.evaluation.retrieval_metrics.metrics import (
     RetrievalMetric,
     metrics_of_any_kind,
     refuse_host_options,
     refuse_unknown_scale,
 )
-from llama_index.evaluation.retrieval_metrics.questions import single_question
-from llama_index.evaluation.retrieval_metrics.stages import stage_names
 from retrieval_metrics import EvaluationSet, aretrieve, retrieve
 from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
 
