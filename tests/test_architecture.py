@@ -111,7 +111,9 @@ def test_the_flow_goes_one_way(module: str) -> None:
     (floor,) = [at for at, folders in enumerate(FLOORS) if part in folders]
     below = {part, *(folder for folders in FLOORS[:floor] for folder in folders)}
     of_the_core = {name for name in imported(MODULES[module]) if name.split(".")[0] == "retrieval_metrics"}
-    assert "retrieval_metrics" not in of_the_core, f"{module} imports the top level, which imports everything"
+    if part == "command_line":  # it stands above all else, and uses the top level as a user does
+        of_the_core.discard("retrieval_metrics")
+    assert "retrieval_metrics" not in of_the_core, f"{module} imports the top level, which has everything"
     above = {name for name in of_the_core if part_of(name) not in below}
     assert not above, f"{module} imports {above}, which stand beside or above it"
 

@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.command_line import evaluate
 from retrieval_metrics.command_line.main import main
 
 COMMAND = [sys.executable, "-m", "retrieval_metrics.command_line"]
@@ -156,7 +155,7 @@ def test_a_defect_has_an_exit_code_of_its_own(files: list[str], monkeypatch: pyt
     def broken(*_: object, **__: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr(evaluate, "evaluate", broken)
+    monkeypatch.setattr(rm, "evaluate", broken)
     assert main(["evaluate", *files[:2]]) == 3
     said = capsys.readouterr().err
     assert said.startswith("retrieval-metrics: internal error: KeyError: 'oops' (test_habits.py:")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.command_line.commands import COMMANDS
 from retrieval_metrics.command_line.main import main
 
 QRELS = "q1 0 d7 1\nq1 0 d3 2\nq2 0 d1 1\nq3 0 d1 0\n"
@@ -369,3 +370,33 @@ def test_an_interrupt_while_the_program_starts_is_one_line(
     monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
     assert main(["--version"]) == 130
     assert capsys.readouterr().err == "retrieval-metrics: interrupted\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "typed", "called"),
+    [
+        (["--help"], None, set()),
+        (["--version"], None, set()),
+        ([], None, set()),
+        ([], "retrieval-metrics ev", set()),
+        ([], "retrieval-metrics history sh", {"history"}),
+        (["compare", "--help"], None, {"compare"}),
+    ],
+)
+def test_a_call_imports_its_command_and_no_other(words: list[str], typed: str | None, called: set[str]) -> None:
+    code = (
+        "import atexit, os, sys; os._exit = sys.exit  # with which argcomplete ends the process\n"
+        "atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
+        "from retrieval_metrics.command_line.main import main; main(sys.argv[1:])"
+    )
+    environment = dict(os.environ)
+    if typed is not None:
+        pytest.importorskip("argcomplete")
+        environment |= {"_ARGCOMPLETE": "1", "COMP_LINE": typed, "COMP_POINT": str(len(typed))}
+        environment["_ARGCOMPLETE_STDOUT_FILENAME"] = os.devnull
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], check=False, capture_output=True, text=True, env=environment
+    )
+    loaded = done.stderr.splitlines()[-1].split()
+    assert {name for name in COMMANDS if f"retrieval_metrics.command_line.{name}" in loaded} == called
+    assert bool(called) is ("numpy" in loaded)

@@ -142,13 +142,17 @@ def test_what_so_few_queries_cannot_have_shown_is_a_line_of_its_own() -> None:
     assert difference.rare_matters
     assert comparison.verdict[-1] == (
         "50 queries cannot show what is rare: up to 5.8 % of all queries could be worse by 1, "
-        "and the mean lower by 0.058"
+        "and the mean lower by 0.058."
     )
     ranks = [1, 2, 3, 4, 5] * 40
     wide = rm.compare(*systems({"a": ranks, "b": [*ranks[1:], 2]}), "mrr")
     assert not wide.difference("mrr").rare_matters
     with_margin = rm.compare(*systems({"a": ranks, "b": [*ranks[1:], 2]}), "mrr", margin=0.1)
-    assert with_margin.difference("mrr").rare_matters
+    assert with_margin.conclusions.of("mrr").unseen.endswith("could be worse by 1, and the mean lower by 0.015.")
+    # Whether rare losses make it worse by more is no question where it is, and of too few queries nothing is shown.
+    beaten = rm.compare(*systems({"a": [1] * 200, "b": [2, 3, 4, 5] * 50}), "mrr", margin=0.1)
+    assert (beaten.conclusions.of("mrr").within_margin, beaten.conclusions.unseen) == ("worse", [])
+    assert not rm.compare(*systems({"a": [1, 1], "b": [2, 3]}), "mrr").conclusions.unseen
 
 
 def test_the_intervals_are_simultaneous_and_exclude_0_where_the_corrected_p_value_is_a_finding() -> None:
@@ -386,8 +390,8 @@ def test_what_is_rare_is_said_of_its_metric_where_metrics_differ() -> None:
     ranks = systems({"old": [4] * 6, "new": [1] * 6})
     first, second = rm.compare(*ranks, ["mrr", "recall@5"]).conclusions.unseen
     rare = "6 queries cannot show what is rare: up to 39 % of all queries could"
-    assert first == f"mrr, {rare} be worse by 1, and the mean lower by 0.39"
-    assert second == f"recall@5, {rare} differ by 1, and the mean by 0.39"
+    assert first == f"In mrr, {rare} be worse by 1, and the mean lower by 0.39."
+    assert second == f"In recall@5, {rare} differ by 1, and the mean by 0.39."
 
 
 def test_six_queries_are_not_said_to_show_nothing_because_two_metrics_are_tested() -> None:

@@ -325,3 +325,33 @@ def test_of_very_many_queries_those_that_moved_most_have_their_results(tmp_path:
     assert detailed <= {f"q{at}" for at in range(1, 1_500, 2)}
     assert "is here for 100 queries" in text
     assert "<td>1,500</td>" in text  # found, of all queries
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+@pytest.mark.parametrize(
+    ("unjudged", "treated"),
+    [
+        (None, "count as not relevant"),
+        ("bounds", "count as not relevant"),
+        ("condensed", "were taken out of the rankings"),
+    ],
+)
+def test_a_report_says_in_one_sentence_how_much_is_unjudged_and_what_became_of_it(
+    tmp_path: Path, unjudged: str | None, treated: str
+) -> None:
+    qrels = {query: {"d": 1, "x": 0} for query in QRELS}
+    runs = {"a": dict.fromkeys(QRELS, ("d", "y")), "b": dict.fromkeys(QRELS, ("y", "z", "d", "x"))}
+    comparison = rm.compare(qrels, {**runs, "judged": dict.fromkeys(QRELS, ("d", "x"))}, "mrr@2", unjudged=unjudged)
+    comparison.report(tmp_path / "report.html")
+    page = unescape((tmp_path / "report.html").read_text())
+    assert page.count("are unjudged") == 1
+    assert f"Of the first 2 results, 50 % of a and 100 % of b are unjudged; they {treated}." in page
+
+
+def test_what_retrieved_nothing_has_no_judged_share(tmp_path: Path) -> None:
+    runs = {"a": dict.fromkeys(QRELS, ("d",)), "nothing": dict.fromkeys(QRELS, ())}
+    with pytest.warns(rm.RetrievalWarning, match=r"judged@10: a 100 %, nothing -\."):
+        comparison = rm.compare(QRELS, runs, "mrr", unjudged="condensed")
+    comparison.report(tmp_path / "report.html")
+    assert "judged@10: a 1.00, nothing -" in str(comparison)
+    assert "nan" not in str(comparison) + re.sub(r"<script.*?</script>", "", (tmp_path / "report.html").read_text())

@@ -59,6 +59,14 @@ def test_candidates_that_all_queries_share(n: int, d: int) -> None:
     assert same(mmr_batch(None, candidates, k=9, relevance=relevance), known)
 
 
+def test_the_same_candidates_for_some_queries_and_others_between() -> None:
+    rng = np.random.default_rng(6)
+    queries, same_ones, others = rng.normal(size=(3, 8)), rng.normal(size=(15, 8)), rng.normal(size=(15, 8))
+    given = [same_ones, others, same_ones]
+    expected = [mmr(*one, k=9) for one in zip(queries, given, strict=True)]
+    assert same(mmr_batch(queries, given, k=9), expected)
+
+
 def test_no_queries_no_selections() -> None:
     assert mmr_batch([], []) == []
     assert mmr_batch(np.empty((0, 3)), np.empty((0, 5, 3))) == []

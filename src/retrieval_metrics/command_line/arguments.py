@@ -11,12 +11,13 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.command_line.completion import metric_names, offer
+import retrieval_metrics as rm
+from retrieval_metrics.command_line.completion import offer
 from retrieval_metrics.command_line.output import FORMATS as OUTPUT_FORMATS
 from retrieval_metrics.command_line.reading_options import documents_at, queries_at
 from retrieval_metrics.command_line.trec_eval_lines import is_metric, of_only_trec_eval
 from retrieval_metrics.command_line.values import clusters, metrics
-from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
+from retrieval_metrics.definition.table import DEFINITIONS
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.saving import STANDARD_OUTPUT
 from retrieval_metrics.scoring.rules import RULE_SETS
@@ -57,7 +58,7 @@ def refuse_unknown_metrics(given: argparse.Namespace) -> None:
     unknown = [name for name in (*asked, *bounds) if not of_only_trec_eval(name) and not is_metric(name)]
     if unknown and not any(map(is_saved, _files(given))):
         try:
-            Metric.parse(unknown[0])
+            rm.Metric.parse(unknown[0])
         except ValueError as error:
             given.parser.error(f"{error}; one of your own needs --metrics-from MODULE")
 
@@ -132,9 +133,9 @@ def add_metrics_to(parser: argparse.ArgumentParser) -> None:
         action="extend",
         type=metrics,
         metavar="METRIC",
-        help=f"a metric such as ndcg@10; several with commas, or repeated (default: {','.join(DEFAULT_METRICS)})",
+        help=f"a metric such as ndcg@10; several with commas, or repeated (default: {','.join(rm.DEFAULT_METRICS)})",
     )
-    offer(option, metric_names())
+    offer(option, sorted({*DEFINITIONS, *rm.DEFAULT_METRICS}))
     add_modules_to(parser)
 
 

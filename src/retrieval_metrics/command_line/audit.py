@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.auditing.audit import audit
+import retrieval_metrics as rm
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import (
     add_files_to,
@@ -14,21 +14,11 @@ from retrieval_metrics.command_line.arguments import (
 )
 from retrieval_metrics.command_line.named_files import read_both
 from retrieval_metrics.command_line.reading_options import add_reading_to
-from retrieval_metrics.definition.metric import DEFAULT_METRICS
 from retrieval_metrics.saving import save_text
 from retrieval_metrics.scoring.rules import RULE_SETS
 
 if TYPE_CHECKING:
     import argparse
-
-    from retrieval_metrics.auditing.audit import Audit
-
-DESCRIPTION = "Score a run by the rules of several libraries, and show which rule makes the difference."
-EXAMPLES = """\
-examples:
-  retrieval-metrics audit qrels.trec run.trec
-  retrieval-metrics audit qrels.trec run.trec -m ndcg@10,map --semantics standard --semantics llama_index
-"""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -49,10 +39,10 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> bool:
     """Run the command; the exit code of an audit is always 0."""
     qrels, runs = read_both(given, {"run": given.run})
-    result = audit(
+    result = rm.audit(
         qrels,
         runs["run"],
-        given.metric or DEFAULT_METRICS,
+        given.metric or rm.DEFAULT_METRICS,
         semantics=given.semantics or tuple(RULE_SETS),
         match=given.match,
     )
@@ -62,7 +52,7 @@ def run(given: argparse.Namespace) -> bool:
     return output.finish(shown, given.format, given.output)
 
 
-def _shown(result: Audit) -> output.Shown:
+def _shown(result: rm.types.Audit) -> output.Shown:
     means = {semantics: dict(values) for semantics, values in result.means.items()}
     differences = [
         {

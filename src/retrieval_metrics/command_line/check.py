@@ -4,32 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import retrieval_metrics as rm
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import add_modules_to, add_result_to
-from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.comparing.recomputed import refuse_wrong_differences
-from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.keeping.document import read_document
 from retrieval_metrics.keeping.rescoring import refuse_wrong_values
-from retrieval_metrics.loading import load
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.scores import Scores
-from retrieval_metrics.tuning.tuning import Tuning
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
-
-DESCRIPTION = (
-    "Check that saved files are what was saved, and that their numbers follow from their rankings. Checked are "
-    "their digest, the range of every value, that every value is what the saved judgments and rankings give, "
-    "and that the differences of a comparison are those of its values."
-)
-EXAMPLES = """\
-examples:
-  retrieval-metrics check results/4f2a91c.json.gz
-  retrieval-metrics check results/*.json.gz questions.json
-"""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +29,7 @@ def run(given: argparse.Namespace) -> bool:
     rows, failures = [], []
     for path in given.saved:
         try:
-            held = load(path)
+            held = rm.load(path)
             checked = sum(_checked(name, scores, path) for name, scores in _scores_of(held).items())
             differences = _differences_checked(held, path)
         except ValueError as error:
@@ -64,7 +49,7 @@ def _differences_checked(held: Any, path: str) -> int:
     Raises:
         ValueError: If one does not.
     """
-    if not isinstance(held, Comparison):
+    if not isinstance(held, rm.Comparison):
         return 0
     try:
         return refuse_wrong_differences(held, same_versions=read_document(path).is_of_these_versions)
@@ -72,18 +57,18 @@ def _differences_checked(held: Any, path: str) -> int:
         raise ValueError(f"{path} is damaged at differences: {error}") from error
 
 
-def _scores_of(held: Any) -> Mapping[str, Scores]:
+def _scores_of(held: Any) -> Mapping[str, rm.types.Scores]:
     """Return the scores of each system that a file holds."""
-    if isinstance(held, Comparison):
+    if isinstance(held, rm.Comparison):
         return held.scores
-    if isinstance(held, Evaluation) and isinstance(held.record, Scores):
+    if isinstance(held, rm.Evaluation) and isinstance(held.record, rm.types.Scores):
         return {"": held.record}
-    if isinstance(held, Tuning):
+    if isinstance(held, rm.types.Tuning):
         return {name: each.scores for name, each in held.evaluations.items()}
     return {}
 
 
-def _checked(name: str, scores: Scores, path: str) -> int:
+def _checked(name: str, scores: rm.types.Scores, path: str) -> int:
     """Return how many values follow from the saved rankings.
 
     Raises:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import retrieval_metrics as rm
 from retrieval_metrics.checks import positive_number
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import (
@@ -20,32 +21,13 @@ from retrieval_metrics.command_line.arguments import (
 )
 from retrieval_metrics.command_line.named_files import named, read_both, saved_evaluations
 from retrieval_metrics.command_line.reading_options import add_reading_to
-from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.comparing.pilots import FEWEST_OF_A_PILOT
-from retrieval_metrics.comparing.plan import plan
-from retrieval_metrics.definition.metric import DEFAULT_METRICS
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.verdict import comparison_tables, notes_tables
 
 if TYPE_CHECKING:
     import argparse
-
-    from retrieval_metrics.comparing.comparison import Comparison
-    from retrieval_metrics.comparing.plan import Plan
-    from retrieval_metrics.results.difference import Difference
-
-DESCRIPTION = (
-    "Test which of several runs is better, query by query. They are scored on the same queries, and tested in "
-    "which metrics they differ."
-)
-EXAMPLES = """\
-examples:
-  retrieval-metrics compare last-week.json.gz today.json.gz     (saved by evaluate --save: no judgments are needed)
-  retrieval-metrics compare qrels.trec bm25.run dense.run hybrid.run -m ndcg@10 --baseline bm25
-  retrieval-metrics compare qrels.trec old=build/1/run.trec new=build/2/run.trec -m mrr@10 --report report.html
-  retrieval-metrics compare qrels.trec main.run change.run -m ndcg@10 --baseline main --fail-if-worse
-"""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +39,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     add_metrics_to(parser)
     add_rules_to(parser)
     add_arguments_of(
-        compare,
+        rm.compare,
         parser,
         baseline="NAME | compare all other runs with this one (default: every pair)",
         level="confidence level",
@@ -97,8 +79,8 @@ def run(given: argparse.Namespace) -> bool:
         raise ValueError(f"no run is named {given.baseline!r}, the --baseline; the runs are {', '.join(names)}")
     texts = texts_of(given)
     of = read_both(given, named(given.runs)) if saved is None else (saved,)
-    options = passed_to(compare, given, metrics=given.metric or DEFAULT_METRICS, **scoring_of(given))
-    result = compare(*of, **options)
+    options = passed_to(rm.compare, given, metrics=given.metric or rm.DEFAULT_METRICS, **scoring_of(given))
+    result = rm.compare(*of, **options)
     if given.report is not None:
         result.report(given.report, **texts)
     if given.save is not None:
@@ -107,16 +89,16 @@ def run(given: argparse.Namespace) -> bool:
     return output.finish(_shown(result, given.plan), given.format, given.output, worse)
 
 
-def _plans(result: Comparison, size: float) -> list[tuple[Difference, Plan]]:
+def _plans(result: rm.Comparison, size: float) -> list[tuple[rm.types.Difference, rm.types.Plan]]:
     """Return how many questions each difference takes that shows a spread."""
     return [
-        (each, plan(size, each.metric, pilot=each, comparisons=len(result.differences), level=result.level))
+        (each, rm.plan(size, each.metric, pilot=each, comparisons=len(result.differences), level=result.level))
         for each in result.differences
         if each.n >= FEWEST_OF_A_PILOT and not each.identical
     ]
 
 
-def _plan_table(plans: list[tuple[Difference, Plan]], size: float) -> Table:
+def _plan_table(plans: list[tuple[rm.types.Difference, rm.types.Plan]], size: float) -> Table:
     header = ["metric", "pair", "spread", "questions", "range", "if few carry it"]
     rows = [
         [
@@ -133,7 +115,7 @@ def _plan_table(plans: list[tuple[Difference, Plan]], size: float) -> Table:
     return Table(header, rows, notes, f"questions for a difference of {size:g}, found in 80 % of evaluations", (0, 1))
 
 
-def _shown(result: Comparison, size: float | None) -> output.Shown:
+def _shown(result: rm.Comparison, size: float | None) -> output.Shown:
     data = {
         "baseline": result.baseline,
         "level": result.level,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.definition.metric import DEFAULT_METRICS
-from retrieval_metrics.definition.table import DEFINITIONS
-
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+
+def typed(words: Sequence[str]) -> Sequence[str]:
+    """Return the words of a call, or those typed so far if a shell asks what can come next."""
+    return os.environ["COMP_LINE"].split() if "_ARGCOMPLETE" in os.environ else words
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
@@ -29,8 +31,3 @@ def offer(option: argparse.Action, words: Iterable[str]) -> None:
         return [f"{before}{comma}{word}" for word in words]
 
     option.completer = after_comma  # type: ignore[attr-defined]  # where argcomplete looks for it
-
-
-def metric_names() -> list[str]:
-    """Return the names of all metrics, and those of the default ones with their cut-offs."""
-    return sorted({*DEFINITIONS, *DEFAULT_METRICS})

@@ -5,24 +5,16 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+import retrieval_metrics as rm
 from retrieval_metrics.argument_names import spelled_by
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import Target
 from retrieval_metrics.command_line.options import Options
 from retrieval_metrics.command_line.reading_options import add_reading_to, qrels_at, run_at
 from retrieval_metrics.files.formats import FORMATS
-from retrieval_metrics.files.writing import write_qrels, write_run
 
 if TYPE_CHECKING:
     import argparse
-
-DESCRIPTION = "Write a run or judgments in another format. Numbers stay the same to the last bit."
-EXAMPLES = """\
-examples:
-  retrieval-metrics convert run run.csv run.trec.gz --tag bm25
-  retrieval-metrics convert qrels qrels/test.tsv qrels.trec
-  retrieval-metrics convert run hits.parquet run.jsonl --run-column query=qid --run-column document=passage
-"""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -50,9 +42,9 @@ def run(given: argparse.Namespace) -> bool:
         if given.what == "qrels":
             judged = qrels_at(given, given.source)
             with spelled_by(Options(given, "target")):
-                write_qrels(judged, given.target, format=given.write_as)
+                rm.write_qrels(judged, given.target, format=given.write_as)
         else:
             found = run_at(given, given.source)
             with spelled_by(Options(given, "target")):
-                write_run(found, given.target, format=given.write_as, tag=given.tag)
+                rm.write_run(found, given.target, format=given.write_as, tag=given.tag)
     return True

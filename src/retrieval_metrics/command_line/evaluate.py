@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+import retrieval_metrics as rm
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import (
     Target,
@@ -23,8 +24,7 @@ from retrieval_metrics.command_line.trace_files import add_traces_to, read_judge
 from retrieval_metrics.command_line.trec_eval_lines import at_level, is_metric, of_only_trec_eval, text_of
 from retrieval_metrics.command_line.trec_eval_lines import named as trec_eval_names
 from retrieval_metrics.command_line.values import by_query, labels_of, named_value
-from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metric
-from retrieval_metrics.evaluation.evaluate import evaluate
+from retrieval_metrics.definition.metric import as_metric
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
@@ -35,24 +35,6 @@ from retrieval_metrics.scoring.under_rules import judge_under
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
-
-    from retrieval_metrics.evaluation.evaluation import Evaluation
-    from retrieval_metrics.evaluation.slices import Slices
-    from retrieval_metrics.scoring.rules import Rules
-
-DESCRIPTION = "Score a run against judgments, or several side by side. Use compare to test whether they differ."
-EXAMPLES = """\
-examples:
-  retrieval-metrics evaluate qrels.trec run.trec
-  retrieval-metrics evaluate qrels.trec bm25.run dense.run -m ndcg@10,map
-  retrieval-metrics evaluate qrels.trec run.trec -q -c -m P.5,10 -m map --format trec_eval
-  retrieval-metrics evaluate qrels.csv run.csv --run-column query=qid --run-column document=passage
-  retrieval-metrics evaluate qrels.trec run.trec -q --format json | jq .per_query
-  retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35 --fail-under recall@100=0.8
-  retrieval-metrics evaluate qrels.trec run.trec --save today.json.gz --label commit=4f2a91c
-  retrieval-metrics evaluate questions.jsonl spans.jsonl --view context --question-id metadata.question_id -m recall
-  zcat run.trec.gz | retrieval-metrics evaluate qrels.trec - --report report.html
-"""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -111,7 +93,7 @@ def run(given: argparse.Namespace) -> bool:
     judged = read_judged(given, paths)
     options = scoring_of(given) | {"semantics": rules}
     results = {
-        name: evaluate(truth, one if given.most is None else first_documents(one, given.most), metrics, **options)
+        name: rm.evaluate(truth, one if given.most is None else first_documents(one, given.most), metrics, **options)
         for name, (truth, one) in judged.items()
     }
     first = next(iter(results.values()))
@@ -159,7 +141,7 @@ def _refuse_contradictions(given: argparse.Namespace, *, several: bool) -> None:
             raise ValueError(said)
 
 
-def _rules(given: argparse.Namespace) -> Rules:
+def _rules(given: argparse.Namespace) -> rm.Rules:
     usual = "trec_eval" if given.format == "trec_eval" else "standard"
     rules = as_rules(given.semantics or usual, given.ties, "condensed" if given.judged_only else None)
     return replace(rules, missing="zero") if given.complete else rules
@@ -175,15 +157,15 @@ def _asked(given: argparse.Namespace) -> list[Any]:
         return [at_level(one, given.level) for one in trec_eval_names(given.metric or ["official"])]
     if others := [one for one in given.metric or () if of_only_trec_eval(one) and not is_metric(one)]:
         raise ValueError(f"{others[0]} is no metric but a line of trec_eval, and needs --format trec_eval")
-    return [at_level(one, given.level) for one in map(as_metric, given.metric or DEFAULT_METRICS)]
+    return [at_level(one, given.level) for one in map(as_metric, given.metric or rm.DEFAULT_METRICS)]
 
 
-def _computed(asked: Sequence[Any], level: int) -> list[Metric]:
-    metrics = [one for one in asked if isinstance(one, Metric)]
-    return metrics or [at_level(Metric.parse("map"), level)]
+def _computed(asked: Sequence[Any], level: int) -> list[rm.Metric]:
+    metrics = [one for one in asked if isinstance(one, rm.Metric)]
+    return metrics or [at_level(rm.Metric.parse("map"), level)]
 
 
-def shown_of(results: Mapping[str, Evaluation], *, per_query: bool) -> output.Shown:
+def shown_of(results: Mapping[str, rm.Evaluation], *, per_query: bool) -> output.Shown:
     """Return the evaluation of one run, or those of several side by side, ready to be written."""
     if len(results) == 1:
         (result,) = results.values()
@@ -199,7 +181,7 @@ def shown_of(results: Mapping[str, Evaluation], *, per_query: bool) -> output.Sh
     )
 
 
-def _records(result: Evaluation, *, per_query: bool) -> list[dict[str, Any]]:
+def _records(result: rm.Evaluation, *, per_query: bool) -> list[dict[str, Any]]:
     if not per_query:
         return [{"metric": name, "mean": mean, "n": result.n[name]} for name, mean in result.means.items()]
     names = list(map(str, result.metrics))
@@ -207,7 +189,7 @@ def _records(result: Evaluation, *, per_query: bool) -> list[dict[str, Any]]:
     return [{"query": query, **dict(zip(names, row, strict=True))} for query, row in values]
 
 
-def with_slices(shown: output.Shown, found: Slices[Evaluation]) -> output.Shown:
+def with_slices(shown: output.Shown, found: rm.types.Slices[rm.Evaluation]) -> output.Shown:
     """Return what is shown of a run with its slices below; a spreadsheet has the slices alone."""
     data = {str(label): _data(one, per_query=False)["metrics"] for label, one in found.items()}
     return output.Shown(
@@ -217,7 +199,7 @@ def with_slices(shown: output.Shown, found: Slices[Evaluation]) -> output.Shown:
     )
 
 
-def _side_by_side(results: Mapping[str, Evaluation], metric: str) -> Table:
+def _side_by_side(results: Mapping[str, rm.Evaluation], metric: str) -> Table:
     """Return the values of a metric for every query, a column for each run."""
     values = [result.per_query[metric] for result in results.values()]
     queries = list(dict.fromkeys(query for one in values for query in one))
@@ -225,14 +207,14 @@ def _side_by_side(results: Mapping[str, Evaluation], metric: str) -> Table:
     return _query_table(metric, list(results), queries, by_query)
 
 
-def _means(results: Mapping[str, Evaluation]) -> Table:
+def _means(results: Mapping[str, rm.Evaluation]) -> Table:
     """Return the means of every metric, a column for each run."""
     metrics = map(str, next(iter(results.values())).metrics)
     means = [[metric, *(_number(result.means[metric]) for result in results.values())] for metric in metrics]
     return Table(["metric", *results], means, _notes(results))
 
 
-def _notes(results: Mapping[str, Evaluation]) -> list[str]:
+def _notes(results: Mapping[str, rm.Evaluation]) -> list[str]:
     """Return the notes common to all runs once, and other notes after the name of their run."""
     notes = {name: summary_table(result.scores).notes for name, result in results.items()}
     first, *others = notes.values()
@@ -251,7 +233,7 @@ def _number(value: float) -> str:
     return "-" if isnan(value) else numbers.value(value)
 
 
-def _data(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
+def _data(result: rm.Evaluation, *, per_query: bool) -> dict[str, Any]:
     content: dict[str, Any] = {
         "semantics": result.rules.name,
         "metrics": {name: {"mean": mean, "n": result.n[name]} for name, mean in result.means.items()},
@@ -264,7 +246,7 @@ def _data(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
     return content
 
 
-def too_low(results: Mapping[str, Evaluation], floors: list[tuple[Metric, float]]) -> list[str]:
+def too_low(results: Mapping[str, rm.Evaluation], floors: list[tuple[rm.Metric, float]]) -> list[str]:
     """Return which means of which runs are below their floors."""
     found = []
     for run_name, result in results.items():

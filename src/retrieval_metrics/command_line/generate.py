@@ -8,32 +8,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import retrieval_metrics as rm
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import Target, add_arguments_of, passed_to
 from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at
-from retrieval_metrics.questions.generating.generate import generate_questions
 from retrieval_metrics.questions.generating.kinds import KINDS
-from retrieval_metrics.questions.generating.prompts import QuestionPrompts
 
 if TYPE_CHECKING:
     import argparse
-
-DESCRIPTION = (
-    "Let a model write questions about your documents, each verified in their text. Those whose answers are in "
-    "the text are kept."
-)
-EXAMPLES = """\
-examples:
-  retrieval-metrics generate docs/ --model my_models:ask -n 50 -o questions.json
-  retrieval-metrics generate corpus.jsonl --model my_models:ask -n 50 -o questions.json --sentences --budget 500
-  retrieval-metrics generate docs/ --model my_models:ask -n 50 -o questions.json --kinds one_passage=6 unanswerable=1
-
-my_models.py, in the current folder, holds a function of a prompt that returns the reply of a model:
-
-  def ask(prompt: str) -> str: ...
-
-The same command after an interruption goes on where it stopped: replies are kept beside the questions.
-"""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +46,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--language", help="the language of the questions (default: that of each passage)")
     add_arguments_of(
-        generate_questions,
+        rm.generate_questions,
         parser,
         model_name="NAME | the name under which replies are kept (default: MODULE:FUNCTION)",
         budget="N | the largest number of calls of the model",
@@ -76,17 +58,17 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> bool:
     """Run the command; return whether there are as many questions as wanted."""
-    made = generate_questions(
+    made = rm.generate_questions(
         documents_at(given, given.corpus),
         _model(given.model),
         given.number,
         **passed_to(
-            generate_questions,
+            rm.generate_questions,
             given,
             kinds=None if given.kinds is None else dict(given.kinds),
             personas=given.persona,
             evidence="sentences" if given.sentences else "quotes",
-            prompts=None if given.language is None else QuestionPrompts(language=given.language),
+            prompts=None if given.language is None else rm.QuestionPrompts(language=given.language),
             model_name=given.model_name or given.model,
             cache=given.cache or f"{given.output}.replies.jsonl",
             show_progress=sys.stderr.isatty(),

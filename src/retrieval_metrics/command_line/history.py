@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import retrieval_metrics as rm
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import Target, add_modules_to, add_result_to
 from retrieval_metrics.command_line.values import metrics as metric_names
-from retrieval_metrics.history.history import History, table_of
+from retrieval_metrics.history.history import table_of
 
 if TYPE_CHECKING:
     import argparse
-
-DESCRIPTION = "Keep the numbers of saved evaluations, and show them over time. The file only ever grows."
-EXAMPLES = """\
-examples:
-  retrieval-metrics evaluate qrels.trec run.trec --save results/4f2a91c.json.gz --label commit=4f2a91c
-  retrieval-metrics history add retrieval.jsonl results/4f2a91c.json.gz
-  retrieval-metrics history show retrieval.jsonl
-  retrieval-metrics history plot retrieval.jsonl -m ndcg@10 -o retrieval.svg
-"""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -50,12 +42,12 @@ def run(given: argparse.Namespace) -> bool:
 
 
 def _add(given: argparse.Namespace) -> bool:
-    History(given.history).add(given.saved, given.label)
+    rm.History(given.history).add(given.saved, given.label)
     return True
 
 
 def _show(given: argparse.Namespace) -> bool:
-    entries = History(given.history).entries()
+    entries = rm.History(given.history).entries()
     if not entries:
         raise ValueError(f"{given.history} has no entries; add one with history add")
     listed: list[dict[str, Any]] = []
@@ -80,5 +72,5 @@ def _plot(given: argparse.Namespace) -> bool:
     wanted = given.metric or [None]
     if len(wanted) > 1:
         raise ValueError("history plot draws one metric; run it once for each")
-    History(given.history).plot(wanted[0]).savefig(given.output)
+    rm.History(given.history).plot(wanted[0]).savefig(given.output)
     return True

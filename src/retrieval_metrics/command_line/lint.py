@@ -6,12 +6,12 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import retrieval_metrics as rm
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import add_arguments_of, add_output_to, passed_to
 from retrieval_metrics.command_line.named_files import judgments_at
 from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at, queries_at, run_at
 from retrieval_metrics.command_line.values import metric
-from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.linting.result import COLUMNS
 from retrieval_metrics.questions.parting import only
 from retrieval_metrics.saving import save_text
@@ -19,16 +19,7 @@ from retrieval_metrics.saving import save_text
 if TYPE_CHECKING:
     import argparse
 
-    from retrieval_metrics.questions.linting.result import Lint
 
-DESCRIPTION = "Find problems in questions and their judgments. No model is needed."
-EXAMPLES = """\
-examples:
-  retrieval-metrics lint queries.jsonl qrels/test.tsv
-  retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
-  retrieval-metrics lint questions.json questions.json --corpus docs/     (a saved set holds both)
-  retrieval-metrics lint queries.jsonl qrels.trec --run bm25=bm25.run --run dense=dense.run --format csv
-"""
 SEVERITIES = ("error", "warning", "note")
 
 
@@ -56,7 +47,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-m", "--metric", type=metric, default=metric("ndcg@10"), help="default: %(default)s")
     add_arguments_of(
-        EvaluationSet.lint, parser, difference="the difference of means that the questions should be able to detect"
+        rm.EvaluationSet.lint, parser, difference="the difference of means that the questions should be able to detect"
     )
     add_output_to(parser)
     parser.add_argument("--fail-on", choices=SEVERITIES, help="exit with 1 if there is a finding at least this severe")
@@ -68,7 +59,7 @@ def run(given: argparse.Namespace) -> bool:
     lint = _questions(given).lint(
         None if given.corpus is None else documents_at(given, given.corpus),
         {name: run_at(given, path) for name, path in map(_named, given.run)} or None,
-        **passed_to(EvaluationSet.lint, given),
+        **passed_to(rm.EvaluationSet.lint, given),
     )
     shown = _shown(lint)
     if given.report is not None:
@@ -79,14 +70,14 @@ def run(given: argparse.Namespace) -> bool:
     return output.finish(shown, given.format, given.output, why)
 
 
-def _questions(given: argparse.Namespace) -> EvaluationSet:
+def _questions(given: argparse.Namespace) -> rm.EvaluationSet:
     """Return the questions that have a text in one file and judgments in the other.
 
     Raises:
         ValueError: If there is none, or something in a file is wrong.
     """
     texts, judged = queries_at(given, given.queries), judgments_at(given)
-    whole = judged if isinstance(judged, EvaluationSet) else EvaluationSet({}, judged.as_dict())
+    whole = judged if isinstance(judged, rm.EvaluationSet) else rm.EvaluationSet({}, judged.as_dict())
     asked: Any = {query: texts[str(query)] for query in whole.qrels if str(query) in texts}
     if not asked:
         raise ValueError(
@@ -101,7 +92,7 @@ def _named(text: str) -> tuple[str, str]:
     return (name, path) if equals else (text, text)
 
 
-def _shown(lint: Lint[Any]) -> output.Shown:
+def _shown(lint: rm.types.Lint[Any]) -> output.Shown:
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in lint.rows()]
     found = json.loads(json.dumps(rows, default=str))  # evidence such as a Quote becomes text
     data = {"questions": len(lint.questions), "findings": found, "unchecked": lint.unchecked}

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from retrieval_metrics.argument_names import spelled_by
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.options import Options
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
 BELOW, WRONG, DEFECT, INTERRUPTED = 1, 2, 3, 130
@@ -49,29 +49,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    # Imported here, because it takes half a second, in which Ctrl-C shall end as at any other time.
-    from retrieval_metrics.command_line import arguments as shared  # noqa: PLC0415
-    from retrieval_metrics.command_line.commands import parser  # noqa: PLC0415
-    from retrieval_metrics.command_line.completion import complete  # noqa: PLC0415
+    # Imported here, because a command takes up to half a second to import, in which Ctrl-C shall end as later on.
+    from retrieval_metrics.command_line.commands import command_in, parser  # noqa: PLC0415
+    from retrieval_metrics.command_line.completion import complete, typed  # noqa: PLC0415
 
-    top = parser()
+    called = command_in(typed(sys.argv[1:] if arguments is None else arguments))
+    top = parser(called)
     complete(top)
+    if called is None:
+        return _without_command(top, arguments)
+    from retrieval_metrics.command_line import arguments as shared  # noqa: PLC0415
+    from retrieval_metrics.command_line.options import Options  # noqa: PLC0415
+
     shared.import_metrics(arguments)
     given = top.parse_args(arguments)
-    if given.version:
-        from retrieval_metrics.version import __version__  # noqa: PLC0415  (takes as long to import as half of this package)
-
-        with output.for_reader(sys.stdout):
-            sys.stdout.write(__version__ + "\n")
-        return 0
-    if not hasattr(given, "run_command"):
-        top.print_help()
-        return WRONG
     shared.refuse_unknown_metrics(given)
     shared.refuse_lost_files(given)
     with spelled_by(Options(given)):
         met: bool = given.run_command(given)
     return 0 if met else BELOW
+
+
+def _without_command(top: argparse.ArgumentParser, arguments: Sequence[str] | None) -> int:
+    if not top.parse_args(arguments).version:
+        top.print_help()
+        return WRONG
+    from retrieval_metrics.version import __version__  # noqa: PLC0415  (takes longer to import than the command line)
+
+    with output.for_reader(sys.stdout):
+        sys.stdout.write(__version__ + "\n")
+    return 0
 
 
 def _defect(error: Exception) -> int:

@@ -5,27 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import retrieval_metrics as rm
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.command_line.reading_options import qrels_at, questions_at, run_at
-from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.files.compressed import COMPRESSIONS
 from retrieval_metrics.files.opening import STANDARD_INPUT, opened
 from retrieval_metrics.files.trec import RUN
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.keeping.document import is_saved
-from retrieval_metrics.loading import load
-from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.trajectories.views import first_of
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.shapes import RunMapping
 
-    Runs = dict[str, Run | RetrievedRun]
+    Runs = dict[str, rm.Run | rm.RetrievedRun]
 
 KINDS = {
     "Comparison": "a comparison",
@@ -38,7 +33,7 @@ KINDS = {
 """What a saved file holds, by the type that is loaded from it; anything else is a run."""
 
 
-def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[Qrels | EvaluationSet, Runs]:
+def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[rm.Qrels | rm.EvaluationSet, Runs]:
     """Read the judgments and the runs of a command.
 
     Args:
@@ -53,7 +48,7 @@ def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[Qrels | 
     return judgments_at(given), {name: _read(path, given) for name, path in runs.items()}
 
 
-def saved_evaluations(arguments: Sequence[str]) -> dict[str, Evaluation] | None:
+def saved_evaluations(arguments: Sequence[str]) -> dict[str, rm.Evaluation] | None:
     """Return the saved evaluations that arguments name; None if the first is a file of judgments.
 
     Raises:
@@ -63,9 +58,9 @@ def saved_evaluations(arguments: Sequence[str]) -> dict[str, Evaluation] | None:
     if not is_saved(first) or questions_at(first) is not None:
         return None
     paths = named(arguments)
-    evaluations = {name: load(path) for name, path in paths.items()}
+    evaluations = {name: rm.load(path) for name, path in paths.items()}
     for name, one in evaluations.items():
-        if not isinstance(one, Evaluation):
+        if not isinstance(one, rm.Evaluation):
             raise ValueError(f"{paths[name]} holds {kind_of(one)}, not an evaluation")  # noqa: TRY004  (said of the file)
     return evaluations
 
@@ -75,7 +70,7 @@ def kind_of(saved: Any) -> str:
     return KINDS.get(type(saved).__name__, "a run")
 
 
-def judgments_at(given: argparse.Namespace) -> Qrels | EvaluationSet:
+def judgments_at(given: argparse.Namespace) -> rm.Qrels | rm.EvaluationSet:
     """Return the judgments that the arguments name: those of a file, or of a saved set of questions.
 
     Raises:
@@ -83,19 +78,19 @@ def judgments_at(given: argparse.Namespace) -> Qrels | EvaluationSet:
     """
     if not is_saved(given.qrels):
         return qrels_at(given, given.qrels)
-    found = load(given.qrels)
-    if not isinstance(found, EvaluationSet):
+    found = rm.load(given.qrels)
+    if not isinstance(found, rm.EvaluationSet):
         raise ValueError(f"{given.qrels} holds {kind_of(found)}, not judgments")  # noqa: TRY004  (said of the file)
     return found
 
 
-def _read(path: str, given: argparse.Namespace) -> Run | RetrievedRun:
+def _read(path: str, given: argparse.Namespace) -> rm.Run | rm.RetrievedRun:
     if not is_saved(path):
         return run_at(given, path)
-    found = load(path)
+    found = rm.load(path)
     if type(found) is dict:  # rankings without errors or seconds
-        return RetrievedRun(found, {})
-    if isinstance(found, (Run, RetrievedRun)):
+        return rm.RetrievedRun(found, {})
+    if isinstance(found, (rm.Run, rm.RetrievedRun)):
         return found
     raise ValueError(f"{path} holds {kind_of(found)}, not a run")
 
@@ -122,7 +117,7 @@ def _name_of(path: str) -> str:
     return Path(file.stem).stem if file.suffix in COMPRESSIONS else file.stem
 
 
-def first_documents(run: Run | RetrievedRun, most: int) -> RunMapping:
+def first_documents(run: rm.Run | rm.RetrievedRun, most: int) -> RunMapping:
     """Return a run with the first documents of each query, in the order of trec_eval where they have scores.
 
     Raises:

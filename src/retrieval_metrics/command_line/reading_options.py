@@ -6,27 +6,18 @@ import argparse
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import retrieval_metrics as rm
 from retrieval_metrics.argument_names import spelled_by
 from retrieval_metrics.command_line.completion import offer
 from retrieval_metrics.command_line.options import Options
 from retrieval_metrics.command_line.values import READING, assignments, memory_size
 from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.files.formats import FORMATS
-from retrieval_metrics.files.limits import Limits
-from retrieval_metrics.files.reading import read_qrels, read_run
-from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.inputs.columns import ALLOWED, OF_A_RUN, OF_JUDGMENTS
 from retrieval_metrics.inputs.run import StreamedRun
 from retrieval_metrics.keeping.document import is_saved
-from retrieval_metrics.loading import load
-from retrieval_metrics.questions.evaluation_set import EvaluationSet
-
-if TYPE_CHECKING:
-    from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-    from retrieval_metrics.inputs.run import Run
 
 LARGE = 50_000_000
 """The size in bytes above which a file gets a progress bar."""
@@ -75,8 +66,8 @@ def add_reading_to(parser: argparse.ArgumentParser, *files: str) -> None:
         type=_setting,
         metavar="KEY=VALUE",
         help="what is rarely needed: compression=RATIO and line=SIZE, beyond which a file is refused (default: "
-        f"{Limits().compression:g} and 64MB); progress=no, no bar for a large file; subset=NAME and split=NAME, of the "
-        "predictions of MTEB",
+        f"{rm.Limits().compression:g} and 64MB); progress=no, no bar for a large file; subset=NAME and split=NAME, of "
+        "the predictions of MTEB",
     )
     offer(option, [f"{key}=" for key in READING])
 
@@ -96,18 +87,18 @@ def _setting(text: str) -> tuple[str, Any]:
         raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
 
 
-def _limits(given: argparse.Namespace) -> Limits:
-    return Limits(**{key: value for key, value in given.reading if key in {"compression", "line"}})
+def _limits(given: argparse.Namespace) -> rm.Limits:
+    return rm.Limits(**{key: value for key, value in given.reading if key in {"compression", "line"}})
 
 
-def qrels_at(given: argparse.Namespace, path: str) -> Qrels:
+def qrels_at(given: argparse.Namespace, path: str) -> rm.Qrels:
     """Read judgments as the options say.
 
     Raises:
         ValueError: If something in the file is wrong.
     """
     with spelled_by(Options(given, "qrels")):
-        return read_qrels(
+        return rm.read_qrels(
             path,
             format=given.qrels_format,
             columns=assignments(given.qrels_column),
@@ -116,7 +107,7 @@ def qrels_at(given: argparse.Namespace, path: str) -> Qrels:
         )
 
 
-def run_at(given: argparse.Namespace, path: str) -> Run | RetrievedRun:
+def run_at(given: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
     """Read a run as the options say, with a progress bar if it is large, and a note if it is too large for memory.
 
     Raises:
@@ -124,7 +115,7 @@ def run_at(given: argparse.Namespace, path: str) -> Run | RetrievedRun:
     """
     settings = dict(given.reading)
     with spelled_by(Options(given, "run")):
-        run = read_run(
+        run = rm.read_run(
             path,
             format=given.run_format,
             columns=assignments(given.run_column),
@@ -147,17 +138,19 @@ def _deserves_progress(path: str) -> bool:
     return large and sys.stderr.isatty() and find_spec("rich") is not None
 
 
-def questions_at(path: str) -> EvaluationSet | None:
+def questions_at(path: str) -> rm.EvaluationSet | None:
     """Return the evaluation set that was saved to a file; None if it holds anything else."""
-    found = load(path) if is_saved(path) else None
-    return found if isinstance(found, EvaluationSet) else None
+    if not is_saved(path):
+        return None
+    found = rm.load(path)
+    return found if isinstance(found, rm.EvaluationSet) else None
 
 
 def queries_at(given: argparse.Namespace, path: str) -> dict[str, str]:
     """Read the texts of queries, within the limits of the options; those of a saved set of questions too."""
     if (questions := questions_at(path)) is not None:
         return {str(query): text for query, text in questions.queries.items()}
-    return read_queries(path, limits=_limits(given))
+    return rm.read_queries(path, limits=_limits(given))
 
 
 def documents_at(given: argparse.Namespace, path: str) -> dict[str, str]:

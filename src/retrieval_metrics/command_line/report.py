@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import retrieval_metrics as rm
 from retrieval_metrics.command_line.arguments import Target, add_modules_to, add_texts_to, texts_of
 from retrieval_metrics.command_line.named_files import kind_of
 from retrieval_metrics.command_line.reading_options import add_reading_to
-from retrieval_metrics.comparing.comparison import Comparison
-from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.loading import load
-from retrieval_metrics.tuning.tuning import Tuning
 
 if TYPE_CHECKING:
     import argparse
-
-DESCRIPTION = "Write the HTML report of a saved evaluation, comparison or tuning. It is one file that fetches nothing."
-EXAMPLES = """\
-examples:
-  retrieval-metrics report results/4f2a91c.json.gz -o report.html
-  retrieval-metrics report comparison.json -o report.html --title "Before and after"
-"""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -37,13 +27,13 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> bool:
     """Run the command; the exit code of a report is always 0."""
-    saved = load(given.saved)
-    if isinstance(saved, Tuning):
+    saved = rm.load(given.saved)
+    if isinstance(saved, rm.types.Tuning):
         if (given.queries, given.corpus) != (None, None):
             raise ValueError("the report of a tuning shows no single queries, so it takes no --queries and no --corpus")
         saved.report(given.output, title=given.title)
         return True
-    if not isinstance(saved, (Evaluation, Comparison)):
+    if not isinstance(saved, (rm.Evaluation, rm.Comparison)):
         raise ValueError(f"{given.saved} cannot be reported: it holds {kind_of(saved)}")  # noqa: TRY004  (of the file)
     saved.report(given.output, title=given.title, **texts_of(given))
     return True

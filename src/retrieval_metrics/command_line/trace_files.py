@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, get_args
 
+import retrieval_metrics as rm
 from retrieval_metrics.command_line.named_files import read_both
-from retrieval_metrics.trajectories.traces.read import read_traces
-from retrieval_metrics.trajectories.views import CallsView
 
 if TYPE_CHECKING:
     import argparse
-
-    from retrieval_metrics.trajectories.views import View
 
 
 def add_traces_to(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +17,7 @@ def add_traces_to(parser: argparse.ArgumentParser) -> None:
     traces = parser.add_argument_group("traces of agents")
     traces.add_argument(
         "--view",
-        choices=get_args(CallsView),
+        choices=get_args(rm.types.CallsView),
         help="the runs are traces of agents: score all searches (union, with metrics such as recall@3calls; or "
         "interleaved), the first or the last one, what the answering model read (context), or what it cited",
     )
@@ -53,7 +50,7 @@ def read_judged(given: argparse.Namespace, paths: dict[str, str]) -> dict[str, t
     return {name: _view_at(given, path, qrels) for name, path in paths.items()}
 
 
-def _view_at(given: argparse.Namespace, path: str, questions: Any) -> tuple[Any, View]:
+def _view_at(given: argparse.Namespace, path: str, questions: Any) -> tuple[Any, rm.types.View]:
     """Return the judgments of the trajectories in a file, and the view of them that was asked for.
 
     Raises:
@@ -65,7 +62,7 @@ def _view_at(given: argparse.Namespace, path: str, questions: Any) -> tuple[Any,
         raise ValueError(f"--citations is no regular expression: {error}") from None
     if given.view == "cited" and pattern is None:
         raise ValueError(r"--view cited needs --citations, such as --citations '\[(\w+)\]'")
-    trajectories = read_traces(
+    trajectories = rm.read_traces(
         path, query=given.question_id, citations=None if pattern is None else pattern.findall, tools=given.tool
     )
     judged = trajectories.judgments(questions)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.definition.metric import Metric
+import retrieval_metrics as rm
 from retrieval_metrics.pytrec_eval import asked as of_trec_eval
 from retrieval_metrics.pytrec_eval import supported_nicknames
 from retrieval_metrics.pytrec_eval.measure_values import OURS, MeasureValues
@@ -15,9 +15,7 @@ from retrieval_metrics.pytrec_eval.measure_values import OURS, MeasureValues
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from retrieval_metrics.aliases import BoolArray, FloatArray
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.results.scores import Scores
 
 ONLY_OF_ALL = ("runid", "num_q", "gm_map", "gm_bpref")
 """Measures without values of single queries."""
@@ -58,16 +56,16 @@ def of_only_trec_eval(name: str) -> bool:
 def is_metric(name: str) -> bool:
     """Return whether a metric of ours has this name, in any spelling."""
     try:
-        Metric.parse(name)
+        rm.Metric.parse(name)
     except ValueError:
         return False
     return True
 
 
-def named(asked: Sequence[str]) -> list[Metric | str]:
+def named(asked: Sequence[str]) -> list[rm.Metric | str]:
     """Return what to print in the order of trec_eval: metrics, and the texts of measures that only trec_eval has."""
     found = [each for one in asked for each in (_measures_of(one) if one in _SEVERAL else [one])]
-    parsed = [one if of_only_trec_eval(one) else Metric.parse(one) for one in found]
+    parsed = [one if of_only_trec_eval(one) else rm.Metric.parse(one) for one in found]
     return sorted(dict.fromkeys(parsed), key=_place)
 
 
@@ -84,8 +82,8 @@ def _measures_of(name: str) -> list[str]:
     ]
 
 
-def _place(one: Metric | str) -> tuple[int, float]:
-    name = trec_name(one) if isinstance(one, Metric) else one
+def _place(one: rm.Metric | str) -> tuple[int, float]:
+    name = trec_name(one) if isinstance(one, rm.Metric) else one
     try:
         ((measure, parameters),) = of_trec_eval.asked({name}).items()
     except ValueError:  # a metric that trec_eval does not have
@@ -93,7 +91,7 @@ def _place(one: Metric | str) -> tuple[int, float]:
     return of_trec_eval.ORDER.index(measure), parameters[0] if parameters else 0
 
 
-def trec_name(metric: Metric) -> str:
+def trec_name(metric: rm.Metric) -> str:
     """Return the name of a metric in trec_eval, whose relevance level is an option; its own if it has none there."""
     if any(name != "rel" for name, _ in metric.parameters) or not (metric.k is None or isinstance(metric.k, int)):
         return str(metric)
@@ -103,8 +101,8 @@ def trec_name(metric: Metric) -> str:
 
 
 def text_of(
-    scores: Scores,
-    asked: Sequence[Metric | str],
+    scores: rm.types.Scores,
+    asked: Sequence[rm.Metric | str],
     name: str,
     level: int,
     *,
@@ -137,7 +135,7 @@ def text_of(
     return "\n".join([*rows, *(_row(line.name, "all", line.of_all) for line in of_all if line.of_all != "")])
 
 
-def _counted(judged: JudgedRun, scores: Scores) -> JudgedRun:
+def _counted(judged: JudgedRun, scores: rm.types.Scores) -> JudgedRun:
     return judged.condensed() if scores.rules.unjudged == "condensed" else judged
 
 
@@ -147,10 +145,10 @@ def _row(name: str, query: str, value: Any) -> str:
 
 
 def _lines(
-    scores: Scores, values: MeasureValues, one: Metric | str, order: list[int], in_run: BoolArray
+    scores: rm.types.Scores, values: MeasureValues, one: rm.Metric | str, order: list[int], in_run: rm.types.BoolArray
 ) -> Iterator[TrecEvalLine]:
     kept = scores.positions[order]
-    if isinstance(one, Metric):
+    if isinstance(one, rm.Metric):
         column = np.nan_to_num(scores.of_metric(one))[order]
         yield TrecEvalLine(trec_name(one), column.tolist(), _mean(column))
     elif one == "runid":
@@ -177,14 +175,14 @@ def _first_grades(judged: JudgedRun, query: int) -> str:
 
 def at_level(metric: Any, level: int) -> Any:
     """Return a metric at a relevance level, if it has one, and says none itself."""
-    if level == 1 or not isinstance(metric, Metric) or "rel" in dict(metric.parameters):
+    if level == 1 or not isinstance(metric, rm.Metric) or "rel" in dict(metric.parameters):
         return metric
     try:
-        return Metric.of(metric.name, metric.k, **dict(metric.parameters), rel=level)
+        return rm.Metric.of(metric.name, metric.k, **dict(metric.parameters), rel=level)
     except (TypeError, ValueError):  # graded metrics have no level
         return metric
 
 
-def _mean(column: FloatArray) -> float:
+def _mean(column: rm.types.FloatArray) -> float:
     """Return the mean of a column, summed as trec_eval does it, one after the other."""
     return float(np.cumsum(column)[-1]) / len(column) if len(column) else 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import retrieval_metrics as rm
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import (
     Target,
@@ -18,23 +19,11 @@ from retrieval_metrics.command_line.arguments import (
 from retrieval_metrics.command_line.named_files import named, read_both, saved_evaluations
 from retrieval_metrics.command_line.reading_options import add_reading_to
 from retrieval_metrics.command_line.values import bound, metrics
-from retrieval_metrics.tuning.tune import tune
 
 if TYPE_CHECKING:
     import argparse
 
-    from retrieval_metrics.tuning.tuning import Tuning
 
-DESCRIPTION = (
-    "Choose the best of several runs, and say what the choice is worth on new questions. The number for new "
-    "questions is an honest one: it takes the choice into account."
-)
-EXAMPLES = """\
-examples:
-  retrieval-metrics tune qrels.trec k10.run k60.run k100.run -m ndcg@10 --default k60
-  retrieval-metrics tune qrels.trec fused/*.run -m ndcg@10 --default k60 --at-least recall@100=0.8 --report tuning.html
-  retrieval-metrics tune today/*.json.gz -m ndcg@10 --default main     (saved by evaluate --save)
-"""
 PLAIN = (
     *("metric", "winner", "default", "questions", "level", "mean", "new_mean", "gain", "new_gain", "p", "better"),
     "conclusion",
@@ -54,7 +43,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         help="the metric to choose by; further ones, after commas, are shown (default: ndcg@10)",
     )
     add_arguments_of(
-        tune,
+        rm.tune,
         parser,
         default="NAME | the run to keep unless another is better",
         level="confidence level",
@@ -83,7 +72,7 @@ def run(given: argparse.Namespace) -> bool:
     qrels, runs = read_both(given, named(given.runs)) if saved is None else (None, saved)
     bounds = {name: {str(metric): mean for metric, mean in getattr(given, name)} for name in ("at_least", "at_most")}
     # The options for scoring are no arguments of `tune` itself, which passes them on.
-    result = tune(runs, qrels, chosen_by, **passed_to(tune, given, others=others, **bounds, **scoring_of(given)))
+    result = rm.tune(runs, qrels, chosen_by, **passed_to(rm.tune, given, others=others, **bounds, **scoring_of(given)))
     if given.report is not None:
         result.report(given.report)
     if given.save is not None:
@@ -91,7 +80,7 @@ def run(given: argparse.Namespace) -> bool:
     return output.finish(_shown(result), given.format, given.output)
 
 
-def _shown(result: Tuning) -> output.Shown:
+def _shown(result: rm.types.Tuning) -> output.Shown:
     settings: list[dict[str, Any]] = []
     for one in result.settings:
         found = one.difference

@@ -10,14 +10,12 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import retrieval_metrics as rm
 from retrieval_metrics.command_line.trec_eval_lines import is_metric, of_only_trec_eval
-from retrieval_metrics.definition.metric import Metric
-from retrieval_metrics.files.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from retrieval_metrics.inputs.question_clusters import ClustersBy
 
 UNITS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
 BETWEEN_METRICS = re.compile(r",(?![^(]*\))")
@@ -42,26 +40,26 @@ def metrics(text: str) -> list[str]:
     for name in names:
         if not of_only_trec_eval(name):
             try:
-                Metric.parse(name)
+                rm.Metric.parse(name)
             except ValueError as error:
                 if not str(error).startswith("unknown metric"):
                     raise argparse.ArgumentTypeError(str(error)) from error
     return names
 
 
-def metric(text: str) -> Metric:
+def metric(text: str) -> rm.Metric:
     """Return the one metric that a text names.
 
     Raises:
         argparse.ArgumentTypeError: If there is no such metric; the message offers the nearest.
     """
     try:
-        return Metric.parse(text)
+        return rm.Metric.parse(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def bound(text: str) -> tuple[Metric | str, float]:
+def bound(text: str) -> tuple[rm.Metric | str, float]:
     """Return the metric and the number in a text such as `latency=0.5`, of which a saved file can give the values.
 
     Raises:
@@ -72,7 +70,7 @@ def bound(text: str) -> tuple[Metric | str, float]:
     return (name if given else _metric_in(text, name)), number
 
 
-def named_value(text: str) -> tuple[Metric, float]:
+def named_value(text: str) -> tuple[rm.Metric, float]:
     """Return the metric and the number in a text such as `ndcg@10=0.35`.
 
     Raises:
@@ -95,9 +93,9 @@ def _pair(text: str) -> tuple[str, float]:
     return name, number
 
 
-def _metric_in(text: str, name: str) -> Metric:
+def _metric_in(text: str, name: str) -> rm.Metric:
     try:
-        return Metric.parse(name)
+        return rm.Metric.parse(name)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{PAIR.format(text)}: {error}") from error
 
@@ -155,8 +153,8 @@ def _yes_or_no(text: str) -> bool:
 
 
 READING: Mapping[str, ReadingKey] = {
-    "compression": ReadingKey("RATIO", lambda text: Limits(compression=float(text)).compression),
-    "line": ReadingKey("SIZE", lambda text: Limits(line=memory_size(text)).line),
+    "compression": ReadingKey("RATIO", lambda text: rm.Limits(compression=float(text)).compression),
+    "line": ReadingKey("SIZE", lambda text: rm.Limits(line=memory_size(text)).line),
     "progress": ReadingKey("yes|no", _yes_or_no),
     "split": ReadingKey("NAME", str),
     "subset": ReadingKey("NAME", str),
@@ -164,7 +162,7 @@ READING: Mapping[str, ReadingKey] = {
 """What `--reading` takes."""
 
 
-def clusters(text: str) -> ClustersBy:
+def clusters(text: str) -> rm.types.ClustersBy:
     """Return the value of `--clusters`: the mapping in the file, or a word.
 
     Raises:

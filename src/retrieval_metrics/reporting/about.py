@@ -57,20 +57,22 @@ def about(systems: Mapping[str, Scores], glossary: Mapping[str, str], length: in
 
 
 def not_judged(systems: Mapping[str, Scores]) -> list[str]:
-    """Return one sentence per system on how many of its results are unjudged, if ids are judged."""
-    said = []
-    for name, scores in systems.items():
-        if scores.origin is None or scores.origin.judged.qrels.has_pieces:
-            continue
-        k = max((metric.k for metric in scores.metrics if isinstance(metric.k, int)), default=LOOKED_AT)
-        (share,) = over_cutoffs(scores, Metric.of("judged"), [k]).values()
-        if share < NEARLY_ALL:
-            of_system = f" of {name}" if name else ""
-            said.append(
-                f"{100 * (1 - share):.0f} % of the first {numbers.count(k, 'result')}{of_system} are unjudged; they "
-                "count as not relevant."
-            )
-    return said
+    """Return in a sentence how many results of each system are unjudged, if ids are judged and some are not."""
+    known = {name: one for name, one in systems.items() if one.origin is not None}
+    known = {name: one for name, one in known.items() if not one.needed_origin("read").judged.qrels.has_pieces}
+    cutoffs = [metric.k for one in known.values() for metric in one.metrics if isinstance(metric.k, int)]
+    k = max(cutoffs, default=LOOKED_AT)
+    judged = {name: over_cutoffs(one, Metric.of("judged"), [k])[k] for name, one in known.items()}
+    unjudged = {name: f"{100 * (1 - share):.0f} %" for name, share in judged.items() if share < NEARLY_ALL}
+    if not unjudged:
+        return []
+    results = f"the first {numbers.count(k, 'result')}"
+    if list(unjudged) == [""]:
+        said = f"{unjudged['']} of {results}"
+    else:
+        said = f"Of {results}, {numbers.listed([f'{share} of {name}' for name, share in unjudged.items()])}"
+    condensed = any(one.rules.unjudged == "condensed" for one in known.values())
+    return [f"{said} are unjudged; they {'were taken out of the rankings' if condensed else 'count as not relevant'}."]
 
 
 def _today() -> str:

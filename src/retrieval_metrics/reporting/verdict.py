@@ -26,7 +26,8 @@ QUANTILES = {"median": 0.5, "95th percentile": 0.95, "longest": 1.0}
 """How long a retriever takes."""
 
 GLOSSARY = {
-    "judged@k": "the share of a system's first k documents that are judged; the others count as not relevant.",
+    "judged@k": "the share of a system's first k documents that are judged. The others count as not relevant, unless "
+    "they were taken out of the rankings.",
     "interval": "those of all comparisons made here together contain the true values with the given probability, and "
     "each excludes 0 exactly if p is small enough for a finding. A - means that there are too few for an interval.",
     "p": "the probability that any of the comparisons made here would show this much if no two systems differed. It is "
@@ -69,7 +70,7 @@ def means_table(comparison: Compared) -> Table:
         rows.append([name, *cells, str(comparison.n[name])])
     notes = []
     if (known := comparison.ignorance) is not None:
-        shares = (f"{name} {share:.2f}" for name, share in known.judged.items())
+        shares = (f"{name} {'-' if isnan(share) else f'{share:.2f}'}" for name, share in known.judged.items())
         notes.append(f"judged@{known.k}: {', '.join(shares)}")
     if (bounds := comparison.unjudged) is not None:
         notes += _said_of_bounds(bounds)

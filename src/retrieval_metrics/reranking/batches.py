@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.reranking.engine.problem import read_problem
-from retrieval_metrics.reranking.engine.solve import solve, solve_each
+from retrieval_metrics.reranking.engine.solve import solve
 from retrieval_metrics.reranking.vectors import cutoff, matrix, trade_off
 
 if TYPE_CHECKING:
@@ -59,10 +59,7 @@ def mmr_batch(
     if queries is None and relevance is None:
         raise ValueError("queries and relevance are both None; pass one of them")
     shared = _depth(candidates) == _SHARED
-    problems = _read(queries, candidates, relevance, shared=shared)
-    if shared and problems:
-        return solve(problems, k, weight)
-    return solve_each(problems, k, weight)
+    return solve(_read(queries, candidates, relevance, shared=shared), k, weight)
 
 
 def _read(queries: Any, candidates: Any, relevance: Any, *, shared: bool) -> list[Problem]:

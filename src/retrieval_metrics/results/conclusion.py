@@ -178,18 +178,24 @@ tried would change that |
     def unseen(self) -> str:
         """What so few queries cannot have shown, a rare large change, in a sentence; empty where it does not matter.
 
-        It matters with a margin, and where such changes could shift the mean beyond the interval.
+        It matters with a margin that is not exceeded, and where such changes could shift the mean beyond the interval.
+        Of too few queries to show any difference, this is said already.
         """
-        if self.kind in {"not comparable", "no common query"} or not self.found.rare_matters:
+        if self.kind in {"not comparable", "no common query"}:
+            return ""
+        if self.kind == "no clear difference" and self.found.units < self.found.fewest:
+            return ""
+        for_the_margin = self.margin is not None and self.within_margin != "worse"
+        if not (for_the_margin or self.found.rare_matters):
             return ""
         worse, better = ("lower", "higher") if self.found.higher_is_better else ("higher", "lower")
-        if self.kind == "better" or self.margin is not None:
+        if for_the_margin or self.kind == "better":
             moved = ("be worse", f"{worse} by")
         elif self.kind == "worse":
             moved = ("be better", f"{better} by")
         else:
             moved = ("differ", "by")
-        return rare_changes(self.n, self.found.span, self.found.rare, moved)
+        return f"{rare_changes(self.n, self.found.span, self.found.rare, moved)}."
 
     def as_dict(self) -> dict[str, Any]:
         """Return the entry as built-in types, for JSON."""

@@ -78,7 +78,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds wha
                 metrics[each.unseen].append(each.metric)
         if len(metrics) < SEVERAL:
             return list(metrics)
-        return [f"{numbers.listed(names)}, {said}" for said, names in metrics.items()]
+        return [f"In {numbers.listed(names)}, {said}" for said, names in metrics.items()]
 
     def _tables(self) -> list[Table]:
         return [Table((), (), self.sentences)]

@@ -120,8 +120,8 @@ class Difference:
 
     @property
     def rare_matters(self) -> bool:
-        """Whether to say so: there is a margin, or rare differences could shift the mean beyond the interval."""
-        return self.margin is not None or not self.rare.shift <= (self.interval.high - self.interval.low) / 2
+        """Whether rare differences could shift the mean beyond the interval."""
+        return not self.rare.shift <= (self.interval.high - self.interval.low) / 2
 
     @property
     def test_level(self) -> float:

@@ -52,7 +52,7 @@ class Ignorance(NamedTuple):
             condensed: Whether unjudged documents were taken out of the rankings.
             bounded: Whether bounds over their grades are known.
         """
-        shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in self.judged.items())
+        shares = ", ".join(f"{name} {_percent(share)}" for name, share in self.judged.items())
         if condensed:
             favoured = "" if self.judged_less is None else f", so it favours {self.judged_less}"
             return (
@@ -66,6 +66,10 @@ class Ignorance(NamedTuple):
             f"The systems are not judged alike (judged@{self.k}: {shares}). Unjudged documents count as not relevant, "
             f"which alone can make a difference{better}."
         )
+
+
+def _percent(share: float) -> str:
+    return "-" if isnan(share) else f"{100 * share:.0f} %"
 
 
 @dataclass(frozen=True, slots=True)

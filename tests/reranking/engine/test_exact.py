@@ -9,7 +9,7 @@ from retrieval_metrics.reranking.engine.directions import ALL, Directions
 from retrieval_metrics.reranking.engine.exact import exact_cosines
 
 
-@pytest.mark.parametrize("d", [1, 2, 7, 64, 1000, 4095, 4096, 4097, 8193, 20_000])
+@pytest.mark.parametrize("d", [1, 2, 7, 64, 1000, 4095, 4096, 4097, 5000, 8192, 8193, 20_000])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_cosine_depends_on_its_two_vectors_alone(d: int, dtype: Any) -> None:
     vectors = np.random.default_rng(d).normal(size=(9, d)).astype(dtype)

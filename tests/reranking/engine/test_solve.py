@@ -16,16 +16,30 @@ from retrieval_metrics.reranking.mmr import mmr
 from retrieval_metrics.reranking.selection import Selection
 
 WAYS = ["all cosines in advance", "all at once", "a few leaders"]
+BEYOND = 10**18
+LIMITS = {
+    WAYS[0]: {"_FEW_CANDIDATES": BEYOND, "_FEW_CANDIDATES_PER_PICK": BEYOND, "_LAZY_CANDIDATES": BEYOND},
+    WAYS[1]: {"_FEW_CANDIDATES": 0, "_LAZY_CANDIDATES": BEYOND},
+    WAYS[2]: {"_FEW_CANDIDATES": 0, "_LAZY_CANDIDATES": 0, "_LAZY_BYTES": 0},
+}
 
 
 def take(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compute in this way, whatever the number of candidates."""
-    monkeypatch.setattr(solve, "are_few", lambda *_: way == WAYS[0])
-    monkeypatch.setattr(solve, "are_many", lambda *_: way == WAYS[2])
+    for name, limit in LIMITS[way].items():
+        monkeypatch.setattr(solve, name, limit)
 
 
-def way_of(candidates: Any, k: int) -> str:
-    return WAYS[0 if solve.are_few(candidates, k) else 2 if solve.are_many(candidates, k) else 1]
+def rehearsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list to which every rehearsal adds its way from now on; cosines in advance need none."""
+    ways: list[str] = []
+
+    def watched(picks: Picks, candidates: Directions, problem: Any, leaders: int) -> rehearsal.Rehearsal:
+        ways.append(WAYS[1 if leaders == len(candidates.vectors) else 2])
+        return rehearsal.Rehearsal(picks, candidates, problem, leaders)
+
+    monkeypatch.setattr(solve, "Rehearsal", watched)
+    return ways
 
 
 def selected(situation: Situation) -> Selection:
@@ -116,12 +130,15 @@ def test_among_very_many_ties_repeats_and_zero_vectors_the_lowest_index_is_first
 
 
 @pytest.mark.parametrize("lambda_mult", [0.0, 0.3, 0.5, 0.9, 1.0])
-def test_leaders_of_more_candidates_than_are_compared_at_once(lambda_mult: float) -> None:
+def test_leaders_of_more_candidates_than_are_compared_at_once(
+    lambda_mult: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways = rehearsed(monkeypatch)
     query, candidates = clustered(5000, 120)
-    assert way_of(candidates, 200) == "a few leaders"
     picks = in_float64(query, candidates, 200, lambda_mult)
     for vectors in (candidates, candidates.astype(np.float64)):
         assert list(mmr(query, vectors, k=200, lambda_mult=lambda_mult)) == picks
+    assert ways == ["a few leaders"] * 2
 
 
 def test_mmr_itself_selects_what_the_formula_says() -> None:
@@ -136,13 +153,16 @@ def test_mmr_itself_selects_what_the_formula_says() -> None:
     ("n", "d", "k", "way"),
     [(20, 384, 10, WAYS[0]), (100, 64, 50, WAYS[0]), (400, 100, 20, WAYS[1]), (2500, 1000, 30, WAYS[2])],
 )
-@pytest.mark.parametrize("lambda_mult", [0.2, 0.5, 0.9])
-def test_each_size_takes_its_way_and_selects_the_same(n: int, d: int, k: int, way: str, lambda_mult: float) -> None:
+def test_each_size_takes_its_way_and_selects_the_same(
+    n: int, d: int, k: int, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways = rehearsed(monkeypatch)
     query, candidates = clustered(n, d)
-    assert way_of(candidates, k) == way
-    picks = in_float64(query, candidates, k, lambda_mult)
-    for vectors in (candidates, candidates.astype(np.float64), np.asfortranarray(candidates)):
-        assert list(mmr(query, vectors, k=k, lambda_mult=lambda_mult)) == picks
+    for lambda_mult in (0.2, 0.5, 0.9):
+        picks = in_float64(query, candidates, k, lambda_mult)
+        for vectors in (candidates, candidates.astype(np.float64), np.asfortranarray(candidates)):
+            assert list(mmr(query, vectors, k=k, lambda_mult=lambda_mult)) == picks
+    assert ways == ([] if way == WAYS[0] else [way] * 9)
 
 
 @pytest.mark.parametrize("way", WAYS[1:])

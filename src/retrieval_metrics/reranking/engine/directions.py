@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property, lru_cache, reduce
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 ALL = slice(None)
 BLOCK = 384  # dimensions; in float32 narrower blocks have a smaller error and take longer
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-EPS = {dtype: float(np.finfo(dtype).eps) for dtype in (SINGLE, DOUBLE)}
 # Cosines from squared lengths in this range neither overflow nor lose digits.
 RANGE = {dtype: (float(np.finfo(dtype).tiny) ** 0.6, float(np.finfo(dtype).max) ** 0.9) for dtype in (SINGLE, DOUBLE)}
 
@@ -43,25 +42,13 @@ class Directions:
 
     def units(self, rows: Indices | slice = ALL) -> FloatArray:
         """Return float64 unit vectors, shape (rows, d); of a zero vector, the vector itself."""
-        units = self.vectors[rows].astype(DOUBLE)
-        squares = squared_lengths(units)
-        squares[squares == 0] = np.inf
-        units *= (1 / np.sqrt(squares))[:, np.newaxis]
+        vectors, squares = _in_range(self.vectors[rows].astype(DOUBLE), "vectors")
+        units: FloatArray = vectors * (1 / np.sqrt(squares))[:, np.newaxis]
         return units
 
     def products(self, others: Vectors, rows: Indices | slice = ALL) -> Vectors:
         """Return the dot products of some vectors with one other vector, or each of several, in their precision."""
         return dot_products(self.vectors[rows], others.astype(self.vectors.dtype, copy=False), self.block)
-
-    @cached_property
-    def double(self) -> Directions:
-        """The same directions in float64."""
-        return Directions(self.vectors.astype(DOUBLE), "vectors")
-
-    @cached_property
-    def all_cosines(self) -> Vectors:
-        """The cosine of each vector with each, shape (n, n)."""
-        return self.cosines(ALL, ALL)
 
     def cosines(self, rows: Indices | slice, others: Indices | slice) -> Vectors:
         """Return the cosine of each of some vectors with each of some others, in their precision."""
@@ -93,14 +80,14 @@ def rounding_error(dtype: np.dtype[Any], d: int, block: int = BLOCK) -> float:
     are added for safety. Source: Higham, Accuracy and Stability of Numerical Algorithms (2002), section 3.1.
     """
     terms = sum(min(d, width) + math.ceil(d / width) for width in (block, d if dtype == DOUBLE else BLOCK))
-    relative = (terms + 8) * EPS[dtype] / 2
+    relative = (terms + 8) * float(np.finfo(dtype).eps) / 2
     return relative / (1 - relative)
 
 
 @lru_cache
 def resolution(dtype: np.dtype[Any], d: int, largest: float, block: int) -> float:
     """Return how far apart two scores from such cosines must be to prove which is larger, also in plain float64."""
-    arithmetic = 4 * EPS[dtype] * (1 + largest)
+    arithmetic = 4 * float(np.finfo(dtype).eps) * (1 + largest)
     return 2 * (rounding_error(dtype, d, block) + rounding_error(DOUBLE, d, d) + arithmetic)
 
 

@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.reranking.vectors import Indices, Vectors
 
-_NUMBERS_AT_ONCE = 16_000  # 125 kB of float64: malloc serves them without a system call
-_EINSUM_BLOCK = 4096  # einsum splits longer sums where numpy's buffer of 8192 numbers ends
+_NUMBERS_AT_ONCE = 8192  # in the buffer of einsum, which splits a sum where it ends
 
 
 def exact_cosines(left: Vectors, rows: Indices, right: Vectors, others: Indices) -> FloatArray:
@@ -31,15 +30,7 @@ def exact_cosines(left: Vectors, rows: Indices, right: Vectors, others: Indices)
     for start in range(0, len(rows), pairs):
         some = slice(start, start + pairs)
         a, b = left[rows[some]].astype(np.float64), right[others[some]].astype(np.float64)
-        lengths = np.sqrt(_dot(a, a)) * np.sqrt(_dot(b, b))
-        np.divide(_dot(a, b), lengths, out=cosines[some], where=lengths > 0)
+        products, left_squares, right_squares = (np.einsum("ij,ij->i", *pair) for pair in ((a, b), (a, a), (b, b)))
+        lengths = np.sqrt(left_squares) * np.sqrt(right_squares)
+        np.divide(products, lengths, out=cosines[some], where=lengths > 0)
     return cosines
-
-
-def _dot(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return the dot product of each row of `a` with the same row of `b`, all summed in the same order."""
-    products = np.zeros(len(a))
-    for start in range(0, a.shape[1], _EINSUM_BLOCK):
-        block = slice(start, start + _EINSUM_BLOCK)
-        products += np.einsum("ij,ij->i", a[:, block], b[:, block])
-    return products

@@ -39,19 +39,15 @@ class Picks:
         self.scores: list[float] = []
         self.wanted, self.lambda_mult = wanted, lambda_mult
         self._candidates, self._problem = candidates, problem
-        self._units = np.empty((wanted, d))  # of the picks, in float64; not used if the candidates are float64
+        self._units = np.empty((wanted, d))  # of the picks, in float64
         self._tolerance = resolution(DOUBLE, d, problem.largest, d)
-
-    def take_certain(self, rows: Sequence[int], scores: Sequence[float]) -> None:
-        """Pick candidates that are known to be the best at the next steps, with their scores."""
-        self.rows.extend(rows)
-        self.scores.extend(scores)
 
     def take_exactly(self, rows: Indices) -> bool:
         """Pick the best of some candidates, ascending, and of all; return whether float64 might take another."""
         row, score, ties = self._settle(rows)
         self._units[len(self.rows)] = self._candidates.units(np.array([row]))
-        self.take_certain([row], [score])
+        self.rows.append(row)
+        self.scores.append(score)
         return ties
 
     def take_each(self, expected: list[int], close: Sequence[int]) -> bool:
@@ -74,21 +70,21 @@ class Picks:
         scores.ravel()[len(rows) :: len(rows) + 1] = -np.inf  # each pick, at the step after its own
         later = scores if before else scores[1:]
         np.minimum.accumulate(later, axis=0, out=later)
-        best = scores.diagonal()
-        near = scores >= (best - self._tolerance)[:, np.newaxis]
-        picks, reached = expected.copy(), best.tolist()
-        if np.count_nonzero(near) > steps:
-            for step in np.flatnonzero(near.sum(axis=1) > 1).tolist():
-                self.rows[before:] = picks[:step]
-                picks[step], reached[step], _ = self._settle(np.sort(rows[near[step]]))
-                if picks[step] != expected[step]:
-                    del picks[step + 1 :], reached[step + 1 :]
-                    break
-        del self.rows[before:]
-        self.take_certain(picks, reached)
+        near = scores >= (scores.diagonal() - self._tolerance)[:, np.newaxis]
+        for step, (pick, score, rivals) in enumerate(
+            zip(expected, scores.diagonal().tolist(), near.sum(axis=1).tolist(), strict=True)
+        ):
+            if rivals == 1:
+                self.rows.append(pick)
+                self.scores.append(score)
+                continue
+            self.take_exactly(np.sort(rows[near[step]]))
+            if self.rows[-1] != pick:
+                self._units[before : before + step] = units[:step]
+                return False
         if len(self.rows) < self.wanted:
-            self._units[before : len(self.rows)] = units[[rows.tolist().index(pick) for pick in picks]]
-        return picks == expected
+            self._units[before : before + steps] = units[:steps]
+        return True
 
     @cached_property
     def _settled(self) -> tuple[FloatArray, FloatArray, Indices]:

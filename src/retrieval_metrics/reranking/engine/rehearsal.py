@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.reranking.engine.directions import ALL, DOUBLE
+from retrieval_metrics.reranking.engine.directions import ALL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,18 +32,15 @@ class Rehearsal:
     `Picks` decides between each of them and the candidates that were too close to it.
     """
 
-    def __init__(self, picks: Picks, candidates: Directions, problem: Problem, leaders: int, *, few: bool) -> None:
-        """Prepare to let some leaders compete, or all candidates; if these are few, from all cosines at once."""
+    def __init__(self, picks: Picks, candidates: Directions, problem: Problem, leaders: int) -> None:
+        """Prepare to let some leaders compete, or all candidates."""
         n = len(candidates.vectors)
         self._picks, self._candidates = picks, candidates
         self._tolerance = candidates.resolution(problem.largest)
-        self._certain = candidates.vectors.dtype == DOUBLE
         self._relevance = problem.measured(candidates)
         self._gain = picks.lambda_mult * self._relevance
         self._weights = (1 - picks.lambda_mult) * candidates.inverse_lengths
         self._leaders = min(leaders, n)
-        self._table = self._gain - (1 - picks.lambda_mult) * candidates.all_cosines if few else None
-        self._reach = 0
         self._bounds = np.full_like(self._gain, np.inf)
         self._bounds[picks.rows] = -np.inf
         self._compared = np.zeros(n, dtype=np.intp)  # with how many picks each candidate was compared
@@ -56,13 +53,11 @@ class Rehearsal:
         rows, beside, least = self._compete()
         scores = self._relevance.copy() if first else bounds[rows]
         steps = 1 if first and self._leaders < len(bounds) else min(len(rows), picks.wanted - len(picks.rows))
-        expected, reached, close, scores = self._rehearse(scores, beside, least + self._tolerance, steps)
+        expected, close, scores = self._rehearse(scores, beside, least + self._tolerance, steps)
         if not expected:
             apparent = self._relevance if first else bounds
             near = np.flatnonzero(apparent >= apparent.max() - self._tolerance)
-            self.blurred = not (picks.take_exactly(near) or self._certain) and 2 * len(near) > len(bounds)
-        elif self._certain:
-            picks.take_certain(rows[expected].tolist(), reached)
+            self.blurred = not picks.take_exactly(near) and 2 * len(near) > len(bounds)
         elif not picks.take_each(rows[expected].tolist(), rows[close].tolist()):
             expected = []
         if len(picks.rows) == picks.wanted:
@@ -75,14 +70,12 @@ class Rehearsal:
 
     def _rehearse(
         self, scores: Vectors, beside: Callable[[int], Vectors], least: float, steps: int
-    ) -> tuple[list[int], list[float], list[int], Vectors]:
-        """Return the apparent picks and their scores, who else could be picked, and the scores at the last step.
+    ) -> tuple[list[int], list[int], Vectors]:
+        """Return the apparent picks, who else could be picked, and the scores at the last step.
 
         No candidate other than those of `scores` has `least`; `beside` returns scores given a single pick.
         """
-        few = 1 if self._certain else _FEW
         expected: list[int] = []
-        reached: list[float] = []
         close: list[int] = []
         for step in range(steps):
             if step == 1 and not self._picks.rows:  # the scores were the relevance
@@ -92,16 +85,13 @@ class Rehearsal:
                 np.minimum(scores, beside(expected[-1]), out=scores)
             at = int(scores.argmax())
             top, scores[at] = scores.item(at), -np.inf
-            near: list[int] = []
-            if scores[scores.argmax()] >= top - self._tolerance:
-                near = (scores >= top - self._tolerance).nonzero()[0].tolist()
-            if top <= least or len(near) >= few:
+            near = (scores >= top - self._tolerance).nonzero()[0].tolist()
+            if top <= least or len(near) >= _FEW:
                 scores[at] = top
                 break
             expected.append(at)
-            reached.append(top)
             close += near
-        return expected, reached, close, scores
+        return expected, close, scores
 
     def _compete(self) -> tuple[Indices, Callable[[int], Vectors], float]:
         """Return who competes, their scores given one of them as the only pick, and a bound on all others."""
@@ -114,22 +104,19 @@ class Rehearsal:
         return rows, table.__getitem__, least
 
     def _beside(self, pick: int) -> Vectors:
-        if self._table is not None:
-            row: Vectors = self._table[pick]
-            return row
         products = self._candidates.products(self._candidates.vectors[pick])
         products *= self._weights * self._candidates.inverse_lengths[pick]
         return self._gain - products
 
     def _tighten(self) -> float:
         """Update bounds, largest first, until enough candidates are above every old bound, which is returned."""
-        self._reach = max(_COMPARED, self._leaders, self._reach // 2)
-        while 2 * self._reach < len(self._bounds):  # otherwise compare all, which needs no copy of their vectors
-            least = float(np.partition(self._bounds, -self._reach)[-self._reach])
+        reach = max(_COMPARED, self._leaders)
+        while 2 * reach < len(self._bounds):  # otherwise compare all, which needs no copy of their vectors
+            least = float(np.partition(self._bounds, -reach)[-reach])
             self._compare(np.flatnonzero((self._bounds >= least) & (self._compared < len(self._picks.rows))))
             if np.count_nonzero(self._bounds > least + self._tolerance) >= self._leaders / 2:
                 return least
-            self._reach *= 2
+            reach *= 2
         self._compare(ALL)
         return -np.inf
 

@@ -14,10 +14,9 @@ from retrieval_metrics.reranking.selection import Selection
 from retrieval_metrics.reranking.vectors import cutoff
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from retrieval_metrics.reranking.engine.problem import Problem
-    from retrieval_metrics.reranking.vectors import Vectors
 
 # Measured with tests/benchmarks/mmr.py.
 _FEW_CANDIDATES = 120
@@ -30,74 +29,74 @@ _NUMBERS_AT_ONCE = 500_000  # in the vectors of a stack: about as many as fit in
 _WIDE = 4096  # dimensions summed at once where more rivals cost less than more products
 
 
-def are_few(vectors: Vectors, k: int) -> bool:
-    """Return whether to compute all cosines in advance in float64: fastest if most candidates are to be picked."""
-    return len(vectors) <= min(_FEW_CANDIDATES, _FEW_CANDIDATES_PER_PICK * k)
-
-
-def are_many(vectors: Vectors, k: int) -> bool:
-    """Return whether only a few leaders should compete."""
-    return len(vectors) > _LAZY_CANDIDATES and vectors.nbytes * k > _LAZY_BYTES
-
-
 def solve(problems: Sequence[Problem], k: int | None, lambda_mult: float) -> list[Selection]:
-    """Select `k` candidates by MMR for each of several problems that share their candidates."""
-    vectors = problems[0].vectors
-    wanted = cutoff(k, len(vectors))
-    if not wanted:
-        return [Selection.of([], []) for _ in problems]
-    few, many = are_few(vectors, wanted), are_many(vectors, wanted)
-    if few:
-        vectors = vectors.astype(DOUBLE, copy=False)
-    candidates = Directions(vectors, problems[0].name, BLOCK if many else _WIDE)
-    leaders = max(_LEADERS[0], min(wanted, _LEADERS[1], len(vectors) // _PER_LEADER)) if many else len(vectors)
-    selections = []
-    for problem in problems:
-        picks = Picks(candidates, problem, wanted, lambda_mult)
-        rehearsal = Rehearsal(picks, candidates, problem, leaders, few=few)
-        while len(picks.rows) < wanted:
-            rehearsal.pick()
-            if rehearsal.blurred:
-                rehearsal = Rehearsal(picks, candidates.double, problem, leaders, few=False)
-        selections.append(Selection.of(picks.rows, [lambda_mult * picks.scores[0], *picks.scores[1:]]))
-    return selections
+    """Select `k` candidates by MMR for each of several problems.
 
-
-def solve_each(problems: Sequence[Problem], k: int | None, lambda_mult: float) -> list[Selection]:
-    """Select `k` candidates by MMR for each of several problems; those of one size, if small, are solved together."""
+    Problems of one size whose candidates are few, compared with `k`, are solved together. Of the others, and of those
+    that this leaves open, problems that follow each other share what is computed for the same candidates.
+    """
     selections: dict[int, Selection] = {}
-    shapes = [problem.vectors.shape for problem in problems]
-    for (n, d), alike in groupby(sorted(range(len(problems)), key=shapes.__getitem__), shapes.__getitem__):
-        places, wanted = list(alike), cutoff(k, n)
-        if wanted and len(places) > 1 and are_few(problems[places[0]].vectors, wanted):
-            size = max(1, _NUMBERS_AT_ONCE // (n * d))
+    of_shape: dict[tuple[int, ...], list[int]] = {}
+    for i, problem in enumerate(problems):
+        of_shape.setdefault(problem.vectors.shape, []).append(i)
+    for (n, d), places in of_shape.items():
+        wanted = cutoff(k, n)
+        if not wanted:
+            selections |= {i: Selection.of([], []) for i in places}
+        elif n <= min(_FEW_CANDIDATES, _FEW_CANDIDATES_PER_PICK * wanted):
+            shared = all(problems[i].vectors is problems[places[0]].vectors for i in places)
+            size = max(1, _NUMBERS_AT_ONCE // (n * (n if shared else max(n, d))))
             for stack in (places[start : start + size] for start in range(0, len(places), size)):
-                selections |= _solve_stack({i: problems[i] for i in stack}, wanted, lambda_mult)
-    return [selections.get(i) or solve([problem], k, lambda_mult)[0] for i, problem in enumerate(problems)]
+                selections |= _solve_together({i: problems[i] for i in stack}, wanted, lambda_mult, shared=shared)
+        left = [i for i in places if i not in selections]
+        for _, sharing in groupby(left, key=lambda i: id(problems[i].vectors)):
+            selections |= _solve_shared({i: problems[i] for i in sharing}, wanted, lambda_mult)
+    return [selections[i] for i in range(len(problems))]
 
 
 @np.errstate(all="ignore")  # results of vectors out of range are not used
-def _solve_stack(problems: dict[int, Problem], wanted: int, lambda_mult: float) -> dict[int, Selection]:
-    """Take the same steps with one more axis; leave out where scores are too close or a length is out of range."""
-    vectors = np.stack([problem.vectors for problem in problems.values()]).astype(DOUBLE, copy=False)
-    asked = np.stack([problem.unit for problem in problems.values()])
-    given = [problem.relevance for problem in problems.values() if problem.relevance is not None]
-    d, largest = vectors.shape[2], max(problem.largest for problem in problems.values())
-    tolerance = resolution(DOUBLE, d, largest, d)
+def _solve_together(
+    stack: Mapping[int, Problem], wanted: int, lambda_mult: float, *, shared: bool
+) -> dict[int, Selection]:
+    """Select for problems of one size; leave out where scores are too close for float64, or a length out of range."""
+    problems = list(stack.values())
+    vectors = np.array([problem.vectors for problem in problems[: 1 if shared else None]], dtype=DOUBLE)
+    n, d = vectors.shape[1:]
     products = vectors @ vectors.transpose(0, 2, 1)
-    squares = np.einsum("qii->qi", products).copy()
+    squares = products.diagonal(axis1=1, axis2=2).copy()
     lengths = np.sqrt(squares)
     products /= lengths[:, :, np.newaxis] * lengths[:, np.newaxis, :]
-    scores = np.stack(given) if given else (vectors @ asked[:, :, np.newaxis])[:, :, 0] / lengths
-    table = lambda_mult * scores[:, np.newaxis, :] - (1 - lambda_mult) * products
-    sure = ((squares >= RANGE[DOUBLE][0]) & (squares <= RANGE[DOUBLE][1])).all(axis=1)
-    each, bounds = np.arange(len(vectors)), np.full_like(scores, np.inf)
-    picks, reached = np.empty((len(each), wanted), dtype=np.int64), np.empty((len(each), wanted))
-    for step in range(wanted):
-        picks[:, step] = pick = scores.argmax(axis=1)
-        reached[:, step] = scores[each, pick]
-        scores[each, pick] = bounds[each, pick] = -np.inf
-        sure &= scores.max(axis=1) < reached[:, step] - tolerance
-        scores = bounds = np.minimum(bounds, table[each, pick])
+    asked = np.array([problem.unit for problem in problems])
+    given = [problem.relevance for problem in problems if problem.relevance is not None]
+    relevance = np.array(given) if given else (vectors @ asked[:, :, np.newaxis])[:, :, 0] / lengths
+    table = lambda_mult * relevance[:, np.newaxis, :] - (1 - lambda_mult) * products
+    table.reshape(len(problems), -1)[:, :: n + 1] = -np.inf  # what is picked is never the best again
+    each, steps = np.arange(len(problems)), [relevance]
+    while len(steps) < wanted:
+        beside = table[each, steps[-1].argmax(axis=1)]
+        steps.append(np.minimum(steps[-1], beside) if len(steps) > 1 else beside)
+    scores = np.array(steps)  # of each candidate at each step
+    picks, reached = scores.argmax(axis=2).T, scores.max(axis=2).T
+    tolerance = resolution(DOUBLE, d, max(problem.largest for problem in problems), d)
+    certain = (scores < reached.T[:, :, np.newaxis] - tolerance).sum(axis=(0, 2)) == wanted * (n - 1)
+    certain &= ((squares >= RANGE[DOUBLE][0]) & (squares <= RANGE[DOUBLE][1])).all(axis=1)
     reached[:, 0] *= lambda_mult
-    return {i: Selection(picks[at], reached[at]) for at, i in enumerate(problems) if sure[at]}
+    return {i: Selection(picks[at], reached[at]) for at, i in enumerate(stack) if certain[at]}
+
+
+def _solve_shared(problems: Mapping[int, Problem], wanted: int, lambda_mult: float) -> Iterator[tuple[int, Selection]]:
+    """Select for each of several problems that share their candidates."""
+    one = next(iter(problems.values()))
+    n = len(one.vectors)
+    many = n > _LAZY_CANDIDATES and one.vectors.nbytes * wanted > _LAZY_BYTES
+    candidates = Directions(one.vectors, one.name, BLOCK if many else _WIDE)
+    leaders = max(_LEADERS[0], min(wanted, _LEADERS[1], n // _PER_LEADER)) if many else n
+    for i, problem in problems.items():
+        picks = Picks(candidates, problem, wanted, lambda_mult)
+        rehearsal = Rehearsal(picks, candidates, problem, leaders)
+        while len(picks.rows) < wanted:
+            rehearsal.pick()
+            if rehearsal.blurred:
+                double = Directions(candidates.vectors.astype(DOUBLE), one.name)
+                rehearsal = Rehearsal(picks, double, problem, leaders)
+        yield i, Selection.of(picks.rows, [lambda_mult * picks.scores[0], *picks.scores[1:]])
