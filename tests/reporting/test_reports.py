@@ -340,7 +340,7 @@ def test_a_report_says_in_one_sentence_how_much_is_unjudged_and_what_became_of_i
     tmp_path: Path, unjudged: str | None, treated: str
 ) -> None:
     qrels = {query: {"d": 1, "x": 0} for query in QRELS}
-    runs = {"a": dict.fromkeys(QRELS, ("d", "y")), "b": dict.fromkeys(QRELS, ("y", "z", "d", "x"))}
+    runs: dict[str, Any] = {"a": dict.fromkeys(QRELS, ("d", "y")), "b": dict.fromkeys(QRELS, ("y", "z", "d", "x"))}
     comparison = rm.compare(qrels, {**runs, "judged": dict.fromkeys(QRELS, ("d", "x"))}, "mrr@2", unjudged=unjudged)
     comparison.report(tmp_path / "report.html")
     page = unescape((tmp_path / "report.html").read_text())
@@ -349,7 +349,7 @@ def test_a_report_says_in_one_sentence_how_much_is_unjudged_and_what_became_of_i
 
 
 def test_what_retrieved_nothing_has_no_judged_share(tmp_path: Path) -> None:
-    runs = {"a": dict.fromkeys(QRELS, ("d",)), "nothing": dict.fromkeys(QRELS, ())}
+    runs: dict[str, Any] = {"a": dict.fromkeys(QRELS, ("d",)), "nothing": dict.fromkeys(QRELS, ())}
     with pytest.warns(rm.RetrievalWarning, match=r"judged@10: a 100 %, nothing -\."):
         comparison = rm.compare(QRELS, runs, "mrr", unjudged="condensed")
     comparison.report(tmp_path / "report.html")
