@@ -34,7 +34,7 @@ class GroupHits(NamedTuple):
 
 def hits_per_group(judged: JudgedRun, k: Cut, rel: float | None) -> GroupHits:
     """Return the retrieved relevant members of each group, by group and rank; ordinals count within the group."""
-    found, ranks = judged.credits(), judged.items.rank
+    found, ranks = judged.credits, judged.items.rank
     wanted = is_relevant(found.grade, rel)
     if k is not None:
         wanted = wanted & within(judged.items.query, ranks, k)[found.item]

@@ -103,7 +103,7 @@ def grades_of_rows(judged: JudgedRun, k: Cut) -> list[FloatArray]:
 def _n_rows(judged: JudgedRun, k: Cut) -> IntArray:
     """Return how many rows the first `k` items have, shape (queries,); a number of items cuts the rows as well."""
     n_items = judged.n_within(k)
-    if judged.qrels.is_flat and judged.is_by_id:
+    if judged.is_the_ranking:
         return n_items
     hits = judged.hits()
     crediting = np.diff(hits.query, prepend=-1).astype(bool) | np.diff(hits.rank, prepend=0).astype(bool)

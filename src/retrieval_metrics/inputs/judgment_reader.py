@@ -1,102 +1,114 @@
-"""Read judgments as users write them, and collect them in columns."""
+"""Read judgments as users write them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import repeat
+from itertools import accumulate, chain
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.inputs.grades import grade_column
 from retrieval_metrics.inputs.pieces import Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
-    from retrieval_metrics.inputs.shapes import Relevant
+    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.inputs.shapes import QrelsMapping, Relevant
+
+    Graded = Mapping[Relevant, float]
+
+NESTED = (list, tuple, set, frozenset, Mapping)
 
 
-class JudgmentReader:
-    """Collects the columns of the judgments, query by query; some queries may be flat and others grouped."""
+class ReadGroups(NamedTuple):
+    """The groups of all queries; a flat judgment is a group of one.
 
-    def __init__(self) -> None:
-        self.documents: list[Relevant] = []
-        self.bounds: list[int] = [0]
-        self.grades: list[float] = []
-        self.group_queries: list[int] = []
-        self.group_sizes: list[int] = []
-        self.member_documents: list[int] = []
-        self.member_grades: list[float] = []
+    Attributes:
+        queries: The position of the query of each group.
+        sizes: How many members each group has.
+        documents: For each member of each group, its position among the documents.
+        grades: The grade of each member; it may be anything.
+    """
 
-    def read(self, query: QueryId, judgments: Any) -> None:
-        """Add the judgments of the next query.
+    queries: list[int]
+    sizes: list[int]
+    documents: list[int]
+    grades: list[Any]
 
-        Raises:
-            TypeError: If they are not judgments, or mix flat and nested ones.
-            ValueError: If a group is empty.
-        """
-        if type(judgments) is not dict:  # by far the most frequent, and the cheapest check
-            judgments = _plain(judgments, query)
-        if isinstance(judgments, dict) or isinstance(judgments, Mapping):  # noqa: SIM101  (in one call, twice the time)
-            self._flat(judgments, judgments.values())
-        elif any(isinstance(entry, (list, tuple, set, frozenset, Mapping)) for entry in judgments):
-            self._grouped(query, judgments)
-        else:
-            unique = dict.fromkeys(judgments)
-            self._flat(unique, repeat(1.0, len(unique)))
-        self.bounds.append(len(self.documents))
 
-    def _flat(self, documents: Iterable[Relevant], grades: Iterable[float]) -> None:
-        start = len(self.documents)
-        self.documents.extend(documents)
-        self.grades.extend(grades)
-        if self.group_sizes:
-            self._singletons(start, len(self.bounds) - 1)
+class ReadJudgments(NamedTuple):
+    """The judgments of all queries.
 
-    def _singletons(self, start: int, query: int) -> None:
-        count = len(self.documents) - start
-        self.group_queries.extend(repeat(query, count))
-        self.group_sizes.extend(repeat(1, count))
-        self.member_documents.extend(range(start, start + count))
-        self.member_grades.extend(self.grades[start:])
+    Attributes:
+        documents: The judged documents, query by query, each once per query.
+        bounds: Query `i` owns `documents[bounds[i]:bounds[i + 1]]`.
+        grades: The grade of each document, its largest if it is in several groups; it may be anything.
+        groups: The groups; None if no query has any.
+    """
 
-    def _grouped(self, query: QueryId, groups: Iterable[Any]) -> None:
-        if not self.group_sizes:  # the first query with groups: the flat ones before it get groups of one
-            for index, (start, end) in enumerate(zip(self.bounds, self.bounds[1:], strict=False)):
-                self.group_queries.extend(repeat(index, end - start))
-            self.group_sizes.extend(repeat(1, len(self.documents)))
-            self.member_documents.extend(range(len(self.documents)))
-            self.member_grades.extend(self.grades)
-        start = len(self.documents)
-        position: dict[Relevant, int] = {}
-        for number, group in enumerate(groups, start=1):
-            grades = _group_grades(group, number, query)
-            self.group_queries.append(len(self.bounds) - 1)
-            self.group_sizes.append(len(grades))
-            for document, grade in grades.items():
-                at = position.setdefault(document, start + len(position))
-                if at == len(self.documents):
-                    self.documents.append(document)
-                    self.grades.append(grade)
-                elif isinstance(grade, Real) and isinstance(self.grades[at], Real):
-                    self.grades[at] = max(self.grades[at], grade)
-                self.member_documents.append(at)
-                self.member_grades.append(grade)
+    documents: list[Relevant]
+    bounds: list[int]
+    grades: list[Any]
+    groups: ReadGroups | None
 
-    def member_column(self, owners: IntArray, queries: Sequence[QueryId]) -> FloatArray:
-        """Return the grade of each member of each group.
 
-        Args:
-            owners: Shape (documents,), the query of each document, as its position in `queries`.
-            queries: The ids of the queries.
+def read_judgments(qrels: QrelsMapping) -> ReadJudgments:
+    """Return the judgments of all queries; some may be flat and others grouped.
 
-        Raises:
-            TypeError: If a grade is not a number.
-            ValueError: If a grade is NaN, infinite or beyond 2**53.
-        """
-        documents = [self.documents[at] for at in self.member_documents]
-        return grade_column(self.member_grades, documents, owners[self.member_documents], queries)
+    Raises:
+        TypeError: If those of a query are no judgments, or mix flat and nested ones.
+        ValueError: If a group is empty.
+    """
+    # A dict is by far the most frequent, and asking for its type the cheapest check.
+    read: list[Any] = [judged if type(judged) is dict else _plain(judged, query) for query, judged in qrels.items()]
+    if list in set(map(type, read)):
+        return _grouped(read)
+    flat: list[Graded] = read
+    documents, grades = list(chain.from_iterable(flat)), list(chain.from_iterable(each.values() for each in flat))
+    return ReadJudgments(documents, [0, *accumulate(map(len, flat))], grades, None)
+
+
+def _grouped(read: Sequence[Graded | list[Graded]]) -> ReadJudgments:
+    documents: list[Relevant] = []
+    bounds: list[int] = [0]
+    grades: list[Any] = []
+    groups = ReadGroups([], [], [], [])
+    for query, judged in enumerate(read):
+        place: dict[Relevant, int] = {}
+        for group in judged if isinstance(judged, list) else [{document: grade} for document, grade in judged.items()]:
+            for document, grade in group.items():
+                at = place.setdefault(document, len(documents))
+                if at == len(documents):
+                    documents.append(document)
+                    grades.append(grade)
+                elif isinstance(grade, Real) and isinstance(grades[at], Real):
+                    grades[at] = max(grades[at], grade)
+                groups.documents.append(at)
+                groups.grades.append(grade)
+            groups.queries.append(query)
+            groups.sizes.append(len(group))
+        bounds.append(len(documents))
+    return ReadJudgments(documents, bounds, grades, groups)
+
+
+def _plain(judgments: Any, query: QueryId) -> Graded | list[Graded]:
+    """Return the judgments of a query as grades by document, or as a list of these if they are groups."""
+    if isinstance(judgments, (str, bytes, Piece)):
+        what = f"the bare {type(judgments).__name__}" if isinstance(judgments, Piece) else "the bare string"
+        raise TypeError(f"the judgments of query {query!r} are {what} {judgments!r}; write a list: [{judgments!r}]")
+    if isinstance(judgments, Mapping):
+        return judgments
+    if not isinstance(judgments, NESTED):
+        if not hasattr(judgments, "tolist"):  # an array or a series
+            raise TypeError(
+                f"the judgments of query {query!r} must be a mapping of ids to grades, a list or set of ids, or a list "
+                f"of groups, got {type(judgments).__name__}"
+            )
+        judgments = judgments.tolist()
+    judgments = _listed(judgments)
+    if any(isinstance(entry, NESTED) for entry in judgments):
+        return [_group(group, number, query) for number, group in enumerate(judgments, start=1)]
+    return dict.fromkeys(judgments, 1.0)
 
 
 def in_order(entries: Iterable[Any]) -> list[Any]:
@@ -104,25 +116,12 @@ def in_order(entries: Iterable[Any]) -> list[Any]:
     return sorted(entries, key=lambda one: (type(one).__name__, repr(one)))
 
 
-def _plain(judgments: Any, query: QueryId) -> Any:
-    """Return judgments as a mapping or a list, with arrays and series as lists."""
-    if isinstance(judgments, (set, frozenset)):
-        return in_order(judgments)
-    if isinstance(judgments, (dict, list, tuple, Mapping)):
-        return judgments
-    if isinstance(judgments, (str, bytes, Piece)):
-        what = f"the bare {type(judgments).__name__}" if isinstance(judgments, Piece) else "the bare string"
-        raise TypeError(f"the judgments of query {query!r} are {what} {judgments!r}; write a list: [{judgments!r}]")
-    if hasattr(judgments, "tolist"):
-        return judgments.tolist()
-    raise TypeError(
-        f"the judgments of query {query!r} must be a mapping of ids to grades, a list or set of ids, or a list of "
-        f"groups, got {type(judgments).__name__}"
-    )
+def _listed(entries: Any) -> Any:
+    return in_order(entries) if isinstance(entries, (set, frozenset)) else entries
 
 
-def _group_grades(group: Any, number: int, query: QueryId) -> Mapping[Relevant, float]:
-    if not isinstance(group, (list, tuple, set, frozenset, Mapping)):
+def _group(group: Any, number: int, query: QueryId) -> Graded:
+    if not isinstance(group, NESTED):
         raise TypeError(
             f"query {query!r} mixes flat and nested judgments: entry {number} is {group!r} beside groups; "
             f"write it as a group of one: [{group!r}]"
@@ -131,10 +130,9 @@ def _group_grades(group: Any, number: int, query: QueryId) -> Mapping[Relevant, 
         raise ValueError(f"group {number} of query {query!r} is empty, so nothing could ever satisfy it; leave it out")
     if isinstance(group, Mapping):
         return group
-    if isinstance(group, (set, frozenset)):
-        group = in_order(group)
+    group = _listed(group)
     for document in group:
-        if isinstance(document, (list, tuple, set, frozenset, Mapping)):
+        if isinstance(document, NESTED):
             raise TypeError(
                 f"group {number} of query {query!r} holds {document!r}; groups hold ids and cannot be nested deeper"
             )

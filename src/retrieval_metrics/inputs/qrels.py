@@ -16,7 +16,7 @@ from retrieval_metrics.checks import id_kind
 from retrieval_metrics.inputs.columns import OF_JUDGMENTS
 from retrieval_metrics.inputs.frame_columns import reads_a_file, refuse_frame
 from retrieval_metrics.inputs.grades import LARGEST_GRADE, finite_grades, grade_column
-from retrieval_metrics.inputs.judgment_reader import JudgmentReader
+from retrieval_metrics.inputs.judgment_reader import read_judgments
 from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.retrieved import Retrieved
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.inputs.judgment_reader import ReadGroups
     from retrieval_metrics.inputs.provenance import Provenance
     from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, Relevant
 
@@ -83,11 +84,11 @@ class Qrels:
                 nested judgments are mixed, or a grade is not a number.
             ValueError: If there are no queries, a group is empty, or a grade is NaN, infinite or beyond 2**53.
         """
-        refuse_frame(qrels, "judgments", "Qrels.from_frame")
         if isinstance(qrels, (Questions, Qrels)):
             self._take(qrels)
             return
         if not isinstance(qrels, Mapping):
+            refuse_frame(qrels, "judgments", "Qrels.from_frame")
             raise TypeError(
                 f"qrels must map each query id to its judgments, got {type(qrels).__name__}"
                 f"{reads_a_file(qrels, 'read_qrels')}"
@@ -96,15 +97,13 @@ class Qrels:
             raise ValueError("the qrels are empty: there is no judged query to evaluate")
         if isinstance(qrels, GradedByRubric):
             self.relevant_from = qrels.relevant_from
-        reader = JudgmentReader()
-        for query, judgments in qrels.items():
-            reader.read(query, judgments)
-        self._set_documents(list(qrels), reader.documents, reader.bounds)
-        self.document_grade = grade_column(reader.grades, reader.documents, self.document_query, self.queries)
-        if reader.group_sizes:
-            self._set_groups(reader)
-        else:
+        read = read_judgments(qrels)
+        self._set_documents(list(qrels), read.documents, read.bounds)
+        self.document_grade = grade_column(read.grades, read.documents, self.document_query, self.queries)
+        if read.groups is None:
             self._set_groups_of_one()
+        else:
+            self._set_groups(read.groups)
 
     def _take(self, known: Questions | Qrels) -> None:
         """Take judgments that are read, or those of questions, with what is known of these; the columns are shared."""
@@ -182,17 +181,17 @@ class Qrels:
         self.member_group: IntArray = self.member_document
         self.member_grade: FloatArray = self.document_grade
 
-    def _set_groups(self, reader: JudgmentReader) -> None:
-        members = reader.member_column(self.document_query, self.queries)
-        groups = len(reader.group_sizes)
-        self.group_query = np.array(reader.group_queries, dtype=np.int64)
-        group = np.repeat(np.arange(groups), reader.group_sizes)
-        self.group_grade = np.full(groups, -np.inf)
-        np.maximum.at(self.group_grade, group, members)
-        by_document = np.argsort(np.array(reader.member_documents, dtype=np.int64), kind="stable")
-        self.member_document = np.array(reader.member_documents, dtype=np.int64)[by_document]
-        self.member_group = group[by_document]
-        self.member_grade = members[by_document]
+    def _set_groups(self, groups: ReadGroups) -> None:
+        document = np.array(groups.documents, dtype=np.int64)
+        named = [self.documents[at] for at in groups.documents]
+        grade = grade_column(groups.grades, named, self.document_query[document], self.queries)
+        group = np.repeat(np.arange(len(groups.sizes)), groups.sizes)
+        self.group_query = np.array(groups.queries, dtype=np.int64)
+        self.group_grade = np.full(len(groups.sizes), -np.inf)
+        np.maximum.at(self.group_grade, group, grade)
+        by_document = np.argsort(document, kind="stable")
+        self.member_document, self.member_group = document[by_document], group[by_document]
+        self.member_grade = grade[by_document]
 
     @property
     def is_flat(self) -> bool:

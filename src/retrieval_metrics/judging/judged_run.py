@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,14 +33,15 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching.covered import CoveredCharacters
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class JudgedRun:
     """The judgments and rankings of all queries, joined in columns that hold only what is judged.
 
     Attributes:
         qrels: The judgments.
         items: The judged documents or pieces that were retrieved.
-        ranks: The ranks that hold a judged item: those of `items`, unless pieces were matched.
+        places: The ranks that hold a judged item, if pieces were matched; None if documents were found by id, so that
+            each judged one has its own rank.
         additions: The ranks that extend the covered part of a piece; None if no piece can be covered in part.
         n_retrieved: Shape (queries,), how many documents were retrieved, repeats included.
         repeats: The ranks of documents that appear earlier in the ranking.
@@ -58,7 +60,7 @@ class JudgedRun:
     n_retrieved: IntArray
     repeats: Repeats = NO_REPEATS
     counts_repeats: bool = False
-    ranks: JudgedRanks | Items = None  # type: ignore[assignment]  # set below
+    places: JudgedRanks | None = None
     additions: Additions | None = None
     covered: CoveredCharacters | None = None
     lengths: Lengths | None = None
@@ -70,13 +72,6 @@ class JudgedRun:
     _needed: dict[float | None, FloatArray] = field(init=False, default_factory=dict)
     _lacking: dict[float | None, BoolArray | None] = field(init=False, default_factory=dict)
     _ideal: dict[bool, tuple[IntArray, FloatArray, IntArray]] = field(init=False, default_factory=dict)
-    _credits: Credits | None = field(init=False, default=None)
-    _counted: JudgedRun | None = field(init=False, default=None)
-    _condensed: JudgedRun | None = field(init=False, default=None)
-
-    def __post_init__(self) -> None:
-        if self.ranks is None:
-            self.ranks = self.items
 
     @property
     def n_queries(self) -> int:
@@ -86,7 +81,12 @@ class JudgedRun:
     @property
     def is_by_id(self) -> bool:
         """Whether documents were found by id, so that each judged one has its own rank."""
-        return self.ranks is self.items
+        return self.places is None
+
+    @property
+    def ranks(self) -> JudgedRanks | Items:
+        """The ranks that hold a judged item, each once."""
+        return self.items if self.places is None else self.places
 
     @property
     def is_empty(self) -> bool:
@@ -136,14 +136,11 @@ class JudgedRun:
     def with_repeats(self, rule: str) -> JudgedRun:
         """Return the judged run with repeated documents treated by a rule; see `Rules.repeats`."""
         # Pieces have no repeats to count: an item can satisfy a piece again without repeating an id.
-        if rule != "count" or not self.is_by_id or not len(self.repeats.query):
-            return self
-        if self._counted is None:
-            self._counted = self._with_repeats_counted()
-        return self._counted
+        return self._repeated if rule == "count" and self.is_by_id and len(self.repeats.query) else self
 
-    def _with_repeats_counted(self) -> JudgedRun:
-        """Return the judged run in which every repeat of a judged document counts as a further hit.
+    @cached_property
+    def _repeated(self) -> JudgedRun:
+        """The judged run in which every repeat of a judged document counts as a further hit.
 
         A group of alternatives is credited again when the document that satisfied it is retrieved again.
         """
@@ -163,10 +160,9 @@ class JudgedRun:
         """
         if not self.is_by_id or self.qrels.has_pieces:
             raise ValueError("unjudged documents can be removed from rankings only if documents are judged by id")
-        if self._condensed is None:
-            self._condensed = self._without_unjudged()
-        return self._condensed
+        return self._without_unjudged
 
+    @cached_property
     def _without_unjudged(self) -> JudgedRun:
         items, repeats = self.items, self.repeats
         again = np.flatnonzero(repeats.document >= 0) if not self.counts_repeats else np.zeros(0, dtype=np.int64)
@@ -224,13 +220,9 @@ class JudgedRun:
             wanted = wanted & within(self.ranks.query, self.ranks.rank, k)
         return self.ranks.query[wanted]
 
+    @cached_property
     def credits(self) -> Credits:
-        """Return which groups the retrieved items satisfy, including groups already satisfied."""
-        if self._credits is None:
-            self._credits = self._find_credits()
-        return self._credits
-
-    def _find_credits(self) -> Credits:
+        """Which groups the retrieved items satisfy, including groups already satisfied."""
         qrels, items = self.qrels, self.items
         if qrels.is_flat:
             return Credits(np.arange(len(items.document)), items.document, items.grade)
@@ -243,32 +235,39 @@ class JudgedRun:
     def hits(self, rel: float | None = None) -> Hits:
         """Return the hit rows of the expanded ranking at relevance threshold `rel` (None: grades above 0)."""
         if rel not in self._hits:
-            self._hits[rel] = self._find_hits(rel)
+            self._hits[rel] = self._hits_of_documents(rel) if self.is_the_ranking else self._hits_of_groups(rel)
         return self._hits[rel]
 
-    def _find_hits(self, rel: float | None) -> Hits:
-        items, found = self.items, self.credits()
+    @cached_property
+    def is_the_ranking(self) -> bool:
+        """Whether the expanded ranking is the ranking itself: documents are found by id, each a group of its own."""
+        return self.qrels.is_flat and self.places is None
+
+    def _hits_of_documents(self, rel: float | None) -> Hits:
+        items = self.items
+        relevant = np.flatnonzero(is_relevant(items.grade, rel))
+        query, rank = items.query[relevant], items.rank[relevant]
+        return Hits(query, rank, rank, items.grade[relevant], ordinals(query))
+
+    def _hits_of_groups(self, rel: float | None) -> Hits:
+        items, found = self.items, self.credits
         relevant = np.flatnonzero(is_relevant(found.grade, rel))
-        item, grade = found.item[relevant], found.grade[relevant]
-        flat = self.qrels.is_flat and self.is_by_id
-        if not flat:
-            # Each group is credited at the first item that satisfies it, with the item's highest grade in the group.
-            # The credits of one item come highest grade first.
-            group, place = found.group[relevant], self._place_of_item()[item]
-            if not self.is_by_id:
-                by_group = np.lexsort((-grade, place, group))
-                item, grade, group, place = item[by_group], grade[by_group], group[by_group], place[by_group]
-            first = np.unique(group, return_index=True)[1]
-            if self.counts_repeats:  # the document that was credited is credited again
-                document = items.document[item]
-                first = np.flatnonzero(document == document[first][np.searchsorted(group[first], group)])
-            first = first[np.lexsort((-grade[first], place[first]))]
-            item, grade = item[first], grade[first]
+        # Each group is credited at the first item that satisfies it, with the item's highest grade in the group. The
+        # credits of one item come highest grade first.
+        item, grade, group = found.item[relevant], found.grade[relevant], found.group[relevant]
+        place = self._place_of_item[item]
+        if not self.is_by_id:
+            by_group = np.lexsort((-grade, place, group))
+            item, grade, group, place = item[by_group], grade[by_group], group[by_group], place[by_group]
+        first = np.unique(group, return_index=True)[1]
+        if self.counts_repeats:  # the document that was credited is credited again
+            document = items.document[item]
+            first = np.flatnonzero(document == document[first][np.searchsorted(group[first], group)])
+        first = first[np.lexsort((-grade[first], place[first]))]
+        item, grade = item[first], grade[first]
         query, rank = items.query[item], items.rank[item]
         ordinal = ordinals(query)
-        if flat:
-            return Hits(query, rank, rank, grade, ordinal)
-        crediting = np.diff(self._place_of_item()[item], prepend=-1) != 0
+        crediting = np.diff(place[first], prepend=-1) != 0
         places_so_far = np.cumsum(crediting)
         before_query = places_so_far[np.searchsorted(query, query, side="left")] - 1 if len(item) else places_so_far
         row = rank + ordinal - (places_so_far - before_query)
@@ -276,8 +275,9 @@ class JudgedRun:
             row -= count_above(query, rank, *self.additions.partial(rel))
         return Hits(query, rank, row, grade, ordinal)
 
+    @cached_property
     def _place_of_item(self) -> IntArray:
-        """Return a number for the place of each item; items at the same rank share one."""
+        """A number for the place of each item; items at the same rank share one."""
         if self.is_by_id:
             return np.arange(len(self.items.rank))
         new = np.diff(self.items.query, prepend=-1).astype(bool) | np.diff(self.items.rank, prepend=0).astype(bool)
@@ -291,7 +291,7 @@ class JudgedRun:
         ranks, hits = self.ranks, self.hits()
         repeats = NO_REPEATS if self.counts_repeats else self.repeats
         query, rank = np.concatenate([ranks.query, repeats.query]), np.concatenate([ranks.rank, repeats.rank])
-        if self.qrels.is_flat and self.is_by_id:
+        if self.is_the_ranking:
             return query, rank, rank
         new = np.flatnonzero(np.diff(hits.rank, prepend=0) | np.diff(hits.query, prepend=-1))
         partial = (hits.query[:0], hits.rank[:0]) if self.additions is None else self.additions.partial(None)

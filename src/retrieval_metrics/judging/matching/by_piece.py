@@ -152,7 +152,7 @@ def _judge_pieces(qrels: Qrels, rankings: ItemsOfQueries, matching: Matching, le
         hits.items(),
         n_retrieved,
         Repeats(*np.array(repeated, dtype=np.int64).reshape(-1, 3).T),
-        ranks=hits.ranks(),
+        places=hits.ranks(),
         additions=hits.additions(),
         covered=None if np.isnan(hits.size).all() else CoveredCharacters(hits, rankings, locator),
         lengths=lengths,

@@ -42,8 +42,8 @@ class Directions:
 
     def units(self, rows: Indices | slice = ALL) -> FloatArray:
         """Return float64 unit vectors, shape (rows, d); of a zero vector, the vector itself."""
-        units, squares = _in_range(self.vectors[rows].astype(DOUBLE), "vectors")
-        units *= (1 / np.sqrt(squares))[:, np.newaxis]
+        vectors, squares = _in_range(self.vectors[rows].astype(DOUBLE), "vectors")
+        units: FloatArray = vectors * (1 / np.sqrt(squares))[:, np.newaxis]
         return units
 
     def products(self, others: Vectors, rows: Indices | slice = ALL) -> Vectors:
