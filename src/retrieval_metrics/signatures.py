@@ -1,8 +1,8 @@
-"""Write the arguments of functions that take the same ones once: of a function and its asynchronous twin."""
+"""Write the arguments of functions that take the same ones once: of twins, and of what passes options on."""
 
 from __future__ import annotations
 
-from inspect import signature
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
@@ -33,6 +33,28 @@ def arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., ReturnedT]]
         return function
 
     return with_arguments
+
+
+def with_options_of(other: Callable[..., Any]) -> Callable[[Callable[P, ReturnedT]], Callable[P, ReturnedT]]:
+    """Return a decorator that shows the keyword arguments of another function in place of a function's `**options`.
+
+    Example:
+        >>> def asked(question, *, workers=8): ...
+        >>> @with_options_of(asked)
+        ... def ask_twice(question, *, pause=1.0, **options):
+        ...     return asked(question, **options), asked(question, **options)
+        >>> str(signature(ask_twice))
+        '(question, *, pause=1.0, workers=8)'
+    """
+
+    def with_options(function: Callable[P, ReturnedT]) -> Callable[P, ReturnedT]:
+        own, options = signature(function), signature(other).parameters.values()
+        named = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+        named += [one for one in options if one.kind is Parameter.KEYWORD_ONLY]
+        function.__signature__ = own.replace(parameters=named)  # type: ignore[attr-defined]
+        return function
+
+    return with_options
 
 
 def passed_on(

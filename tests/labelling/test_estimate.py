@@ -3,8 +3,9 @@
 import math
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -378,3 +379,40 @@ def test_people_for_whom_nothing_is_relevant_are_named_as_the_reason() -> None:
             sample=sample,
         )
     assert caught.value.__notes__ == ["while estimating mrr of 'the run'"]
+
+
+class TestClaims:
+    """Who graded what, on which scale, is not taken on trust."""
+
+    queries: ClassVar[dict[Any, str]] = {f"q{at}": "why?" for at in range(30)}
+    run: ClassVar[dict[Any, list[str]]] = {
+        query: ["d1", "d2"] if at % 3 else ["d2", "d1"] for at, query in enumerate(queries)
+    }
+    model = rm.Labels.of({query: {"d1": 3, "d2": 1} for query in queries}, by="m", kind="model", relevant_from=2)
+    sample = rm.EvaluationSet(queries, {query: ["d1"] for query in queries}).sample(15)
+
+    def estimated(self, people: Any, model: Any = None) -> rm.types.Estimate:
+        return rm.evaluate_with_labels(self.run, "mrr", people=people, model=model or self.model, sample=self.sample)
+
+    def of_people(self, **how: Any) -> rm.Labels:
+        return rm.Labels.of({query: {"d1": 3, "d2": 0} for query in self.sample}, by="Ada", relevant_from=2, **how)
+
+    def test_a_model_in_place_of_people_is_named(self) -> None:
+        assert "graded as a model" not in str(self.estimated(self.of_people()))
+        said = "Ada graded as a model, not as a person: what is said of people holds for its grades"
+        assert said in self.estimated(self.of_people(kind="model")).notes
+        assert "m graded as a model" in str(self.estimated(self.model, self.of_people()))
+
+    def test_grades_of_another_scale_are_refused(self) -> None:
+        people = {query: {"d1": 100, "d2": 0} for query in self.sample}
+        with pytest.raises(ValueError, match=r"people gave the grade 100, but the grades of the other's rubric are 0"):
+            self.estimated(people)
+
+    def test_a_question_of_which_people_can_tell_nothing_is_named(self) -> None:
+        first = self.sample.queries[0]
+        people = rm.Labels(
+            [replace(label, grade=None) if label.query == first else label for label in self.of_people()],
+            scale=self.model.scale,
+        )
+        said = f"people gave no grade to any document of 1 query of the sample, such as {first!r}"
+        assert said in str(self.estimated(people))

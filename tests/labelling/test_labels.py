@@ -276,3 +276,32 @@ def test_the_calibration_says_what_a_grade_of_the_model_means() -> None:
     (axes,) = agreed.plot().axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["model: 2", "model: 0"]
     assert {"0.67 of 3 documents", "0.33 of 3 documents"} <= {text.get_text() for text in axes.texts}
+
+
+def test_one_person_stays_one_whatever_spaces_stand_around_the_name() -> None:
+    labels = rm.Labels([rm.Label(query="q", document="d", grade=2, by=name) for name in ("Ada", " Ada ")])
+    assert labels.graders == ("Ada",)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda file: file["labels"][0].update(quotes="one text"), "must have a list of texts as its quotes"),
+        (lambda file: file["labels"][0].update(grade="2"), "must have a number as its grade"),
+        (lambda file: file["labels"].append({**file["labels"][0], "grade": 1}), "Ada graded document 'd' .* 3.0 and 1"),
+        (lambda file: file.update(scale={"grades": [3, 2, 1, 0], "relevant_from": 0}), "must rise"),
+        (lambda file: file.update(scale={"grades": [0, "1"], "relevant_from": 1}), "must be numbers"),
+        (lambda file: file.update(scale={"grades": [0, 1], "relevant_from": 1}), "grades of the rubric are 0, 1"),
+    ],
+)
+def test_a_file_that_somebody_edited_wrongly_is_refused_with_the_place(
+    change: Any, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "labels.json"
+    rm.Labels.of({"q": {"d": 3}}, by="Ada", relevant_from=2).save(path)
+    content = json.loads(path.read_text())
+    del content["digest"]  # as the message of a changed file advises
+    change(content)
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=f"labels.json is damaged at .*{message}"):
+        rm.load(path)

@@ -88,3 +88,22 @@ def test_optional_fields_may_be_absent_or_null_but_not_wrong() -> None:
     assert json_reply('{"grade": 1, "why": "so"}', {"grade": int}, {"why": str}) == {"grade": 1, "why": "so"}
     with pytest.raises(BadReplyError, match="a text"):
         json_reply('{"grade": 1, "why": 3}', {"grade": int}, {"why": str})
+
+
+@pytest.mark.parametrize(
+    "reply", ['<think>maybe {"grade": 3}, but then', '<Reasoning> {"grade": 3} or {"grade"', "<think>so"]
+)
+def test_an_object_in_the_midst_of_thoughts_that_were_cut_off_is_no_reply(reply: str) -> None:
+    with pytest.raises(BadReplyError, match="ends within its thoughts") as caught:
+        json_reply(reply, {"grade": int})
+    assert caught.value.reason == "not JSON"
+
+
+@pytest.mark.parametrize(
+    "about", ['say {"grade": 3} please', '{"x": {"grade": "3", "reason": "so"}}', '["{", {"grade":3.0}]']
+)
+def test_a_reply_that_the_text_holds_is_not_the_models(about: str) -> None:
+    with pytest.raises(BadReplyError, match="holds this reply") as caught:
+        json_reply('As asked: {"grade": 3, "reason": "other words"}', {"grade": int}, {"reason": str}, about=about)
+    assert caught.value.reason == "dictated"
+    assert json_reply('{"grade": 2}', {"grade": int}, about=about) == {"grade": 2}

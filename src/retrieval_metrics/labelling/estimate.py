@@ -257,7 +257,9 @@ class Estimate(SavedFields):
         defined, graded = least.corrected.labelled, len(self.sample)
         if defined == graded:
             return []
-        return [f"{least.metric} is defined for {defined} of the {graded}: for the others nothing relevant was found"]
+        return [
+            f"{least.metric} is defined for {defined} of the {graded}: for the others people found nothing relevant"
+        ]
 
     def _pairs(self) -> Table:
         header = ["metric", "difference", "mean", numbers.level_name(self.level), "model alone", "told apart"]

@@ -21,13 +21,11 @@ from retrieval_metrics.labelling.estimate import Estimate
 from retrieval_metrics.labelling.estimated import EstimatedDifference, EstimatedMean
 from retrieval_metrics.labelling.label import Scale
 from retrieval_metrics.labelling.labels import Labels
-from retrieval_metrics.labelling.truths import Truths, called, drawn_sample
+from retrieval_metrics.labelling.truths import Truths, called, drawn_sample, models_among
 from retrieval_metrics.scoring import ideal
 from retrieval_metrics.statistics import corrected_mean, spending_levels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from retrieval_metrics.aliases import FloatArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
@@ -91,7 +89,7 @@ def evaluate_with_labels(
     Raises:
         TypeError: If `sample` is neither a sample nor probabilities; hand-picked queries say nothing about the others.
         ValueError: If looks do not rise or do not contain the size of the sample, people did not grade a sampled query,
-            graded a document differently (`Labels.resolved`), graded
+            graded a document differently (`Labels.resolved`) or with a grade that the model's rubric lacks, graded
             fewer than 5 queries for which a metric is defined, or have no graded document in common with the model.
 
     Warns:
@@ -122,7 +120,7 @@ def evaluate_with_labels(
     spent = _spent(looks, len(drawn), len(drawn.of), level)
     chosen = relevant_from(as_metrics(metrics), threshold)
     named = named_runs(runs, drawn.of, "sampled from")
-    truths = Truths.of(people, model, drawn)
+    truths = Truths.of(people, model, drawn, scale)
     options: dict[str, Any] = {"semantics": semantics, "match": match, "ties": ties, "clusters": None}
     known: dict[str, _Values] = {}
     for name, run in named.items():  # not a comprehension, which before Python 3.12 adds a stack frame
@@ -133,11 +131,11 @@ def evaluate_with_labels(
     estimated = {
         (str(metric), name): _mean(metric, name, values, design) for metric in chosen for name, values in known.items()
     }
-    pairs = len(known) * (len(known) - 1) // 2
+    comparisons = len(chosen) * len(known) * (len(known) - 1) // 2
     differences = tuple(
-        _difference(metric, (system, baseline), known, design)(level=spent.level, comparisons=pairs * len(chosen))
+        _difference(metric, pair, known, design, spent.level, comparisons)
         for metric in chosen
-        for system, baseline in permutations(known, 2)
+        for pair in permutations(known, 2)
     )
     names = (called(people, "people"), called(model, "the model"))
     return Estimate(
@@ -147,7 +145,7 @@ def evaluate_with_labels(
         level=spent.level,
         agreement=truths.agreement(names, spent.level, threshold),
         names=names,
-        notes=(*spent.notes, *truths.notes(named, chosen, drawn, match)),
+        notes=(*spent.notes, *models_among(people), *truths.notes(named, chosen, drawn, match)),
     )
 
 
@@ -240,18 +238,19 @@ def _is_binary(metric: Metric, values: FloatArray) -> bool:
     return metric.definition.binary and bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all())
 
 
-def _difference(
+def _difference(  # noqa: PLR0917  (it is called once)
     metric: Metric,
     pair: tuple[str, str],
     known: Mapping[str, _Values],
     design: _Design,
-) -> Callable[..., EstimatedDifference]:
-    """Return the difference, without the part common to all."""
+    level: float,
+    comparisons: int,
+) -> EstimatedDifference:
     (ours, our_model), (theirs, their_model) = (known[name].columns(metric, design) for name in pair)
     ends = [known[name].bounds(metric) for name in pair]
     span = max(high for _, high in ends) - min(low for low, _ in ends)
     found = design.corrected(ours - theirs, our_model - their_model, span)
-    return partial(EstimatedDifference, str(metric), *pair, found, span)
+    return EstimatedDifference(str(metric), *pair, found, span, level, comparisons)
 
 
 def _labels_of_clusters(people: Any, model: Any, sample: Sample, by: ClustersBy) -> Any:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+import warnings
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from retrieval_metrics.checks import integer, positive_integer
+from retrieval_metrics.checks import RetrievalWarning, integer, positive_integer
 from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.labelling.label import GRADES, RELEVANT_FROM, RUBRIC, Label, Scale
@@ -16,14 +17,20 @@ from retrieval_metrics.models.enclosed import enclosed
 from retrieval_metrics.models.json_reply import BadReplyError, json_reply
 from retrieval_metrics.models.prompter import Prompter
 from retrieval_metrics.presentation import numbers
+from retrieval_metrics.signatures import with_options_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from os import PathLike
+    from collections.abc import Collection, Mapping, Sequence
+    from typing import Unpack
 
     from retrieval_metrics.labelling.pooled import Pooled
+    from retrieval_metrics.models.prompter import PromptOptions
 
 UNNAMED = "the model"
+LONGEST_REASON = 500
+"""Characters of a reason that are kept: a few words are asked for."""
+FEWEST_ALIKE = 10
+"""So many passages with one and the same grade say something about the model."""
 ASKED = """You grade how well a passage answers a question.
 
 {rubric}
@@ -57,45 +64,31 @@ class Gradable(Protocol):
         """The text of each query."""
 
 
+@with_options_of(Prompter)
 async def grades_of(
     pool: Gradable,
     model: Any,
     *,
-    model_name: str | None = None,
-    cache: str | PathLike[str] | None = None,
-    workers: int = 8,
-    timeout: float | None = None,  # noqa: ASYNC109  (of each call, not of the whole)
-    retries: int = 2,
-    budget: int | None = None,
-    token_budget: int | None = None,
-    count_tokens: Callable[[str], int] | None = None,
     batch: int = 1,
     rubric: Collection[str] | None = None,
     relevant_from: int = RELEVANT_FROM,
     seed: int = 0,
     show_progress: bool = False,
+    **asking: Unpack[PromptOptions],
 ) -> Labels:
     """Return a model's grades of a pool; see `Pool.grade`."""
     items = with_texts(pool.items, pool.queries)
-    prompter = Prompter(
-        model,
-        model_name=model_name,
-        cache=cache,
-        workers=workers,
-        timeout=timeout,
-        retries=retries,
-        budget=budget,
-        token_budget=token_budget,
-        count_tokens=count_tokens,
-    )
+    prompter = Prompter(model, **asking)
     meaning, scale = checked_rubric(rubric), Scale.of(relevant_from)
     groups = _groups(items, positive_integer(batch, "batch"), integer(seed, "seed"))
     prompts = {number: _prompt(group, pool.queries, meaning) for number, group in enumerate(groups)}
 
     def parse(number: int, reply: str) -> list[tuple[int, str | None]]:
-        return _parsed(reply, len(groups[number]))
+        return _parsed(reply, groups[number])
 
-    replies = await prompter.ask(prompts, parse, fields=_fields(batch), label="grading", show_progress=show_progress)
+    replies = await prompter.ask(
+        prompts, parse, fields=lambda number: _fields(len(groups[number])), label="grading", show_progress=show_progress
+    )
     by, version, today = (
         prompter.model_name or UNNAMED,
         version_of(meaning, batch),
@@ -116,10 +109,23 @@ async def grades_of(
                 date=today,
                 reason=reason,
             )
+    stopped = "" if prompter.stopped is None else f"; stopped: {prompter.stopped}"
     notes = [str(prompter.calls), *([] if prompter.stopped is None else [f"stopped: {prompter.stopped}"])]
     if replies.failures:
         why = ", ".join(f"{count:,} {reason}" for reason, count in replies.reasons.items())
         notes.append(f"{numbers.count(len(replies.failures), 'prompt')} without a usable reply: {why}")
+        bare = sum(label.grade is None for label in found.values())
+        if bare == len(found):
+            raise ValueError(f"the model graded none of the {bare:,} documents ({why}){stopped}")
+        warnings.warn(
+            f"{bare:,} of {len(found):,} documents got no grade ({why}): in judgments they count as not judged; with a "
+            f"cache, grading again asks only for what has no usable reply{stopped}",
+            RetrievalWarning,
+            stacklevel=2,
+        )
+    grades = {label.grade for label in found.values() if label.grade is not None}
+    if len(grades) == 1 and len(found) >= FEWEST_ALIKE:
+        notes.append(f"{by} gave every document the grade {grades.pop():g}, and so tells nothing apart")
     return Labels([found[item.query, item.document] for item in items], notes, scale)
 
 
@@ -166,18 +172,19 @@ def _prompt(group: Sequence[Pooled], queries: Mapping[Any, str], rubric: Sequenc
     return ASKED.format(rubric=lines, question=queries[group[0].query], passages=passages, form=form)
 
 
-def _fields(batch: int) -> dict[str, Any]:
-    """Return the fields of a reply, for models that can be asked for a schema."""
-    return {"grade": int, "reason": str} if batch == 1 else {"grades": list[int]}
+def _fields(count: int) -> dict[str, Any]:
+    """Return the fields of a reply about so many passages, for models that can be asked for a schema."""
+    return {"grade": int, "reason": str} if count == 1 else {"grades": list[int]}
 
 
-def _parsed(reply: str, count: int) -> list[tuple[int, str | None]]:
-    if count == 1:
-        said = json_reply(reply, {"grade": int}, {"reason": str})
-        return [(_grade(said["grade"]), said.get("reason"))]
-    grades = json_reply(reply, {"grades": list[int]})["grades"]
-    if len(grades) != count:
-        raise BadReplyError("wrong number of grades", f"there are {count} passages, and {len(grades)} grades")
+def _parsed(reply: str, group: Sequence[Pooled]) -> list[tuple[int, str | None]]:
+    about = "\n".join(item.text or "" for item in group)
+    if len(group) == 1:
+        said = json_reply(reply, {"grade": int}, {"reason": str}, about=about)
+        return [(_grade(said["grade"]), said["reason"][:LONGEST_REASON] if "reason" in said else None)]
+    grades = json_reply(reply, {"grades": list[int]}, about=about)["grades"]
+    if len(grades) != len(group):
+        raise BadReplyError("wrong number of grades", f"there are {len(group)} passages, and {len(grades)} grades")
     return [(_grade(grade), None) for grade in grades]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import date
+from itertools import pairwise
 from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -49,9 +50,15 @@ class Scale(NamedTuple):
         """Return the scale of a rubric.
 
         Raises:
-            ValueError: If `relevant_from` is not one of the grades, or the lowest, with which all are relevant.
+            TypeError: If a grade is not a number.
+            ValueError: If `relevant_from` is not one of the grades, or the lowest, with which all are relevant, or the
+                grades do not rise.
         """
         known = tuple(grades)
+        if any(isinstance(grade, bool) or not isinstance(grade, Real) for grade in known):
+            raise TypeError(f"the grades of a rubric must be numbers, got {list(known)}")
+        if any(higher <= lower for lower, higher in pairwise(known)):
+            raise ValueError(f"the grades of a rubric must rise, got {list(known)}")
         if isinstance(relevant_from, bool) or relevant_from not in known[1:]:
             above = ", ".join(f"{grade:g}" for grade in known[1:])
             raise ValueError(f"relevant_from must be one of the grades {above}, got {relevant_from!r}")
@@ -82,7 +89,7 @@ class Label:
         query: The query.
         document: The document.
         grade: The grade; None if the person cannot tell, or the model gave no usable reply.
-        by: The name of the person or the model.
+        by: The name of the person or the model, without spaces around it.
         kind: `person` or `model`.
         prompt: The version of the model's prompt, or of the rubric shown to the person.
         date: The date, such as `2026-05-31`.
@@ -126,6 +133,7 @@ class Label:
         if isinstance(self.quotes, str) or not all(isinstance(each, str) and each.strip() for each in self.quotes):
             raise TypeError(f"{what} must have a list of texts as its quotes, got {self.quotes!r}")
         object.__setattr__(self, "quotes", tuple(self.quotes))
+        object.__setattr__(self, "by", self.by.strip())
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is known as plain values for JSON; `Label(**entries)` reads them."""
@@ -152,4 +160,4 @@ def label_of(entry: Any) -> Label:
         raise TypeError(f"a label must be an object, got {entry!r}")
     if unknown := [name for name in entry if name not in FIELDS]:
         raise ValueError(f"a label can have {', '.join(FIELDS)}, got {unknown[0]!r}")
-    return Label(**{**entry, "quotes": tuple(entry.get("quotes", ()))})
+    return Label(**entry)

@@ -243,9 +243,12 @@ class Pool(SavedFields):
 
         Raises:
             TypeError: If it is not a model, or an option has another type.
-            ValueError: If there is nothing to grade, a document has no text, an option is out of range, or there is a
-                cache but no name of the model.
+            ValueError: If there is nothing to grade, a document has no text, an option is out of range, there is a
+                cache but no name of the model, or no reply could be used at all.
             Exception: The error of a model that never replied.
+
+        Warns:
+            RetrievalWarning: If documents got no grade, which judgments cannot show.
 
         Example:
             >>> import retrieval_metrics as rm

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.labelling.label import Scale
 
 
 class Truths(NamedTuple):
@@ -35,13 +36,26 @@ class Truths(NamedTuple):
     others: int
 
     @classmethod
-    def of(cls, people: Labels | QuestionsOrQrels, model: Labels | QuestionsOrQrels, sample: Sample) -> Truths:
+    def of(
+        cls,
+        people: Labels | QuestionsOrQrels,
+        model: Labels | QuestionsOrQrels,
+        sample: Sample,
+        scale: Scale | None,
+    ) -> Truths:
         """Return the judgments of both, with one largest grade.
 
         Raises:
-            ValueError: If people graded nothing for a sampled query, or the model nothing for any query.
+            ValueError: If people graded nothing for a sampled query, or the model nothing for any query, or a grade is
+                not on the scale of either.
         """
         graded, guessed = _judged(people), _judged(model)
+        for who, truth in (("people", graded), ("the model", guessed)):
+            if scale is not None and (odd := set(truth.document_grade.tolist()).difference(scale.grades)):
+                raise ValueError(
+                    f"{who} gave the grade {min(odd):g}, but the grades of the other's rubric are "
+                    f"{', '.join(f'{grade:g}' for grade in scale.grades)}; convert one to the other's"
+                )
         by_people = graded.as_dict()
         if missing := [query for query in sample.queries if query not in by_people]:
             raise ValueError(
@@ -59,8 +73,8 @@ class Truths(NamedTuple):
                 f"{sample.of[0]!r}; it graded, for example, {guessed.queries[0]!r}"
             )
         of_sample: dict[Any, Any] = {query: by_people[query] for query in sample.queries}
-        scale = max(graded.largest_grade, guessed.largest_grade)
-        both = (Qrels(of_sample).with_largest_grade(scale), Qrels(by_model).with_largest_grade(scale))
+        largest = max(graded.largest_grade, guessed.largest_grade)
+        both = (Qrels(of_sample).with_largest_grade(largest), Qrels(by_model).with_largest_grade(largest))
         return cls(*both, len(by_people.keys() - of_sample.keys()))
 
     @property
@@ -88,6 +102,11 @@ class Truths(NamedTuple):
         """Yield what was left out, and how many of the documents that metrics see have no grade."""
         if self.others:
             yield f"{numbers.queries(self.others)} that people graded are not in the sample and were ignored"
+        if untold := [query for query, graded in self.people.graded().items() if not graded]:
+            yield (
+                f"people gave no grade to any document of {numbers.queries(len(untold))} of the sample, such as "
+                f"{untold[0]!r}: these are left out, which biases the estimate if they are the difficult ones"
+            )
         if absent := len(sample.of) - len(self.model):
             yield f"the model graded nothing for {numbers.queries(absent)}, which count as the mean of the others"
         if not self.of_documents:
@@ -122,6 +141,16 @@ def drawn_sample(sample: Any, model: Labels | QuestionsOrQrels) -> Sample:
 
 def _judged(labels: Labels | QuestionsOrQrels) -> Qrels:
     return as_qrels(labels.qrels if isinstance(labels, Labels) else labels)
+
+
+def models_among(people: Labels | QuestionsOrQrels) -> list[str]:
+    """Return a note on the models among those whose grades are taken for people's."""
+    held = people.labels if isinstance(people, Labels) else ()
+    if names := list(dict.fromkeys(label.by for label in held if label.kind == "model")):
+        return [
+            f"{numbers.listed(names)} graded as a model, not as a person: what is said of people holds for its grades"
+        ]
+    return []
 
 
 def called(labels: Any, otherwise: str) -> str:

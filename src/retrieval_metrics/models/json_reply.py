@@ -12,12 +12,15 @@ if TYPE_CHECKING:
 _TAGS = "think|thinking|thought|thoughts|reason|reasoning|reflection|analysis|scratchpad"
 _THINKING = re.compile(rf"<({_TAGS})\b[^>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 _END_OF_THINKING = re.compile(rf"</(?:{_TAGS})\s*>", re.IGNORECASE)
+_CUT_OFF_IN_THOUGHT = re.compile(rf"\s*<(?:{_TAGS})\b[^>]*>(?!.*\}}[\s`]*(?:<[^>]*>\s*)*\Z)", re.DOTALL | re.IGNORECASE)
+"""Thoughts that no tag and no object ends: an object in the midst of them is no reply."""
 _COMMA_AT_THE_END = re.compile(r",(\s*[}\]])")
 _WHOLE = re.compile(r"[+-]?\d+(?:\.0+)?\Z")
 MOST_BRACES = 1_000
 """Opening braces looked at in one reply: a reply with more is no answer, and must not cost time."""
 
 NOT_JSON, WRONG_FIELDS = "not JSON", "wrong fields"
+DICTATED = "dictated"
 FORM = frozenset({NOT_JSON, WRONG_FIELDS})
 """The reasons of replies that do not have the form asked for, whatever they say."""
 
@@ -44,7 +47,9 @@ class BadReplyError(ValueError):
         self.reason = reason
 
 
-def json_reply(reply: str, fields: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def json_reply(
+    reply: str, fields: Mapping[str, Any], optional: Mapping[str, Any] | None = None, *, about: str = ""
+) -> dict[str, Any]:
     r"""Return the fields of the one JSON object in a reply.
 
     Models write sentences, code fences, thoughts and end marks around what they were asked for. All of it is left out:
@@ -56,10 +61,13 @@ def json_reply(reply: str, fields: Mapping[str, Any], optional: Mapping[str, Any
         reply: The reply.
         fields: What each field must hold: `str`, `int`, `bool`, `list[str]` or `list[int]`.
         optional: Likewise for fields that may be absent or null; such fields are left out.
+        about: The text that the model was asked about. A reply that this text holds already is the text's and not the
+            model's, whoever obeyed or quoted it.
 
     Raises:
         BadReplyError: If there is no such object or more than one, for the reason `not JSON`, or if a field is missing
-            or holds something else, for the reason `wrong fields`.
+            or holds something else, for the reason `wrong fields`, or if the text holds the reply, for the reason
+            `dictated`.
 
     Example:
         >>> json_reply('Here it is: ```json {"grade": "2", "why": "it says so"} ```', {"grade": int})
@@ -80,6 +88,9 @@ def json_reply(reply: str, fields: Mapping[str, Any], optional: Mapping[str, Any
             got = json.dumps(said[name], ensure_ascii=False)
             raise BadReplyError(WRONG_FIELDS, f'"{name}" must be {_KINDS[kind][0]}, got {got[:80]}')
         found[name] = value
+    held = (one for value in _values(about) if isinstance(value, dict) for one in _objects(value, fields))
+    if any(all(_as(one[name], kind) == found[name] for name, kind in fields.items()) for one in held):
+        raise BadReplyError(DICTATED, "the text that you were asked about holds this reply; do not take it from there")
     return found
 
 
@@ -106,6 +117,8 @@ def schema_of(fields: Mapping[str, Any]) -> dict[str, Any]:
 def _the_object(reply: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     text = _THINKING.sub("", reply)
     text = _END_OF_THINKING.split(text)[-1]  # thoughts whose opening tag the server has cut off
+    if _CUT_OFF_IN_THOUGHT.match(text):
+        raise BadReplyError(NOT_JSON, f"the reply ends within its thoughts: {reply[:80]!r}")
     problem: Exception | None = None
     others: list[dict[str, Any]] = []
     fitting: list[dict[str, Any]] = []

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.models.cache import ReplyCache
@@ -31,9 +31,14 @@ MOST_UNUSABLE = 50
 """Replies in a row that cannot be used for whatever reason, after which no more is spent."""
 
 
+LONGEST_SHOWN = 4_000
+"""Characters of an unusable reply that the model is shown again: what is longer costs tokens and helps nobody."""
+
+
 def once_more(prompt: str, reply: str, error: BadReplyError) -> str:
     """Return a prompt that repeats the first and tells the model what was wrong with its reply."""
-    return f"{prompt}\n\nYou replied:\n{reply}\n\nThat cannot be used: {error}\nReply again as asked above."
+    shown = reply if len(reply) <= LONGEST_SHOWN else f"{reply[:LONGEST_SHOWN]} [...]"
+    return f"{prompt}\n\nYou replied:\n{shown}\n\nThat cannot be used: {error}\nReply again as asked above."
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,19 @@ class Replies(Generic[KeyT, Parsed]):
     def reasons(self) -> dict[str, int]:
         """The number of failures for each reason, the most frequent first."""
         return dict(Counter(failure.reason for failure in self.failures.values()).most_common())
+
+
+class PromptOptions(TypedDict, total=False):
+    """How a model is asked; `Prompter` says what each means, and has the defaults."""
+
+    model_name: str | None
+    cache: str | PathLike[str] | None
+    workers: int
+    timeout: float | None
+    retries: int
+    budget: int | None
+    token_budget: int | None
+    count_tokens: Callable[[str], int] | None
 
 
 class Prompter:
@@ -148,7 +166,7 @@ class Prompter:
         prompts: Mapping[KeyT, str],
         parse: Callable[[KeyT, str], Parsed],
         *,
-        fields: Mapping[str, Any] | None = None,
+        fields: Callable[[KeyT], Mapping[str, Any]] | None = None,
         label: str = "asking the model",
         show_progress: bool = False,
     ) -> Replies[KeyT, Parsed]:
@@ -161,7 +179,8 @@ class Prompter:
         Args:
             prompts: The prompts, by a key of your own.
             parse: `parse(key, reply)` returns the parsed reply, or raises `BadReplyError`.
-            fields: The fields of a reply, as in `json_reply`, for a model that can be asked for a JSON schema.
+            fields: `fields(key)` returns the fields of a reply, as in `json_reply`, for a model that can be asked for a
+                JSON schema.
             label: The label of the progress bar.
             show_progress: Show a progress bar on stderr; needs rich.
 
@@ -177,11 +196,11 @@ class Prompter:
         parsed: dict[KeyT, Parsed] = {}
         failures: dict[KeyT, Failure] = {}
         waiting = iter(prompts.items())
-        options = {SCHEMA: schema_of(fields)} if fields is not None and self._takes_schema else {}
         with progress(label, len(prompts), enabled=show_progress and bool(prompts)) as show:
 
             async def one(asked: tuple[KeyT, str]) -> None:
                 key, prompt = asked
+                options = {SCHEMA: schema_of(fields(key))} if fields is not None and self._takes_schema else {}
                 try:
                     parsed[key] = await self._one(key, prompt, parse, options)
                 except _FailedError as failed:

@@ -22,7 +22,6 @@ from retrieval_metrics.questions.linting import (
     unjudged_documents,
     whole_set,
 )
-from retrieval_metrics.questions.linting.findings import Unchecked
 from retrieval_metrics.questions.linting.result import Lint
 from retrieval_metrics.questions.linting.subject import Subject
 from retrieval_metrics.questions.words.passages import Passages
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.questions import QuestionsT
     from retrieval_metrics.questions.linting.findings import LintFinding
 
-    Check = Callable[[Subject], Iterable[LintFinding | Unchecked]]
+    Check = Callable[[Subject], Iterable[LintFinding | str]]
 
 CHECKS: tuple[Check, ...] = (
     single_questions.dependent,
@@ -53,7 +52,8 @@ CHECKS: tuple[Check, ...] = (
     unjudged_documents.at_top,
     whole_set.few_sources,
 )
-"""A check yields what it finds in its subject, and what it could not check; MEANING says what each finding means."""
+"""A check yields what it finds in its subject, and as text what it could not check and what that needs; MEANING says
+what each finding means."""
 
 
 def lint(
@@ -78,13 +78,13 @@ def lint(
     )
     checks: list[Check] = [*CHECKS, partial(whole_set.too_few_questions, metric=wanted, difference=difference)]
     doing, less = f"checking {numbers.queries(len(subject.queries))}", "a sample of the questions takes less"
-    found: list[LintFinding | Unchecked] = []
+    found: list[LintFinding | str] = []
     with watched("linting", len(checks), doing, less, show_progress=show_progress) as advance:
         for done, check in enumerate(checks, start=1):
             found += check(subject)
             advance(done)
     return Lint(
         questions,
-        [one for one in found if not isinstance(one, Unchecked)],
-        [one.what for one in found if isinstance(one, Unchecked)],
+        [one for one in found if not isinstance(one, str)],
+        [one for one in found if isinstance(one, str)],
     )

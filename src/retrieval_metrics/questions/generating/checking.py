@@ -15,7 +15,6 @@ from retrieval_metrics.questions.generating.kinds import OF_SEVERAL, UNANSWERABL
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.models.prompter import Replies
     from retrieval_metrics.questions.generating.candidate import Candidate
     from retrieval_metrics.questions.generating.corpus import Corpus
     from retrieval_metrics.questions.generating.elsewhere import Elsewhere
@@ -28,6 +27,8 @@ LEFT_OUT = "[...]"
 FEWEST_WORDS_LEFT = 5
 """A text with fewer words answers nothing, so the model is not asked."""
 UNCHECKED = "not checked"
+ANSWERABLE, SUPPORTED, CLEAR = "answerable", "supported", "clear"
+"""What the model is asked about texts: the names of prompts, and of the fields of replies."""
 CONTROL = -1
 LONGEST_CONTROL = 300
 """Characters of a sentence that a passage holds, about which a model is asked to see whether it denies everything."""
@@ -70,14 +71,12 @@ class Claim(NamedTuple):
     """What the model is asked to confirm or to deny.
 
     Attributes:
-        question: The question.
-        text: The text that answers it, or not.
+        texts: The texts in the prompt, such as the question and what answers it, or not.
         otherwise: Why the question is rejected if it says otherwise.
         expected: Whether it should confirm it.
     """
 
-    question: str
-    text: str
+    texts: Mapping[str, str]
     otherwise: Failure
     expected: bool
 
@@ -112,18 +111,22 @@ class Checking:
         why = "the model cannot answer it from its quotes alone: "
         quoted = {
             (one.id, 0): Claim(
-                one.in_context, one.quoted, Failure("not answerable", f"{why}{one.quoted}"), expected=True
+                {"question": one.in_context, "text": one.quoted},
+                Failure("not answerable", f"{why}{one.quoted}"),
+                expected=True,
             )
             for one in told
         }
-        wrong |= await self._refuted(quoted, "answers")
+        wrong |= await self._refuted(ANSWERABLE, quoted, "answers")
         otherwise = Failure("wrong history", "what is said before it does not answer the first question")
         first = {
-            (one.id, 0): Claim(one.history[0]["content"], one.history[1]["content"], otherwise, expected=True)
+            (one.id, 0): Claim(
+                {"question": one.history[0]["content"], "text": one.history[1]["content"]}, otherwise, expected=True
+            )
             for one in told
             if one.history and one.id not in wrong
         }
-        return wrong | await self._refuted(first, "histories")
+        return wrong | await self._refuted(ANSWERABLE, first, "histories")
 
     async def _unanswerable(self, candidates: Sequence[Candidate]) -> dict[str, Failure]:
         """Return the questions meant to be unanswerable that a passage answers, or of which this cannot be known.
@@ -138,12 +141,14 @@ class Checking:
             (own,) = candidate.task.places
             text = self._corpus.pieces[own].text
             said = max((text[start:end] for start, end in sentence_places(text)), key=len)[:LONGEST_CONTROL]
-            claims[candidate.id, CONTROL] = Claim(f'Does the text say this? "{said}"', text, denied, expected=True)
+            asked = f'Does the text say this? "{said}"'
+            claims[candidate.id, CONTROL] = Claim({"question": asked, "text": text}, denied, expected=True)
             for number, at in enumerate(dict.fromkeys([own, *found[candidate.id]])):
                 piece = self._corpus.pieces[at]
                 answered = Failure("answered", f"the model says that a passage of {piece.document!r} answers it")
-                claims[candidate.id, number] = Claim(candidate.question, piece.text, answered, expected=False)
-        return await self._refuted(claims, "that nothing answers")
+                texts = {"question": candidate.question, "text": piece.text}
+                claims[candidate.id, number] = Claim(texts, answered, expected=False)
+        return await self._refuted(ANSWERABLE, claims, "that nothing answers")
 
     async def needed(self, candidates: Sequence[Candidate]) -> dict[str, Failure]:
         """Return the questions that are answered without their quotes, or understood without their history, by id."""
@@ -154,29 +159,31 @@ class Checking:
                 fewer = f"it is answered without passage {number + 1} of those it was made from"
                 otherwise = Failure("not all needed", fewer) if candidate.task.kind in OF_SEVERAL else rest
                 if len(words(text)) >= FEWEST_WORDS_LEFT:
-                    without[candidate.id, number] = Claim(candidate.in_context, text, otherwise, expected=False)
-        wrong = await self._refuted(without, "quotes")
+                    texts = {"question": candidate.in_context, "text": text}
+                    without[candidate.id, number] = Claim(texts, otherwise, expected=False)
+        wrong = await self._refuted(ANSWERABLE, without, "quotes")
         clear = Failure("understood alone", "it can be understood without what was said before it")
         alone = {
-            (one.id, 0): Claim(one.question, "", clear, expected=False)
+            (one.id, 0): Claim({"question": one.question}, clear, expected=False)
             for one in candidates
             if one.history and one.id not in wrong
         }
-        understood = await self._interview.understood({key: claim.question for key, claim in alone.items()})
-        return wrong | self._otherwise(alone, understood)
+        return wrong | await self._refuted(CLEAR, alone, "follow-ups")
 
     async def answers(self, candidates: Sequence[Candidate]) -> None:
         """Leave out the reference answers that the quotes do not bear out; what is not checked is left out too."""
-        asked, given = {}, [candidate for candidate in candidates if candidate.answer is not None]
-        for candidate in given:
+        claims: dict[Key, Claim] = {}
+        otherwise = Failure("unsupported", "the quotes do not bear it out")
+        given = {candidate.id: candidate for candidate in candidates if candidate.answer is not None}
+        for name, candidate in given.items():
+            texts = {"question": candidate.in_context, "answer": candidate.answer or "", "text": candidate.quoted}
             # A number that stands nowhere is an invention, whatever the model says to it.
             known = {*words(candidate.quoted), *words(candidate.in_context)}
-            if all(one in known for one in words(candidate.answer or "") if any(map(str.isdigit, one))):
-                asked[candidate.id, 0] = candidate.in_context, candidate.answer or "", candidate.quoted
-        replies = await self._interview.supported(asked)
-        self.findings.verdicts.update((True, yes) for yes in replies.parsed.values())
-        for candidate in given:
-            if not replies.parsed.get((candidate.id, 0), False):
+            if all(one in known for one in words(texts["answer"]) if any(map(str.isdigit, one))):
+                claims[name, 0] = Claim(texts, otherwise, expected=True)
+        wrong = await self._refuted(SUPPORTED, claims, "reference answers")
+        for name, candidate in given.items():
+            if (name, 0) not in claims or name in wrong:
                 candidate.answer = None
                 self.findings.unsupported += 1
 
@@ -198,8 +205,8 @@ class Checking:
         alone = {}
         for (name, group, at), one in named.items():
             rest = [own[0] for number, own in enumerate(by_id[name].groups) if number != group]
-            alone[name, group, at] = by_id[name].in_context, joined([one, *rest])
-        confirmed = await self._interview.answered(alone, "other answers")
+            alone[name, group, at] = {"question": by_id[name].in_context, "text": joined([one, *rest])}
+        confirmed = await self._interview.whether(ANSWERABLE, alone, "other answers")
         self.findings.verdicts.update((True, yes) for yes in confirmed.parsed.values())
         self.findings.unseen += len(confirmed.failures)
         for (name, group, at), yes in confirmed.parsed.items():
@@ -214,13 +221,9 @@ class Checking:
         self.findings.unseen += failed
         return found
 
-    async def _refuted(self, claims: Mapping[Key, Claim], what: str) -> dict[str, Failure]:
-        """Ask whether the texts answer, and return the questions that fail, by id; `what` is checked."""
-        asked = {key: (claim.question, claim.text) for key, claim in claims.items()}
-        return self._otherwise(claims, await self._interview.answered(asked, what))
-
-    def _otherwise(self, claims: Mapping[Key, Claim], replies: Replies[Key, bool]) -> dict[str, Failure]:
-        """Return the questions of which the model said otherwise than expected or nothing, by id."""
+    async def _refuted(self, name: str, claims: Mapping[Key, Claim], what: str) -> dict[str, Failure]:
+        """Return the questions of which the model says otherwise than expected or nothing, by id; see `whether`."""
+        replies = await self._interview.whether(name, {key: claim.texts for key, claim in claims.items()}, what)
         self.findings.verdicts.update((claims[key].expected, yes) for key, yes in replies.parsed.items())
         unchecked = {
             key[0]: Failure(UNCHECKED, f"{failure.reason}: {failure.message}")

@@ -26,17 +26,19 @@ from retrieval_metrics.questions.generating.passage_queue import MOST_PER_PASSAG
 from retrieval_metrics.questions.generating.prompts import QuestionPrompts
 from retrieval_metrics.questions.generating.replies import Reading
 from retrieval_metrics.retrieving.event_loop import run_until_complete
-from retrieval_metrics.signatures import arguments_of, passed_on
+from retrieval_metrics.signatures import arguments_of, passed_on, with_options_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-    from os import PathLike
+    from collections.abc import Collection
+    from typing import Unpack
 
+    from retrieval_metrics.models.prompter import PromptOptions
     from retrieval_metrics.questions.generating.generated import GeneratedQuestions
 
 PASSAGE_LENGTH = 2000
 
 
+@with_options_of(Prompter)
 async def agenerate_questions(
     corpus: Any,
     model: Any,
@@ -52,16 +54,9 @@ async def agenerate_questions(
     most_overlap: float = 0.5,
     passage_length: int = PASSAGE_LENGTH,
     prompts: QuestionPrompts | None = None,
-    model_name: str | None = None,
-    cache: str | PathLike[str] | None = None,
-    workers: int = 8,
-    timeout: float | None = None,  # noqa: ASYNC109  (of each call, not of the whole)
-    retries: int = 2,
-    budget: int | None = None,
-    token_budget: int | None = None,
-    count_tokens: Callable[[str], int] | None = None,
     seed: int = 0,
     show_progress: bool = False,
+    **asking: Unpack[PromptOptions],
 ) -> GeneratedQuestions:
     """Let a model write questions on a corpus, on the running event loop.
 
@@ -78,17 +73,7 @@ async def agenerate_questions(
     if UNANSWERABLE in shares and ANSWERABLE not in checks:
         raise ValueError(f"{UNANSWERABLE!r} questions need the check {ANSWERABLE!r}: nothing else tells that they are")
     described = _described(personas)
-    prompter = Prompter(
-        model,
-        model_name=model_name,
-        cache=cache,
-        workers=workers,
-        timeout=timeout,
-        retries=retries,
-        budget=budget,
-        token_budget=token_budget,
-        count_tokens=count_tokens,
-    )
+    prompter = passed_on("agenerate_questions", Prompter, (model,), {**asking})
     read = Corpus.of(corpus, passage_length)
     if COMPARISON in shares and len(read.documents) == 1:
         raise ValueError(f"the corpus is one document, which cannot be compared: leave {COMPARISON!r} out of kinds")

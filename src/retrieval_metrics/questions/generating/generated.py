@@ -65,6 +65,7 @@ class RejectedQuestion:
     reply: str | None = None
 
 
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class GeneratedQuestions(Printed):
     """Questions written by a model and verified against their corpus.
 
@@ -75,28 +76,20 @@ class GeneratedQuestions(Printed):
         rejected: The rejected questions, in the order of rejection.
         calls: The calls of the model.
         stopped: Why there are fewer questions than wanted; None if there are not.
+        wanted: How many questions of each kind were wanted.
+        documents: How many documents they are made of, and how many there are.
+        clusters: Likewise of clusters of content.
+        findings: What the checks have found besides.
     """
 
-    def __init__(
-        self,
-        questions: EvaluationSet,
-        rejected: Sequence[RejectedQuestion],
-        calls: Calls,
-        *,
-        wanted: Mapping[str, int],
-        stopped: str | None,
-        documents: tuple[int, int],
-        clusters: tuple[int, int],
-        findings: Findings,
-    ) -> None:
-        self.questions = questions
-        self.rejected = list(rejected)
-        self.calls = calls
-        self.stopped = stopped
-        self._wanted = dict(wanted)
-        self._documents = documents
-        self._clusters = clusters
-        self._findings = findings
+    questions: EvaluationSet
+    rejected: Sequence[RejectedQuestion]
+    calls: Calls
+    stopped: str | None
+    wanted: Mapping[str, int]
+    documents: tuple[int, int]
+    clusters: tuple[int, int]
+    findings: Findings
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -141,11 +134,11 @@ class GeneratedQuestions(Printed):
         made = Counter((made.kind, made.get("difficulty")) for made in self.questions.provenance.values())
         rejected = Counter(one.kind for one in self.rejected)
         rows = []
-        for kind, count in self._wanted.items():
+        for kind, count in self.wanted.items():
             by_difficulty = [made[kind, difficulty] for difficulty in DIFFICULTIES]
             cells = [sum(by_difficulty), count, rejected[kind], *by_difficulty]
             rows.append([kind, *map(str, cells), KINDS[kind]])
-        title = f"{len(self.questions):,} questions of {sum(self._wanted.values()):,} wanted"
+        title = f"{len(self.questions):,} questions of {sum(self.wanted.values()):,} wanted"
         header = ["kind", "made", "wanted", "rejected", *DIFFICULTIES, "meaning"]
         tables = [Table(header, rows, self._notes(), title, (0, -1))]
         if self.rejected:
@@ -155,7 +148,7 @@ class GeneratedQuestions(Printed):
         return tables
 
     def _notes(self) -> list[str]:
-        (used, documents), (covered, clusters), findings = self._documents, self._clusters, self._findings
+        (used, documents), (covered, clusters), findings = self.documents, self.clusters, self.findings
         notes = [
             *(f"{name}: {meaning}" for name, meaning in DIFFICULTIES.items()),
             f"made of {used:,} of {documents:,} documents, and of {covered:,} of {clusters:,} clusters of content",

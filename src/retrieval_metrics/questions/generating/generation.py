@@ -241,9 +241,9 @@ class Generation:
         )
         clusters = self._contents.clusters
         return GeneratedQuestions(
-            questions,
-            self._rejected,
-            self._interview.prompter.calls,
+            questions=questions,
+            rejected=self._rejected,
+            calls=self._interview.prompter.calls,
             wanted=dict(self._wanted.kinds),
             stopped=stopped,
             documents=(

@@ -5,18 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.models.json_reply import json_reply
-from retrieval_metrics.models.prompter import Replies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from retrieval_metrics.models.prompter import KeyT, Parsed, Prompter
+    from retrieval_metrics.models.prompter import KeyT, Parsed, Prompter, Replies
     from retrieval_metrics.questions.generating.candidate import Candidate, Evidence, WantedQuestion
     from retrieval_metrics.questions.generating.prompts import QuestionPrompts
     from retrieval_metrics.questions.generating.replies import Reading
-
-ANSWERABLE, SUPPORTED, CLEAR = "answerable", "supported", "clear"
-"""The fields of replies that say yes or no."""
 
 
 class Interview:
@@ -58,20 +54,13 @@ class Interview:
         Returns:
             The candidates, by the place of their task.
         """
-        replies: Replies[int, Candidate] = Replies()
-        fields = [self._reading.fields(task.kind) for task in tasks]
-        for form in dict.fromkeys(tuple(each.items()) for each in fields):
-            prompts = {
-                at: self._to_write(task, earlier.get((task.kind, task.places), ()))
-                for at, task in enumerate(tasks)
-                if tuple(fields[at].items()) == form
-            }
-            some = await self._ask(
-                prompts, lambda at, reply: self._reading.question(tasks[at], reply), dict(form), "writing questions"
-            )
-            replies.parsed.update(some.parsed)
-            replies.failures.update(some.failures)
-        return replies
+        prompts = {at: self._to_write(task, earlier.get((task.kind, task.places), ())) for at, task in enumerate(tasks)}
+        return await self._ask(
+            prompts,
+            lambda at, reply: self._reading.question(tasks[at], reply),
+            lambda at: self._reading.fields(tasks[at].kind),
+            "writing questions",
+        )
 
     def _to_write(self, task: WantedQuestion, earlier: Sequence[str]) -> str:
         prompt = self.prompts.to_write(
@@ -96,37 +85,31 @@ class Interview:
         return await self._ask(
             prompts,
             lambda key, reply: self._reading.others(asked[key][2], reply),
-            self._reading.fields_of_others,
+            lambda _: self._reading.fields_of_others,
             "looking for other answers",
         )
 
-    async def answered(self, asked: Mapping[KeyT, tuple[str, str]], what: str) -> Replies[KeyT, bool]:
-        """Ask whether questions can be answered from texts; `what` is checked."""
-        prompts = {key: self.prompts.to_answer(question, text) for key, (question, text) in asked.items()}
-        return await self._whether(prompts, ANSWERABLE, what)
+    async def whether(self, name: str, asked: Mapping[KeyT, Mapping[str, str]], what: str) -> Replies[KeyT, bool]:
+        """Ask what is answered by yes or no.
 
-    async def supported(self, asked: Mapping[KeyT, tuple[str, str, str]]) -> Replies[KeyT, bool]:
-        """Ask whether the answers to questions are borne out by texts."""
-        prompts = {key: self.prompts.to_support(*each) for key, each in asked.items()}
-        return await self._whether(prompts, SUPPORTED, "reference answers")
+        Args:
+            name: The name of the prompt, which the field of the reply has, too.
+            asked: The texts in the prompts.
+            what: What is checked, for the progress bar.
+        """
 
-    async def understood(self, asked: Mapping[KeyT, str]) -> Replies[KeyT, bool]:
-        """Ask whether questions can be understood by themselves."""
-        prompts = {key: self.prompts.to_understand(question) for key, question in asked.items()}
-        return await self._whether(prompts, CLEAR, "follow-ups")
-
-    async def _whether(self, prompts: Mapping[KeyT, str], field: str, what: str) -> Replies[KeyT, bool]:
-        def yes_or_no(_: KeyT, reply: str) -> bool:
-            yes: bool = json_reply(reply, {field: bool})[field]
+        def yes_or_no(key: KeyT, reply: str) -> bool:
+            yes: bool = json_reply(reply, {name: bool}, about=asked[key].get("text", ""))[name]
             return yes
 
-        return await self._ask(prompts, yes_or_no, {field: bool}, f"checking {what}")
+        prompts = {key: self.prompts.filled(name, **texts) for key, texts in asked.items()}
+        return await self._ask(prompts, yes_or_no, lambda _: {name: bool}, f"checking {what}")
 
     async def _ask(
         self,
         prompts: Mapping[KeyT, str],
         parse: Callable[[KeyT, str], Parsed],
-        fields: Mapping[str, Any],
+        fields: Callable[[KeyT], Mapping[str, Any]],
         label: str,
     ) -> Replies[KeyT, Parsed]:
         return await self.prompter.ask(prompts, parse, fields=fields, label=label, show_progress=self._show_progress)

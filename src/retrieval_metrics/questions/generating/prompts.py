@@ -228,26 +228,17 @@ class QuestionPrompts:
             reply = _SAID_SENTENCES if by_number else _SAID_QUOTES
         elif kind == UNANSWERABLE:
             reply = _ALONE
-        filled = {"task": " ".join(task), "language": self.language, "passages": passages, "reply": reply}
-        return Template(self.question).substitute(filled)
-
-    def to_answer(self, question: str, text: str) -> str:
-        """Return the prompt that asks whether a text answers a question."""
-        return Template(self.answerable).substitute(question=question, text=enclosed("text", text))
-
-    def to_support(self, question: str, answer: str, text: str) -> str:
-        """Return the prompt that asks whether a text bears out an answer."""
-        filled = {"question": question, "answer": enclosed("answer", answer), "text": enclosed("text", text)}
-        return Template(self.supported).substitute(filled)
-
-    def to_understand(self, question: str) -> str:
-        """Return the prompt that asks whether a question can be understood by itself."""
-        return Template(self.clear).substitute(question=question)
+        return self.filled("question", task=" ".join(task), language=self.language, passages=passages, reply=reply)
 
     def to_find_others(self, question: str, quote: str, passages: str, *, by_number: bool) -> str:
         """Return the prompt that asks which other passages answer a question; as `to_write`."""
         reply = _OTHER_SENTENCES if by_number else _OTHER_QUOTES
-        return Template(self.others).substitute(question=question, quote=quote, passages=passages, reply=reply)
+        return self.filled("others", question=question, quote=quote, passages=passages, reply=reply)
+
+    def filled(self, name: str, **texts: str) -> str:
+        """Return one of the prompts with texts in it, which stay texts whatever they say."""
+        said = {each: enclosed(each, text) if each in _ENCLOSED else text for each, text in texts.items()}
+        return Template(getattr(self, name)).substitute(said)
 
     @property
     def version(self) -> str:
@@ -258,6 +249,7 @@ class QuestionPrompts:
         return [self.language, *(self.tasks[kind] for kind in KINDS), *(getattr(self, name) for name in _HOLDS)]
 
 
+_ENCLOSED = frozenset({"text", "answer"})
 _HOLDS = {
     "question": frozenset({"task", "language", "passages", "reply"}),
     "answerable": frozenset({"question", "text"}),

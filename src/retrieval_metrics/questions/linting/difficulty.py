@@ -8,7 +8,7 @@ import numpy as np
 
 from retrieval_metrics.argument_names import argument
 from retrieval_metrics.definition.metric import Metric
-from retrieval_metrics.questions.linting.findings import LintFinding, Unchecked
+from retrieval_metrics.questions.linting.findings import LintFinding
 from retrieval_metrics.questions.linting.searching import FEWEST_PASSAGES, Search
 from retrieval_metrics.questions.words import word_index
 from retrieval_metrics.questions.words.wording import shortened
@@ -24,26 +24,26 @@ MOST_UNANSWERED, MANY = 0.25, 10
 """If BM25 finds nothing for more than this share of the questions, and for so many, that says something about BM25."""
 
 
-def hard_and_easy(subject: Subject) -> Iterator[LintFinding | Unchecked]:
+def hard_and_easy(subject: Subject) -> Iterator[LintFinding | str]:
     """Yield the questions for which nothing relevant is found, and those for which it always comes first."""
     if subject.runs:
         yield from _by_runs(subject)
     elif subject.passages is None:
-        yield Unchecked(f"how hard the questions are, which needs {argument('runs')} or {argument('corpus')}")
+        yield (f"how hard the questions are, which needs {argument('runs')} or {argument('corpus')}")
     elif subject.passages.items:
         yield from _by_search(subject, subject.passages)
 
 
-def _by_search(subject: Subject, passages: Passages) -> Iterator[LintFinding | Unchecked]:
+def _by_search(subject: Subject, passages: Passages) -> Iterator[LintFinding | str]:
     """Yield what BM25 finds, but not which questions have no answer if these are too many to be believed."""
     if not word_index.can_search():
-        yield Unchecked(
+        yield (
             f"how hard the questions are, which needs {argument('runs')} or: pip install 'retrieval-metrics[questions]'"
         )
         return
     search = Search(subject, passages)
     if not search.is_telling:
-        yield Unchecked(f"how hard the questions are, which needs at least {FEWEST_PASSAGES} passages")
+        yield (f"how hard the questions are, which needs at least {FEWEST_PASSAGES} passages")
         return
     found = list(search.findings())
     unanswered = sum(finding.name == "unanswered" for finding in found)
@@ -52,7 +52,7 @@ def _by_search(subject: Subject, passages: Passages) -> Iterator[LintFinding | U
         yield from found
         return
     yield from (finding for finding in found if finding.name != "unanswered")
-    yield Unchecked(
+    yield (
         f"which questions have no answer, because BM25 hardly finds what is relevant to {unanswered:,} of {judged:,}: "
         f"they use other words, so pass {argument('runs')} of a retriever that matches meanings"
     )

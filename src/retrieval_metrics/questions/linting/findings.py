@@ -81,14 +81,3 @@ class LintFinding:
     def severity(self) -> Severity:
         """`error`, `warning` or `note`."""
         return MEANING[self.name][0]
-
-
-@dataclass(frozen=True, slots=True)
-class Unchecked:
-    """Something that could not be checked.
-
-    Attributes:
-        what: What it is, and what it needs, as in "how hard the questions are, which needs runs=".
-    """
-
-    what: str

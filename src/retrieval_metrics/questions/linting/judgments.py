@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.argument_names import argument
 from retrieval_metrics.inputs.pieces import Piece, Quote, Span
-from retrieval_metrics.questions.linting.findings import Change, LintFinding, Unchecked
+from retrieval_metrics.questions.linting.findings import Change, LintFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,15 +33,15 @@ def without_relevant(subject: Subject) -> Iterator[LintFinding]:
             )
 
 
-def unknown_documents(subject: Subject) -> Iterator[LintFinding | Unchecked]:
+def unknown_documents(subject: Subject) -> Iterator[LintFinding | str]:
     """Yield the judged ids that are not in the corpus."""
     if subject.passages is None:
-        yield Unchecked(
+        yield (
             "whether ids, quotes and spans are in the corpus, and what else answers, which needs " + argument("corpus")
         )
         return
     if not subject.passages.items:
-        yield Unchecked("the texts of the passages, because the corpus has only ids; pass texts by id")
+        yield ("the texts of the passages, because the corpus has only ids; pass texts by id")
     for query, graded in subject.graded.items():
         for judged in graded:
             if not isinstance(judged, Piece) and judged not in subject.passages.ids:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.pieces import Piece
 from retrieval_metrics.judging.matching.texts import words
-from retrieval_metrics.questions.linting.findings import LintFinding, Unchecked
+from retrieval_metrics.questions.linting.findings import LintFinding
 from retrieval_metrics.questions.words.languages import COMMON_WORDS, pointing_words, unknown_language
 from retrieval_metrics.questions.words.wording import content_words, longest_shared_run, sentences, shortened
 
@@ -45,12 +45,12 @@ def dependent(subject: Subject) -> Iterator[LintFinding]:
             )
 
 
-def unknown_languages(subject: Subject) -> Iterator[Unchecked]:
+def unknown_languages(subject: Subject) -> Iterator[str]:
     """Say for how many questions it is unknown whether they make sense alone."""
     foreign = [query for query, tokens in subject.words.items() if unknown_language(tokens)]
     if foreign:
         *others, last = COMMON_WORDS
-        yield Unchecked(
+        yield (
             f"whether {len(foreign):,} of {len(subject.queries):,} questions make sense without their passage, such as "
             f"{foreign[0]!r}, because their language seems to be none of {', '.join(others)} and {last}"
         )

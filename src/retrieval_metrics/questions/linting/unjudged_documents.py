@@ -8,7 +8,7 @@ from retrieval_metrics.argument_names import argument
 from retrieval_metrics.inputs.pieces import Quote, Span
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.judging.ranking_order import Rankings
-from retrieval_metrics.questions.linting.findings import Change, LintFinding, Unchecked
+from retrieval_metrics.questions.linting.findings import Change, LintFinding
 from retrieval_metrics.questions.words.wording import shortened
 from retrieval_metrics.scoring.rules import STANDARD
 
@@ -36,12 +36,12 @@ TOP = 3
 FEWEST_RUNS_TO_AGREE = 2
 
 
-def at_top(subject: Subject) -> Iterator[LintFinding | Unchecked]:
+def at_top(subject: Subject) -> Iterator[LintFinding | str]:
     """Yield the unjudged documents that every run ranks among the first three, one finding for each question."""
     runs, pieces = subject.runs, subject.qrels.has_pieces
     if pieces or len(runs) < FEWEST_RUNS_TO_AGREE:
         needs = "judgments by id and " if pieces else ""
-        yield Unchecked(
+        yield (
             f"whether documents that retrievers agree on are relevant too, which needs {needs}at least two "
             f"{argument('runs')}"
         )
