@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.argument_names import in_python
@@ -13,7 +15,7 @@ from retrieval_metrics.comparing.compare_evaluations import compare_evaluations
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.keeping.comparisons import compared_of, has_earlier_tests, systems_of
-from retrieval_metrics.keeping.document import Lines, read_document, write_document
+from retrieval_metrics.keeping.document import Lines, document_in, read_document, write_document
 from retrieval_metrics.keeping.evaluations import evaluation_of
 from retrieval_metrics.keeping.question_sets import questions_of, sources_of
 from retrieval_metrics.keeping.records import record_of
@@ -157,7 +159,40 @@ def load(path: str | PathLike[str]) -> Any:
         >>> result.means, result.labels
         ({'mrr': 0.5}, {'model': 'small'})
     """
-    document = read_document(path)
+    return _result(read_document(path))
+
+
+def written(result: Any, **options: Any) -> str:
+    """Return what `save` of a result writes, for hosts that keep results in files of their own.
+
+    Args:
+        result: A result with `save`.
+        **options: Those of its `save`.
+
+    Raises:
+        ValueError: If JSON cannot hold it.
+    """
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "result.json"
+        result.save(path, **options)
+        return path.read_text(encoding="utf-8")
+
+
+def read_again(text: str) -> Any:
+    """Return the result of a text of `written`, as `load` does.
+
+    Raises:
+        ValueError: If it is damaged.
+
+    Example:
+        >>> import retrieval_metrics as rm
+        >>> read_again(written(rm.evaluate({"q1": ["d7"]}, {"q1": ["d3", "d7"]}, "mrr"))).means
+        {'mrr': 0.5}
+    """
+    return _result(document_in(text.encode(), "the saved result"))
+
+
+def _result(document: Document) -> Any:
     if document.kind not in READERS:
         raise ValueError(f"{document.name} is of kind {document.kind!r}, which load does not read")
     return READERS[document.kind](document)

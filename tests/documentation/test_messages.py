@@ -11,6 +11,8 @@ ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "guides" / "errors.md"
 SECTIONS = re.split(r"^##+ ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
 HEADINGS = re.findall(r"^### (.+)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+OF_PYTHON = {"… got an unexpected keyword argument 'k'"}
+"""The headings that Python itself says; the page is run, so they are still true."""
 VALUE = "\0"
 """Stands in a message for what is only known when it is raised."""
 
@@ -48,7 +50,7 @@ def test_the_page_has_messages() -> None:
     assert len(set(HEADINGS)) == len(HEADINGS)
 
 
-@pytest.mark.parametrize("heading", HEADINGS)
+@pytest.mark.parametrize("heading", [heading for heading in HEADINGS if heading not in OF_PYTHON])
 def test_every_message_is_one_of_the_source(heading: str) -> None:
     assert may_be_said(heading)
 

@@ -1,5 +1,6 @@
-"""For integrations that print or write files of their own: numbers, tables and pages as the core makes them."""
+"""For integrations that print or write files of their own: numbers, tables, pages and results as the core does."""
 
+from retrieval_metrics.loading import read_again, written
 from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.saving import save_text
@@ -8,5 +9,7 @@ __all__ = [
     "Table",
     "numbers",
     "page",
+    "read_again",
     "save_text",
+    "written",
 ]

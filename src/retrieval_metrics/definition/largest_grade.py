@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.definition.definition import Parameter, number_between
 
@@ -22,17 +23,21 @@ def divides_by_largest_grade(metric: Metric) -> bool:
     return "max_grade" in metric.definition.parameters and "max_grade" not in dict(metric.parameters)
 
 
-def refuse_unknown_scale(metrics: Iterable[Metric], shown: str, cure: str) -> None:
+def refuse_unknown_scale(metrics: Iterable[Metric], shown: str, cure: str, judgments: Any = None) -> None:
     """Refuse metrics that divide by the largest grade of all judgments, where these are not all shown.
 
     Args:
         metrics: The metrics.
         shown: What is shown, for the message.
         cure: What to do about it; `{name}` stands for the name of the metric.
+        judgments: What is shown. Where it has no grades, only ids, nothing is refused: the others have none either.
 
     Raises:
         ValueError: If there is such a metric.
     """
+    graded = judgments is None or isinstance(judgments, Mapping) or any(isinstance(one, Mapping) for one in judgments)
+    if not graded:
+        return
     for metric in metrics:
         if divides_by_largest_grade(metric):
             raise ValueError(

@@ -209,9 +209,16 @@ def read_document(path: str | PathLike[str]) -> Document:
         OSError: If it cannot be opened.
         ValueError: If it is not of this format, is damaged, or is of a newer version.
     """
-    name = fspath(path)
     with opened(path, OF_TRUST) as source:
-        text = source.whole_text()
+        return document_in(source.whole_text(), fspath(path))
+
+
+def document_in(text: bytes, name: str) -> Document:
+    """Read the text of a file of this format, which messages call by the name.
+
+    Raises:
+        ValueError: As in `read_document`.
+    """
     if MARK.match(text) is None:
         raise ValueError(
             f"{name} holds no saved result"

@@ -6,6 +6,7 @@ import multiprocessing
 import pickle
 import subprocess
 import sys
+from math import nan
 from typing import Any
 
 import pytest
@@ -143,11 +144,24 @@ def test_stock_results_make_the_round_trip_through_json() -> None:
 
 def test_grades_of_one_query_do_not_show_the_scale() -> None:
     evaluator = RetrieverEvaluator.from_metric_names(["mrr", "err"], retriever=Prepared({}))
-    for call in (
-        lambda: metric("err").compute(expected_ids={"d1": 1}, retrieved_ids=["d1"]),
-        lambda: evaluator.evaluate("never asked", {"d1": 1}),
-    ):
+    shapes: list[Any] = [{"d1": 1}, [{"d1": 1}, {"d2": 1}]]
+    for judgments in shapes:
         with pytest.raises(ValueError, match=r"err divides by the largest grade .* err\(max_grade=3\)"):
-            call()
+            metric("err").compute(expected_ids=judgments, retrieved_ids=["d1"])
+        with pytest.raises(ValueError, match=r"err divides by the largest grade .* err\(max_grade=3\)"):
+            evaluator.evaluate("never asked", judgments)
+
+
+def test_wrong_judgments_are_refused_before_the_scale_is_asked_for() -> None:
+    evaluator = RetrieverEvaluator.from_metric_names(["err"], retriever=Prepared({}))
+    wrong: list[tuple[Any, str]] = [({"d1": nan}, "nan"), ("d1", "bare string"), ({"d1": "2"}, "must be a number")]
+    for judgments, said in wrong:
+        with pytest.raises((TypeError, ValueError), match=said):
+            metric("err").compute(expected_ids=judgments, retrieved_ids=["d1"])
+        with pytest.raises((TypeError, ValueError), match=said):
+            evaluator.evaluate("never asked", judgments)
+
+
+def test_the_largest_grade_is_1_where_it_is_said_or_there_are_no_grades() -> None:
     assert metric("err(max_grade=3)").compute(expected_ids={"d1": 1}, retrieved_ids=["d1"]).score == (2 - 1) / 2**3
     assert metric("err").compute(expected_ids=["d1"], retrieved_ids=["d1"]).score == (2 - 1) / 2  # ids have no grades

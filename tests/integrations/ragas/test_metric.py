@@ -16,7 +16,7 @@ from ragas.metrics.base import Metric, MetricType, ModeMetric, SimpleBaseMetric,
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics import F1, MAP, MRR, NDCG, HitRate, Precision, Recall, RetrievalMetric, metric_suite
-from ragas_retrieval_metrics.row import Row
+from ragas_retrieval_metrics.rows import Row
 from retrieval_metrics.definition.table import DEFINITIONS
 
 pytestmark = pytest.mark.filterwarnings("ignore:a?evaluate\\(\\) is deprecated:DeprecationWarning")
@@ -161,7 +161,9 @@ def test_the_scale_is_that_of_all_judgments() -> None:
 @pytest.mark.parametrize("name", ["err@10", "rbp"])
 @pytest.mark.parametrize("reference", [{"d1": 1}, [{"d1": 2}, {"d9": 1}]])
 def test_the_grades_of_one_row_do_not_show_the_scale(name: str, reference: Any) -> None:
-    with pytest.raises(ValueError, match=r"top of the scale of grades, which one row does not show; .* max_grade="):
+    with pytest.raises(
+        ValueError, match=r"divides by the largest grade of all judgments, which one row does not show; .* max_grade="
+    ):
         value(RetrievalMetric(name), ["d1"], reference)
     expected = rm.evaluate({"q": reference}, {"q": ["d1"]}, rm.Metric.of(name.split("@", maxsplit=1)[0], max_grade=4))
     assert [value(RetrievalMetric(name.split("@", maxsplit=1)[0], max_grade=4), ["d1"], reference)] == list(

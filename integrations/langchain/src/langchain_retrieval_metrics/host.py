@@ -12,7 +12,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
 
 from langchain_retrieval_metrics.asking import Refused, how_to_ask, invoked, is_graph
-from langchain_retrieval_metrics.documents import items_of
+from langchain_retrieval_metrics.items import items_of
 from langchain_retrieval_metrics.recording import searches_of
 from retrieval_metrics.adapting import Host, Ways
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from langchain_retrieval_metrics.asking import Refused, how_to_ask
-from langchain_retrieval_metrics.documents import part
+from langchain_retrieval_metrics.items import part
 from langchain_retrieval_metrics.langsmith_rows import Outputs, Row, RowSettings, unscored, warned_of
 from retrieval_metrics.adapting.twins import arguments_of, passed_on, run_until_complete
 

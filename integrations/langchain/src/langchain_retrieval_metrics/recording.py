@@ -10,7 +10,7 @@ from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.runnables.config import merge_configs
 
-from langchain_retrieval_metrics.documents import as_retrieved
+from langchain_retrieval_metrics.items import as_retrieved
 from retrieval_metrics.adapting import Recording
 
 if TYPE_CHECKING:

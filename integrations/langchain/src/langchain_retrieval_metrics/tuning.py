@@ -6,8 +6,8 @@ import warnings
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from langchain_retrieval_metrics.documents import items_of
-from langchain_retrieval_metrics.evaluation import workers_of
+from langchain_retrieval_metrics.evaluating import workers_of
+from langchain_retrieval_metrics.items import items_of
 from langchain_retrieval_metrics.retriever import MMRRetriever
 from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, retrieve, tune
 from retrieval_metrics.adapting import Asked, Ways
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from langchain_core.documents import Document
     from langchain_core.runnables import RunnableConfig
 
-    from langchain_retrieval_metrics.evaluation import Retriever
+    from langchain_retrieval_metrics.evaluating import Retriever
     from langchain_retrieval_metrics.vector_cache import Vector
     from retrieval_metrics import Evaluation, Retrieved, Rules
     from retrieval_metrics.types import ClustersBy, MatchBy

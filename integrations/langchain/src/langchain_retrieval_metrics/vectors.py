@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from langchain_core.documents import Document
 
-from langchain_retrieval_metrics.documents import shown
+from langchain_retrieval_metrics.items import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

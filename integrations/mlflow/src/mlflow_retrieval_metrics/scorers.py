@@ -140,7 +140,8 @@ class RetrievalScorer(Scorer):
         """Return the scorer as MLflow registers scorers: as the source of a function with the same arguments.
 
         The functions among the aggregations, and so the interval and `n`, cannot be written; a registered scorer has
-        its mean.
+        its mean. MLflow computes that from the values alone, so it is 0 where the application failed on every row: what
+        MLflow rebuilds as a class, with functions of its own, must be in a module of MLflow.
 
         Raises:
             TypeError: If `match` or `semantics` is not a text, which is all that a registered scorer can hold.

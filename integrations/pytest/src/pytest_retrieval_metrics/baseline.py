@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from math import isfinite
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from pytest_retrieval_metrics.naming import shown
 from retrieval_metrics import Evaluation, Retrieved, RetrievedRun, Run, evaluate, load
-from retrieval_metrics.adapting.printing import save_text
+from retrieval_metrics.adapting.printing import save_text, written
 from retrieval_metrics.types import Piece
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from retrieval_metrics import Metric
 
@@ -103,10 +102,7 @@ def write(path: Path, evaluation: Evaluation, labels: Mapping[str, str | int]) -
         OSError: If the file cannot be written.
     """
     means = {metric: round(mean, 4) for metric, mean in evaluation.means.items() if isfinite(mean)}
-    with TemporaryDirectory() as folder:
-        fresh = Path(folder) / "baseline.json"
-        lean(evaluation).save(fresh, labels={**labels, **means})
-        text = fresh.read_text(encoding="utf-8")
+    text = written(lean(evaluation), labels={**labels, **means})
     if path.exists() and _undated(path.read_text(encoding="utf-8")) == _undated(text):
         return False
     path.parent.mkdir(parents=True, exist_ok=True)

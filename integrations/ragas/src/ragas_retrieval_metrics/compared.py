@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragas_retrieval_metrics.references import as_items, as_pieces
-from ragas_retrieval_metrics.row import FIELDS
+from ragas_retrieval_metrics.rows import FIELDS
 
 if TYPE_CHECKING:
     from ragas_retrieval_metrics.names import By
     from ragas_retrieval_metrics.references import References
-    from ragas_retrieval_metrics.row import Row
+    from ragas_retrieval_metrics.rows import Row
 
 
 class RowToScore(NamedTuple):

@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
-from ragas_retrieval_metrics.host import SingleTurnSample
+from ragas_retrieval_metrics.imports import SingleTurnSample
 from ragas_retrieval_metrics.retrieved import RetrievedDataset
 from retrieval_metrics import Qrels
 from retrieval_metrics.adapting import host_of

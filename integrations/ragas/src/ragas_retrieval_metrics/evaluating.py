@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from pydantic import BaseModel
 
-    from ragas_retrieval_metrics.host import DataTable, EvaluationDataset
+    from ragas_retrieval_metrics.imports import DataTable, EvaluationDataset
     from ragas_retrieval_metrics.names import By, OnUnjudged
     from ragas_retrieval_metrics.references import Judged
     from retrieval_metrics.types import ClustersBy

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.compared import RowToScore, compared
-from retrieval_metrics.adapting import RowScorer
+from retrieval_metrics.adapting import Scorer, row_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from ragas_retrieval_metrics.names import By
     from ragas_retrieval_metrics.references import References
-    from ragas_retrieval_metrics.row import Row
+    from ragas_retrieval_metrics.rows import Row
 
 T = TypeVar("T")
 
@@ -43,15 +43,14 @@ class Gathered:
         truth = rm.Qrels(self.questions)
         return truth if self.scale is None else truth.with_largest_grade(max(self.scale, truth.largest_grade))
 
-    def refusal(self, query: Any, metrics: Sequence[rm.Metric]) -> Exception | None:
-        """Return why the core cannot score a row; None if it can."""
-        qrels: Mapping[Any, Any] = self.questions.qrels
-        scorer = RowScorer(metrics, match=self.match, max_grade=self.truth.largest_grade or 1.0)
-        try:
-            scorer.row(qrels[query], lambda: self.run[query], name=f"row {query!r}")
-        except (TypeError, ValueError) as error:
-            return error
-        return None
+    def refusals(self, metrics: Sequence[rm.Metric], queries: Collection[Any] | None = None) -> dict[Any, Exception]:
+        """Return why the core cannot score single rows: some of them, or any."""
+        truth, judged = self.truth, self.questions.qrels
+        if queries is not None:
+            some: dict[Any, Any] = {query: of_one for query, of_one in judged.items() if query in queries}
+            truth = rm.Qrels(some).with_largest_grade(truth.largest_grade)
+        found = Scorer(metrics, match=self.match).refusals(truth, self.run)
+        return {query: row_error(error, query, f"row {query!r}") for query, error in found.items()}
 
     def with_failed(self, errors: Mapping[Any, Exception]) -> Gathered:
         """Return the rows with further failures."""
@@ -123,7 +122,7 @@ def scored(gathered: Gathered, metrics: Sequence[rm.Metric], score: Callable[[rm
     try:
         return score(gathered.truth, gathered.run)
     except (TypeError, ValueError):
-        refused = {query: error for query in gathered.run if (error := gathered.refusal(query, metrics)) is not None}
+        refused = gathered.refusals(metrics)
         if not refused:
             raise
     failed = gathered.with_failed(refused)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Any, cast
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.compared import compared
-from ragas_retrieval_metrics.host import BaseMetric, MetricResult, MetricType, SingleTurnMetric
+from ragas_retrieval_metrics.imports import BaseMetric, MetricResult, MetricType, SingleTurnMetric
 from ragas_retrieval_metrics.names import By, Named, OnUnjudged, one_of
 from ragas_retrieval_metrics.references import Judged, References
-from ragas_retrieval_metrics.row import FIELDS, Row
+from ragas_retrieval_metrics.rows import FIELDS, Row
 from retrieval_metrics.adapting import RowScorer
-from retrieval_metrics.adapting.distributed import divides_by_largest_grade
+from retrieval_metrics.adapting.distributed import divides_by_largest_grade, refuse_unknown_scale
 from retrieval_metrics.adapting.twins import arguments_of
 
 if TYPE_CHECKING:
@@ -185,11 +184,12 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         """
         if self.references is not None:
             return self.references.truth.largest_grade or 1.0
-        if isinstance(judgments, Mapping) or any(isinstance(group, Mapping) for group in judgments):
-            raise ValueError(
-                f"{self.metric.name} needs the top of the scale of grades, which one row does not show; set it with "
-                "max_grade=..., or pass all judgments to the metric with qrels=..."
-            )
+        refuse_unknown_scale(
+            [self.metric],
+            "one row",
+            "set it with max_grade=, or pass all judgments to the metric with qrels=",
+            judgments,
+        )
         return 1.0
 
     def _nothing_retrieved(self, row: Row, field: str, *, host_filled: bool) -> list[str]:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from ragas_retrieval_metrics.host import EvaluationResult, MetricResult
+from ragas_retrieval_metrics.imports import EvaluationResult, MetricResult
 from ragas_retrieval_metrics.names import Named
-from ragas_retrieval_metrics.row import Row
+from ragas_retrieval_metrics.rows import Row
 
 QUERIES = ("user_input", "query", "question", "text")
 """The columns that may hold the text of a query; the first is that of ragas."""

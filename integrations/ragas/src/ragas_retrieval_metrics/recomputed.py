@@ -14,7 +14,7 @@ from ragas_retrieval_metrics.gathering import EveryRowFailedError, gather, score
 from retrieval_metrics.adapting.distributed import scored_run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from ragas_retrieval_metrics.gathering import Gathered
     from ragas_retrieval_metrics.names import Named, OnUnjudged
@@ -49,7 +49,7 @@ def recomputed(rows: Sequence[ScoredRow], columns: Mapping[str, Named], referenc
     try:
         gathered = gather([row.row for row in rows], by.pop(), references)
         lost = [query for query, row in zip(gathered.run, rows, strict=True) if row.lost]
-        gathered = gathered.with_failed({query: _error(gathered, query, metrics) for query in lost})
+        gathered = gathered.with_failed(_errors(gathered, lost, metrics))
         scores = scored(gathered, metrics, lambda truth, run: scored_run(truth, run, metrics, rules, gathered.match))
     except EveryRowFailedError:
         raise
@@ -63,10 +63,11 @@ def recomputed(rows: Sequence[ScoredRow], columns: Mapping[str, Named], referenc
     return _with_failures(scores, failed)
 
 
-def _error(gathered: Gathered, query: Any, metrics: Sequence[rm.Metric]) -> Exception:
-    """Return the error of a failed row, if it can be found."""
-    known = gathered.run.errors.get(query) or gathered.refusal(query, metrics)
-    return known or RuntimeError("ragas has no value for it; see its output or log for the reason")
+def _errors(gathered: Gathered, lost: Collection[Any], metrics: Sequence[rm.Metric]) -> dict[Any, Exception]:
+    """Return the error of each row without values, if it can be found."""
+    found = {**(gathered.refusals(metrics, lost) if lost else {}), **gathered.run.errors}
+    unknown = RuntimeError("ragas has no value for it; see its output or log for the reason")
+    return {query: found.get(query, unknown) for query in lost}
 
 
 def _is_known(rows: Sequence[ScoredRow], references: References | None) -> bool:

@@ -14,7 +14,7 @@ from ragas_retrieval_metrics.retrieved import RetrievedDataset
 
 if TYPE_CHECKING:
     from ragas_retrieval_metrics.names import By
-    from ragas_retrieval_metrics.row import Row
+    from ragas_retrieval_metrics.rows import Row
     from retrieval_metrics.types import QrelsMapping
 
 

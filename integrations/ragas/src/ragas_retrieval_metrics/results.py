@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.gathering import names_of
-from ragas_retrieval_metrics.host import DataTable, EvaluationDataset, EvaluationResult
+from ragas_retrieval_metrics.imports import DataTable, EvaluationDataset, EvaluationResult
 from ragas_retrieval_metrics.metric import RetrievalMetric
 from ragas_retrieval_metrics.missing_values import told_apart
 from ragas_retrieval_metrics.names import Named
@@ -20,7 +20,7 @@ from ragas_retrieval_metrics.reading import ScoredRow, of_result, of_rows, read_
 from ragas_retrieval_metrics.recomputed import recomputed
 from ragas_retrieval_metrics.references import References
 from ragas_retrieval_metrics.retrieved import RetrievedDataset
-from ragas_retrieval_metrics.row import FIELDS, Row
+from ragas_retrieval_metrics.rows import FIELDS, Row
 
 if TYPE_CHECKING:
     import pandas as pd

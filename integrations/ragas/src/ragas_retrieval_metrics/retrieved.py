@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
-from ragas_retrieval_metrics.host import EvaluationDataset
+from ragas_retrieval_metrics.imports import EvaluationDataset
 
 if TYPE_CHECKING:
     from ragas.dataset_schema import MultiTurnSample, SingleTurnSample

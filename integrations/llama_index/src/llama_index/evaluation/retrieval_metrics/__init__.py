@@ -8,9 +8,9 @@
 
 from llama_index.evaluation.retrieval_metrics.datasets import judged_by_text
 from llama_index.evaluation.retrieval_metrics.evaluator import RetrieverEvaluator
+from llama_index.evaluation.retrieval_metrics.items import source_texts
 from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, metric, ranking_metrics
 from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import MMRPostprocessor
-from llama_index.evaluation.retrieval_metrics.nodes import source_texts
 from llama_index.evaluation.retrieval_metrics.recording import record
 from llama_index.evaluation.retrieval_metrics.registry import Registration, register
 from llama_index.evaluation.retrieval_metrics.responses import ResponseEvaluator

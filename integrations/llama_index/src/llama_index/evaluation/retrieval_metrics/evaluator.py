@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 
-from llama_index.evaluation.retrieval_metrics.asking import AskingEvaluator
-from llama_index.evaluation.retrieval_metrics.datasets import content_of, mode_of
-from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, metrics_of_any_kind, refuse_host_options
-from llama_index.evaluation.retrieval_metrics.questions import single_question
-from llama_index.evaluation.retrieval_metrics.stages import stage_names
+from llama_index.evaluation.retrieval_metrics.asking import stage_names
+from llama_index.evaluation.retrieval_metrics.asking_evaluator import AskingEvaluator
+from llama_index.evaluation.retrieval_metrics.datasets import content_of, mode_of, single_question
+from llama_index.evaluation.retrieval_metrics.metrics import (
+    RetrievalMetric,
+    metrics_of_any_kind,
+    refuse_host_options,
+    refuse_unknown_scale,
+)
 from retrieval_metrics import EvaluationSet, aretrieve, retrieve
 from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
 
@@ -88,9 +92,8 @@ class RetrieverEvaluator(AskingEvaluator):
         """Take the arguments of `evaluate`."""
         _refuse_unknown(kwargs)
         scorer = self._scorer(single_question(query, expected_ids, expected_texts), mode)
-        for metric in self.metrics:
-            if expected_ids is not None and isinstance(metric, RetrievalMetric):
-                metric.refuse_unknown_scale(expected_ids)
+        own = [one.spec for one in self.metrics if isinstance(one, RetrievalMetric)]
+        refuse_unknown_scale(own, [] if expected_ids is None else expected_ids)
         asking = scorer.asking | {"workers": 1, "raise_on_error": True}
         return Call(self._ways(mode), asking, partial(scorer.one, expected_texts=expected_texts))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from math import isnan
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,9 +10,9 @@ from llama_index.core.bridge.pydantic import ConfigDict, model_validator
 from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
 
-from retrieval_metrics import Metric, Qrels
+from retrieval_metrics import Metric
 from retrieval_metrics.adapting import Scorer
-from retrieval_metrics.adapting.distributed import divides_by_largest_grade, refuse_unknown_scale
+from retrieval_metrics.adapting.distributed import refuse_unknown_scale as refuse_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -74,19 +73,9 @@ class RetrievalMetric(BaseRetrievalMetric):
         if expected_ids is None or retrieved_ids is None:
             missing = "expected_ids" if expected_ids is None else "retrieved_ids"
             raise ValueError(f"{self.metric_name} needs {missing}; if there are none, pass an empty list")
-        self.refuse_unknown_scale(expected_ids)
-        return as_result(Scorer(self.spec).queries({0: expected_ids}, {0: retrieved_ids})[self.spec][0], self.spec)
-
-    def refuse_unknown_scale(self, judgments: Judgments) -> None:
-        """Refuse the grades of a single query if the metric divides by the largest grade of all.
-
-        Raises:
-            ValueError: If the judgments are grades, and the name of the metric does not say which is the largest.
-        """
-        if not divides_by_largest_grade(self.spec):
-            return
-        if isinstance(judgments, Mapping) or Qrels({0: judgments}).largest_grade > 1:
-            refuse_unknown_scale([self.spec], "one query", "write it into the name: {name}(max_grade=3)")
+        score = Scorer(self.spec).queries({0: expected_ids}, {0: retrieved_ids})[self.spec][0]
+        refuse_unknown_scale([self.spec], expected_ids)
+        return as_result(score, self.spec)
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; for options of LlamaIndex's own metrics, the error names the metric to use instead."""
@@ -182,6 +171,15 @@ def _of_any_kind(name: str | Metric) -> BaseRetrievalMetric:
         if name in METRIC_REGISTRY:  # one of LlamaIndex, or registered by somebody else
             return METRIC_REGISTRY[name]()
         raise
+
+
+def refuse_unknown_scale(metrics: Iterable[Metric], judgments: Judgments) -> None:
+    """Refuse the grades of a single query for metrics that divide by the largest grade of all.
+
+    Raises:
+        ValueError: If the judgments are grades, and the name of a metric does not say which is the largest.
+    """
+    refuse_scale(metrics, "one query", "write it into the name: {name}(max_grade=3)", judgments)
 
 
 def refuse_names(metrics: Any) -> Any:

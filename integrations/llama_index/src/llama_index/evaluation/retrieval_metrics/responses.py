@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 
-from llama_index.evaluation.retrieval_metrics.datasets import content_of
-from llama_index.evaluation.retrieval_metrics.nodes import as_items, one_document_each, texts_by_name
-from llama_index.evaluation.retrieval_metrics.questions import refuse_nodes
+from llama_index.evaluation.retrieval_metrics.datasets import content_of, refuse_nodes
+from llama_index.evaluation.retrieval_metrics.items import as_items, one_document_each, texts_by_name
 from retrieval_metrics import EvaluationSet, Metric, Retrieved
 from retrieval_metrics.adapting import Asked, RowScorer
 from retrieval_metrics.adapting.printing import numbers
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from llama_index.core.base.response.schema import Response
 
-    from llama_index.evaluation.retrieval_metrics.nodes import Source
+    from llama_index.evaluation.retrieval_metrics.items import Source
     from retrieval_metrics.types import MatchBy
 
 

@@ -6,14 +6,13 @@ import json
 import warnings
 from math import fsum, isnan, nan
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalResult
 
-from retrieval_metrics import RetrievalWarning, compare, load
-from retrieval_metrics.adapting.printing import Table, numbers, save_text
+from retrieval_metrics import RetrievalWarning, compare
+from retrieval_metrics.adapting.printing import Table, numbers, read_again, save_text, written
 from retrieval_metrics.types import Stages
 
 if TYPE_CHECKING:
@@ -47,21 +46,6 @@ class RetrieverEvalResult(RetrievalEvalResult):
         return {
             name: nan if result.metadata.get("undefined") else result.score for name, result in self.metric_dict.items()
         }
-
-
-def _written(evaluation: Evaluation) -> str:
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "evaluation.json"
-        evaluation.save(path)
-        return path.read_text(encoding="utf-8")
-
-
-def _read(text: str) -> Evaluation:
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "evaluation.json"
-        path.write_text(text, encoding="utf-8")
-        found: Evaluation = load(path)
-        return found
 
 
 class DatasetResult(list[RetrievalEvalResult]):
@@ -198,7 +182,7 @@ class DatasetResult(list[RetrievalEvalResult]):
                 and their numbers are saved then.
         """
         try:
-            evaluations = {name: _written(one) for name, one in self._evaluations().items()}
+            evaluations = {name: written(one) for name, one in self._evaluations().items()}
         except ValueError as error:
             warnings.warn(f"the rankings are left out of {path}: {error}", RetrievalWarning, stacklevel=2)
             evaluations = {}
@@ -228,7 +212,7 @@ class DatasetResult(list[RetrievalEvalResult]):
             results = [RetrieverEvalResult.model_validate(one) for one in content["results"]]
             seconds: Any = dict(zip((one.query_id for one in results), content["seconds"], strict=True))
             names, foreign = content["metrics"], content["foreign"]
-            evaluations = {name: _read(text) for name, text in content["evaluations"].items()}
+            evaluations = {name: read_again(text) for name, text in content["evaluations"].items()}
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{path} was not written by DatasetResult.save: {error}") from error
         errors: Any = {one.query_id: RuntimeError(one.error) for one in results if one.error is not None}

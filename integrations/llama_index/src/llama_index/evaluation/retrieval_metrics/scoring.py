@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.evaluation.retrieval.metrics import CohereRerankRelevancyMetric
 
-from llama_index.evaluation.retrieval_metrics.datasets import plain, relevant_ids
-from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, as_result
-from llama_index.evaluation.retrieval_metrics.nodes import (
+from llama_index.evaluation.retrieval_metrics.datasets import plain, refuse_nodes, relevant_ids
+from llama_index.evaluation.retrieval_metrics.items import (
     as_items,
     ids_of,
     one_document_each,
     texts_by_name,
 )
-from llama_index.evaluation.retrieval_metrics.questions import refuse_nodes
+from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, as_result
 from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
 from retrieval_metrics import DEFAULT_METRICS, Qrels
 from retrieval_metrics.adapting import Asked
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
 
-    from llama_index.evaluation.retrieval_metrics.nodes import Source
+    from llama_index.evaluation.retrieval_metrics.items import Source
     from retrieval_metrics import EvaluationSet, Metric, RetrievedRun
     from retrieval_metrics.types import ClustersBy, MatchBy, QueryId, QueryScore
 

@@ -6,12 +6,12 @@
 each step of a pipeline. `record` keeps what pipelines and agents search.
 """
 
+from haystack_integrations.components.evaluators.retrieval_metrics.asking import PipelineRetriever
 from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import (
     aevaluate_pipeline,
     evaluate_pipeline,
 )
 from haystack_integrations.components.evaluators.retrieval_metrics.evaluator import RetrievalEvaluator
-from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import PipelineRetriever
 from haystack_integrations.components.evaluators.retrieval_metrics.recording import record
 from haystack_integrations.components.evaluators.retrieval_metrics.run_result import RetrievalRunResult
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from haystack_integrations.components.evaluators.retrieval_metrics.documents import items_of
-from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import PipelineRetriever
+from haystack_integrations.components.evaluators.retrieval_metrics.asking import PipelineRetriever
+from haystack_integrations.components.evaluators.retrieval_metrics.items import items_of
 from retrieval_metrics import DEFAULT_METRICS, aretrieve, retrieve
 from retrieval_metrics.adapting import Asked, Ways
 from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on

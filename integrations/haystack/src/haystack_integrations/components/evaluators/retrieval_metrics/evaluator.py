@@ -8,7 +8,7 @@ from typing import Any, Self, TypeAlias
 
 from haystack import Document, component, default_from_dict, default_to_dict
 
-from haystack_integrations.components.evaluators.retrieval_metrics.documents import (
+from haystack_integrations.components.evaluators.retrieval_metrics.items import (
     SOURCE,
     START,
     as_retrieved,

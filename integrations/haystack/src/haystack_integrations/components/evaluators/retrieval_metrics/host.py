@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from haystack import Pipeline
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.components.evaluators.retrieval_metrics.documents import items_of
-from haystack_integrations.components.evaluators.retrieval_metrics.pipelines import PipelineRetriever, run_async
+from haystack_integrations.components.evaluators.retrieval_metrics.asking import PipelineRetriever, run_async
+from haystack_integrations.components.evaluators.retrieval_metrics.items import items_of
 from haystack_integrations.components.evaluators.retrieval_metrics.sockets import outputs_of, sockets_of
 from retrieval_metrics.adapting import Host, Ways
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from math import isnan, nan
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Self
 
-from retrieval_metrics import Evaluation, load
+from retrieval_metrics import Evaluation
+from retrieval_metrics.adapting.printing import read_again, written
 
 
 class Undefined(float):
@@ -50,10 +49,7 @@ class PipelineEvaluation(Evaluation):
         Raises:
             ValueError: If JSON cannot hold something, such as a date in the metadata of a document.
         """
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "evaluation.json"
-            self.save(path)
-            return {"file": path.read_text(encoding="utf-8")}
+        return {"file": written(self)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
@@ -62,7 +58,4 @@ class PipelineEvaluation(Evaluation):
         Raises:
             ValueError: If the content is damaged.
         """
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "evaluation.json"
-            path.write_text(data["file"], encoding="utf-8")
-            return cls.of(load(path))
+        return cls.of(read_again(data["file"]))

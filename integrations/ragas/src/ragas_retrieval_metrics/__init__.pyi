@@ -1,0 +1,16 @@
+from ragas_retrieval_metrics.datasets import afrom_langchain as afrom_langchain
+from ragas_retrieval_metrics.datasets import afrom_llama_index as afrom_llama_index
+from ragas_retrieval_metrics.datasets import from_langchain as from_langchain
+from ragas_retrieval_metrics.datasets import from_llama_index as from_llama_index
+from ragas_retrieval_metrics.evaluating import evaluate_dataset as evaluate_dataset
+from ragas_retrieval_metrics.metric import RetrievalMetric as RetrievalMetric
+from ragas_retrieval_metrics.metrics import F1 as F1
+from ragas_retrieval_metrics.metrics import MAP as MAP
+from ragas_retrieval_metrics.metrics import MRR as MRR
+from ragas_retrieval_metrics.metrics import NDCG as NDCG
+from ragas_retrieval_metrics.metrics import HitRate as HitRate
+from ragas_retrieval_metrics.metrics import Precision as Precision
+from ragas_retrieval_metrics.metrics import Recall as Recall
+from ragas_retrieval_metrics.metrics import metric_suite as metric_suite
+from ragas_retrieval_metrics.results import to_evaluation as to_evaluation
+from ragas_retrieval_metrics.retrieved import RetrievedDataset as RetrievedDataset

@@ -1,0 +1,13 @@
+from retrieval_metrics.definition.scored_name import scored_name as scored_name
+from retrieval_metrics.definition.table import DEFINITIONS as DEFINITIONS
+from retrieval_metrics.evaluation.asked_questions import Asked as Asked
+from retrieval_metrics.evaluation.scorer import RowScorer as RowScorer
+from retrieval_metrics.evaluation.scorer import Scorer as Scorer
+from retrieval_metrics.evaluation.scorer import row_error as row_error
+from retrieval_metrics.inputs.hosts import Host as Host
+from retrieval_metrics.inputs.hosts import host_of as host_of
+from retrieval_metrics.lazy import lazy as lazy
+from retrieval_metrics.reranking.scaling import relevance_by as relevance_by
+from retrieval_metrics.retrieving.ways import Ways as Ways
+from retrieval_metrics.trajectories.row_paths import RowPaths as RowPaths
+from retrieval_metrics.trajectories.traces.recording import Recording as Recording
