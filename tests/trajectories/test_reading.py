@@ -235,7 +235,7 @@ class TestWhatIsRefusedOrCounted:
         with pytest.raises(ValueError, match="nothing is known of what was found; 1 span without a kind left out"):
             rm.read_traces([ROOT, without])
 
-    @pytest.mark.parametrize("kind", ["CHAIN", "embedding", "UNKNOWN"])
+    @pytest.mark.parametrize("kind", ["CHAIN", "embedding"])
     def test_a_misspelt_kind_is_named_and_a_step_is_not(self, kind: str) -> None:
         kinds = {"1": "RETRIEVER", "2": "RETREIVER", "3": "RETREIVER", "4": kind}
         t = rm.read_traces(
@@ -245,6 +245,85 @@ class TestWhatIsRefusedOrCounted:
             ]
         )
         assert t.notes == ("2 spans of the unknown kind 'RETREIVER' left out, such as span '2' (search) of trace 't'",)
+
+    @pytest.mark.parametrize(
+        "attributes",
+        [
+            {"db.system": "qdrant", "db.operation.name": "search"},
+            {"http.request.method": "POST"},
+            {"ai.operationId": "ai.toolCall", "ai.toolCall.name": "search", "ai.toolCall.result": '[{"id": "x"}]'},
+            {"langsmith.span.kind": "retriever"},
+            {"mcp.method.name": "tools/call", "mcp.tool.name": "search"},
+            {"openinference.span.kind": "UNKNOWN"},
+            {"mlflow.spanType": '"UNKNOWN"', "mlflow.spanOutputs": '[{"id": "x"}]'},
+            {"langfuse.observation.type": "span"},
+            {},
+        ],
+    )
+    def test_a_span_that_says_only_that_something_ran_is_no_sign_that_nothing_was_searched(
+        self, attributes: dict[str, Any]
+    ) -> None:
+        unsaid = otel("2", "ran", "1", kind="SPAN_KIND_CLIENT", attributes=attributes)
+        note = "1 span without a kind left out, span '2' (ran) of trace 't'"
+        with pytest.raises(ValueError, match="nothing is known of what was found; " + re.escape(note)):
+            rm.read_traces([OTEL_ROOT, unsaid, CHAT])
+        assert rm.read_traces([OTEL_ROOT, unsaid, RETRIEVAL, CHAT]).notes == (note,)
+
+    @pytest.mark.parametrize("inside", ["3", "4"])
+    def test_what_a_search_or_a_model_ran_is_a_part_of_it(self, inside: str) -> None:
+        ran = otel("2", "POST", inside, kind="SPAN_KIND_CLIENT")
+        wrapper = otel("5", "step", "1", kind="SPAN_KIND_INTERNAL")
+        known = otel("6", "plan", "5", attributes={"openinference.span.kind": "CHAIN"})
+        assert rm.read_traces([OTEL_ROOT, RETRIEVAL, CHAT, ran, wrapper, known]).notes == ()
+
+    def test_a_model_that_asked_for_nothing_has_searched_nothing(self) -> None:
+        t = rm.read_traces([OTEL_ROOT, CHAT])
+        assert (t["t"].calls, t.notes) == ([], ())
+
+    def test_a_model_whose_answer_was_not_recorded_may_have_asked(self) -> None:
+        chat = otel("4", "chat", "1", attributes={"gen_ai.operation.name": "chat"})
+        with pytest.raises(ValueError, match="what a model answered was not recorded"):
+            rm.read_traces([OTEL_ROOT, chat])
+
+    @pytest.mark.parametrize(
+        ("part", "said"),
+        [
+            ({"type": "file_search_call", "queries": ["a"], "results": [{"file_id": "x"}]}, "file_search_call"),
+            ({"type": "server_tool_call", "name": "search", "id": "c"}, "server_tool_call"),
+            ({"type": "server_tool_use", "name": "web_search", "input": {"query": "a"}, "id": "c"}, "server_tool_use"),
+            ({"grounding_metadata": {"web_search_queries": ["a"]}}, "web_search_queries"),
+        ],
+    )
+    def test_what_the_provider_of_a_model_searched_itself_is_not_nothing(self, part: Any, said: str) -> None:
+        answer = span("1", "model", output={"content": [part, {"type": "text", "text": "It is x."}]})
+        note = f"1 span with a tool of the model's provider ('{said}') left out, span '1' (model) of trace 't'"
+        with pytest.raises(ValueError, match=re.escape(note)):
+            read(answer)
+        t = rm.read_traces([ROOT, answer, search("2", 1, "a", found("x"))])
+        assert t.notes == (note,)
+        ungrounded = {"content": "No.", "grounding_metadata": {"web_search_queries": None}}
+        assert read(span("1", "model", output=ungrounded)).calls == []
+
+    def test_a_message_of_anthropic_asks_for_a_tool(self) -> None:
+        asks = {"content": [{"type": "tool_use", "name": "search", "input": {"query": "a"}, "id": "c"}]}
+        with pytest.raises(ValueError, match="nothing is known of what was found"):
+            read(span("1", "model", output=asks))
+
+    @pytest.mark.parametrize("output", [{"error": "down", "documents": []}, {"documents": None, "error": {"code": 1}}])
+    def test_a_search_that_returns_its_error_has_failed(self, output: Any) -> None:
+        (call,) = read(search("1", 1, "a", output)).calls
+        assert call.error == str(output["error"])
+        (call,) = read(search("1", 1, "a", {"error": None, "documents": []})).calls
+        assert (call.error, ids(call)) == (None, [])
+
+    @pytest.mark.parametrize(
+        "output", [{"documents": [], "matches": found("x")}, {"data": {"documents": []}, "hits": {"page": found("x")}}]
+    )
+    def test_an_empty_list_beside_a_filled_one_of_an_unknown_name_is_refused(self, output: Any) -> None:
+        with pytest.raises(ValueError, match="a filled one under a name that is not known; documents= takes"):
+            read(search("1", 1, "a", output))
+        (call,) = read(search("1", 1, "a", output), documents=lambda said: [{"id": "x"}] if said else None).calls
+        assert ids(call) == ["x"]
 
     def test_an_empty_list_beside_a_filled_one_says_nothing(self) -> None:
         for output in (
@@ -417,6 +496,15 @@ def test_an_observation_of_langfuses_api() -> None:
 def otel(id_: str, name: str, parent: str | None = None, **more: Any) -> dict[str, Any]:
     context = {"trace_id": "t", "span_id": id_}
     return {"name": name, "context": context, "kind": "SpanKind.INTERNAL", "parent_id": parent, **more}
+
+
+OTEL_ROOT = otel("1", "agent", attributes={"gen_ai.operation.name": "invoke_agent"})
+RETRIEVAL = otel(
+    "3", "kb", "1", attributes={"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.documents": '[{"id": "x"}]'}
+)
+CHAT = otel(
+    "4", "chat", "1", attributes={"gen_ai.operation.name": "chat", "gen_ai.output.messages": '[{"content": "Yes."}]'}
+)
 
 
 def test_a_failed_tool_of_haystack_has_no_error_status() -> None:

@@ -15,7 +15,9 @@ from retrieval_metrics.trajectories.traces.span import (
     MODEL,
     RERANKER,
     RETRIEVER,
+    SPAN_KINDS,
     TOOL,
+    UNSAID,
     TraceError,
     TraceSpan,
     plain,
@@ -105,6 +107,23 @@ class Trace:
         items: dict[Any, Any] = {identity(item): item for call in calls for item in call.ranking}
         return Trajectory(calls, self._context(list(items.values())), self._citations())
 
+    def unclear(self) -> list[tuple[str, TraceSpan]]:
+        """Return the spans that may be searches which nobody counts, each with what is said of it.
+
+        What runs inside a search, a tool or a model is a part of that, and a span with others inside is told by these.
+        """
+        known = {RETRIEVER, RERANKER, TOOL, MODEL}
+        outer = {one.parent for one in self._spans.values()}
+        found: list[tuple[str, TraceSpan]] = []
+        for id_, one in self._spans.items():
+            if one.kind not in {*SPAN_KINDS, UNSAID}:
+                found.append((f"of the unknown kind {one.kind!r}", one))
+            elif one.kind == UNSAID and id_ not in outer and known.isdisjoint(each.kind for each in self._above[id_]):
+                found.append(("without a kind", one))
+            elif one.kind == MODEL and (hosted := one.hosted()):
+                found.append((f"with a tool of the model's provider ({hosted[0]!r})", one))
+        return found
+
     def _searches(self) -> list[_Search]:
         if self._rules.calls:
             return [self._search(one) for one in self._spans.values() if one.id in self._rules.calls]
@@ -132,7 +151,7 @@ class Trace:
         if not before:
             return 0, 0, step.start, step.id
         turn = len({bisect_left(self._starts[scope], one.end) for one in before})
-        asked = before[-1].asked()
+        asked = before[-1].asked() or []
         ids = [id_ for id_, _ in asked]
         if step.call is not None and ids.count(step.call) == 1:
             return turn, ids.index(step.call), step.start, step.id

@@ -14,6 +14,7 @@ from retrieval_metrics.trajectories.traces.span import (
     RERANKER,
     RETRIEVER,
     TOOL,
+    UNSAID,
     TraceError,
     TraceSpan,
 )
@@ -24,9 +25,9 @@ PARTS = {
     "parent": ("parent", "parent_id", "parent_span_id", "parentSpanId", "parent_run_id", "parentObservationId"),
     "kind": (
         "openinference.span.kind", "gen_ai.operation.name", "langfuse.observation.type", "mlflow.spanType",
-        "run_type", "span_kind", "kind", "type",
+        "traceloop.span.kind", "run_type", "span_kind", "kind", "type",
     ),
-    "name": ("tool.name", "gen_ai.tool.name", "haystack.tool.name", "name"),
+    "name": ("tool.name", "gen_ai.tool.name", "haystack.tool.name", "traceloop.entity.name", "name"),
     "start": ("start", "start_time", "start_time_unix_nano", "startTimeUnixNano", "started_at", "startTime"),
     "end": ("end", "end_time", "end_time_unix_nano", "endTimeUnixNano", "ended_at", "endTime"),
     "input": (
@@ -58,19 +59,21 @@ KINDS = {
     **dict.fromkeys(("tool", "function", "execute_tool"), TOOL),
     **dict.fromkeys(("llm", "model", "chat_model", "generation", "response", "chat", "generate_content"), MODEL),
     "text_completion": MODEL,
-    **dict.fromkeys(("other", "unknown", "span", "event", "custom", "chain", "workflow", "invoke_workflow"), OTHER),
+    **dict.fromkeys(("other", "event", "chain", "workflow", "invoke_workflow"), OTHER),
     **dict.fromkeys(("agent", "invoke_agent", "create_agent", "handoff", "task", "execute_task", "turn"), OTHER),
     **dict.fromkeys(("embedding", "embeddings", "prompt", "parser", "memory", "guardrail", "evaluator"), OTHER),
     **dict.fromkeys(("mcp_tools", "speech", "speech_group", "transcription"), OTHER),
+    **dict.fromkeys(("unknown", "span", "custom"), UNSAID),
     **{  # what OpenTelemetry itself calls a kind
-        f"{before}{kind}": OTHER
+        f"{before}{kind}": UNSAID
         for before in ("", "span_kind_", "spankind.")
         for kind in ("unspecified", "internal", "server", "client", "producer", "consumer", *"012345")
     },
 }
 """The kinds of spans, as each form calls them in any case of letters; any other is unknown."""
-HAYSTACK = {"haystack.agent.step.tool": TOOL, "haystack.tool.run": TOOL, "haystack.agent.step.llm": MODEL}
-"""The kinds of Haystack's spans, by their names; those of components are told by what goes in and comes out."""
+BY_NAME = {"haystack.agent.step.tool": TOOL, "haystack.tool.run": TOOL, "haystack.agent.step.llm": MODEL}
+BY_NAME |= {"turn": OTHER, "task": OTHER}
+"""The kinds that only names tell: of Haystack, whose components are told by what goes in and comes out, and OpenAI."""
 NO_SPANS = {
     "parts": "messages of Pydantic AI, which are no spans; read those that Agent(instrument=True) records",
     "messages": "the result of an agent, which has no spans; read those that an instrumentation records",
@@ -165,27 +168,25 @@ def _span(unit: Mapping[str, Any]) -> TraceSpan:
     kind = _kind(part("kind"), name, str(id_), plain=plain)
     span = TraceSpan(str(trace), str(id_), str(parent) if parent else None, kind, name, root=(own, attributes))
     # Of a step between the others, only its place counts.
-    if kind != OTHER or span.parent is None or name == COMPONENT or "output" in own:
+    if kind not in {OTHER, UNSAID} or span.parent is None or name == COMPONENT or "output" in own:
         _fill(span, part)
     return span
 
 
 def _kind(said: Any, name: str, id_: str, *, plain: bool) -> str:
-    """Return the kind of a span; an unknown one as the form calls it, and an empty text of a plain span without one.
+    """Return the kind of a span, an unknown one as the form calls it.
 
     Raises:
         TraceError: If the kind of a plain span is unknown.
     """
-    kind = KINDS.get(str(said).lower(), OTHER if said is None and not plain else None)
-    if kind in {None, OTHER}:
-        kind = HAYSTACK.get(name, kind)
-    if kind is not None:
-        return kind
-    if plain and said is not None:
+    kind = UNSAID if said is None else KINDS.get(str(said).lower())
+    if kind in {None, OTHER, UNSAID}:
+        kind = BY_NAME.get(name, kind)
+    if kind is None and plain:
         raise TraceError(
             f"span {id_!r} has the kind {said!r}; a plain span is 'retriever', 'reranker', 'tool', 'model' or 'other'"
         )
-    return str(said or "")
+    return str(said) if kind is None else kind
 
 
 def _fill(span: TraceSpan, part: Callable[[str], Any]) -> None:
@@ -277,8 +278,8 @@ def _error(part: Callable[[str], Any], output: Any) -> str | None:
         said = said.get("message") or (str(said) if said else None)
     if said is None and isinstance(output, str) and output.startswith('{"error":'):
         output = parsed(output)
-    if said is None and isinstance(output, dict) and list(output) == ["error"]:  # a failed tool of Haystack
-        said = output["error"]
+    if said is None and isinstance(output, dict) and (failed := output.get("error")):
+        said = None if any(output[key] for key in output if key != "error") else failed
     return str(said) if said else None
 
 

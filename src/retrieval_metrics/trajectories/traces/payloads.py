@@ -25,6 +25,11 @@ ANSWER_UNDER = (
     "output", "answer", "response", "data",
 )  # fmt: skip
 """The keys under which hosts keep what a search was asked, the documents that it found, and what a model said."""
+HOSTED = {
+    "file_search_call", "web_search_call", "server_tool_call", "server_tool_use", "web_search_queries",
+    "webSearchQueries", "retrieval_queries", "retrievalQueries", "grounding_chunks", "groundingChunks",
+}  # fmt: skip
+"""What providers call the searches that they run while a model answers: types of parts of a message, or its keys."""
 NOT_SENT = "artifact"
 """What LangChain keeps beside a message: it is logged, but no model reads it."""
 
@@ -104,8 +109,13 @@ def items_in(said: Any) -> list[Retrieved] | None:
     Raises:
         ValueError: If it holds several lists that differ; an empty one says nothing beside a filled one.
     """
-    lists = list(_lists_in(said))
+    lists = list(_lists_in(said, DOCUMENTS_UNDER))
     filled = [one for one in lists if one]
+    if lists and not filled and any(_lists_in(said, None)):
+        raise ValueError(
+            "it holds an empty list of documents, and a filled one under a name that is not known"
+            + in_python("; documents= takes a function that returns those that the search found")
+        )
     if any(list(map(identity, one)) != list(map(identity, filled[0])) for one in filled[1:]):
         raise ValueError(
             f"it holds {len(filled)} lists of documents that differ"
@@ -114,14 +124,14 @@ def items_in(said: Any) -> list[Retrieved] | None:
     return next(iter(filled or lists), None)
 
 
-def _lists_in(said: Any) -> Iterator[list[Retrieved]]:
-    for one in _under(said, DOCUMENTS_UNDER, parse=True):
+def _lists_in(said: Any, keys: Collection[str] | None) -> Iterator[list[Retrieved]]:
+    for one in _under(said, keys, parse=True):
         if isinstance(one, list):
             items = [item for each in one if (item := item_of(each)) is not None]
             if len(items) == len(one):
                 yield items
             else:
-                yield from (found for each in one if isinstance(each, dict) for found in _lists_in(each))
+                yield from (found for each in one if isinstance(each, dict) for found in _lists_in(each, keys))
 
 
 def question_in(said: Any) -> str | None:
@@ -140,11 +150,11 @@ def answer_in(said: Any) -> str | None:
     return None
 
 
-def _under(said: Any, keys: Collection[str], *, parse: bool = False) -> Iterator[Any]:
-    """Yield a payload and what stands in it under some keys, in their order."""
+def _under(said: Any, keys: Collection[str] | None, *, parse: bool = False) -> Iterator[Any]:
+    """Yield a payload and what stands in it under some keys, in their order; None stands for all that it has."""
     said = parsed(said) if parse else said
     yield said
-    for key in keys if isinstance(said, dict) else ():
+    for key in (said if keys is None else keys) if isinstance(said, dict) else ():
         if said.get(key) is not None:
             yield from _under(said[key], keys, parse=parse)
 
@@ -163,10 +173,22 @@ def tool_calls_in(said: Any) -> Iterator[tuple[str | None, str | None]]:
     """Yield id and question of each tool call in a model's message, in the order of the message."""
     if isinstance(said, dict):
         function: dict[str, Any] = said["function"] if isinstance(said.get("function"), dict) else said
-        arguments = next((function[key] for key in ("args", "arguments", "tool_kwargs") if key in function), None)
+        arguments = next(
+            (function[key] for key in ("args", "arguments", "tool_kwargs", "input") if key in function), None
+        )
         if arguments is not None and ("name" in function or "tool_name" in function):
             id_ = said.get("id", said.get("tool_id"))
             yield None if id_ is None else str(id_), question_in(parsed(arguments))
             return
     for value in said.values() if isinstance(said, dict) else said if isinstance(said, list) else ():
         yield from tool_calls_in(value)
+
+
+def hosted_in(said: Any) -> Iterator[str]:
+    """Yield what the provider of a model did itself, as a message calls it."""
+    if isinstance(said, dict):
+        if said.get("type") in HOSTED:
+            yield said["type"]
+        yield from (key for key, value in said.items() if key in HOSTED and value)
+    for value in said.values() if isinstance(said, dict) else said if isinstance(said, list) else ():
+        yield from hosted_in(value)

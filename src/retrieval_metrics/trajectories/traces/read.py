@@ -12,7 +12,7 @@ from retrieval_metrics.presentation.numbers import count
 from retrieval_metrics.trajectories.traces.assembling import ReadingRules, Trace
 from retrieval_metrics.trajectories.traces.forms import spans_of
 from retrieval_metrics.trajectories.traces.payloads import parsed
-from retrieval_metrics.trajectories.traces.span import MODEL, RETRIEVER, SPAN_KINDS, TOOL, TraceError, TraceSpan
+from retrieval_metrics.trajectories.traces.span import MODEL, RETRIEVER, TOOL, TraceError, TraceSpan
 from retrieval_metrics.trajectories.traces.units import units_of
 from retrieval_metrics.trajectories.trajectories import Trajectories
 from retrieval_metrics.trajectories.views import seen_in
@@ -44,7 +44,9 @@ def read_traces(
     and whose whole text stands in the input of the model that answered.
 
     What was cut, has no content, holds two lists of documents that differ, or lies inside itself is refused, naming the
-    span, and never scored. Spans without their parent, repeated ones and those of no known kind are counted in `notes`.
+    span, and never scored. Spans without their parent and repeated ones are counted in `notes`, and so is what may be a
+    search that is not counted: spans of an unknown kind, those that say only that something ran, and tools that the
+    provider of a model ran itself. Beside these, a source without any search is refused.
 
     Args:
         source: A file (JSON, JSONL, OTLP JSON, Parquet; compressed or not), a DataFrame of Phoenix or of
@@ -96,22 +98,27 @@ tokens=None)]
     traces = _Traces(source, query)
     of_question: dict[Any, list[Trajectory]] = {}
     without = 0
+    unclear: dict[str, list[TraceSpan]] = {}
     for id_, spans in sorted(traces.items(), key=lambda one: min(span.start for span in one[1].values())):
         question = traces.questions.get(id_) if query is not None else id_
         if question is None:
             without += 1
             continue
         try:
-            told = Trace(spans, rules).trajectory()
+            trace = Trace(spans, rules)
+            told = trace.trajectory()
+            for what, span in trace.unclear():
+                unclear.setdefault(what, []).append(span)
         except RecursionError:
             raise TraceError(f"an input or output in trace {id_!r} is nested too deeply to be read") from None
         of_question.setdefault(question, []).append(told)
-    _check_found(traces, rules)
+    doubts = _doubts(unclear)
+    _check_found(traces, rules, doubts)
     if not of_question:
         raise ValueError(
             f"of {count(len(traces), 'trace')}, none has {query!r}, which {argument('query')} names; {_there(traces)}"
         )
-    return Trajectories(of_question, notes=_notes(traces, without))
+    return Trajectories(of_question, notes=[*_notes(traces, without), *doubts])
 
 
 def seen_in_trace(
@@ -204,8 +211,8 @@ def _metadata(span: TraceSpan) -> dict[str, Any]:
     return found
 
 
-def _check_found(traces: _Traces, rules: ReadingRules) -> None:
-    """Raise if no span of the source is a search: that says nothing about the agent."""
+def _check_found(traces: _Traces, rules: ReadingRules, doubts: Sequence[str]) -> None:
+    """Raise if no span of the source is a search, unless models answered without one: that would say nothing."""
     every = [span for spans in traces.values() for span in spans.values()]
     tools = sorted({span.name for span in every if span.kind == TOOL})
     if lacking := [name for name in rules.tools if name not in tools]:
@@ -218,15 +225,16 @@ def _check_found(traces: _Traces, rules: ReadingRules) -> None:
     if rules.tools or any(span.kind == RETRIEVER for span in every):
         return
     models = [span for span in every if span.kind == MODEL]
-    # A model that asked for nothing has answered without searching.
-    if tools or not models or any(span.asked() for span in models):
+    asked = [span.asked() for span in models if span.error is None]
+    if tools or not models or doubts or any(one != [] for one in asked):
         said = (
             f"tools that ran are {', '.join(map(repr, tools))}; {argument('tools', tools[:1])} says that one searches"
         )
         raise TraceError(
             f"no span of {count(len(traces), 'trace')} is a search of a retriever, so nothing is known of what was "
             "found; "
-            + "".join(f"{note}; " for note in _unknown(traces))
+            + "".join(f"{doubt}; " for doubt in doubts)
+            + ("what a model answered was not recorded; " if None in asked else "")
             + (
                 said
                 if tools
@@ -243,18 +251,14 @@ def _notes(traces: _Traces, without: int) -> list[str]:
         (orphans, "span", "spans", " whose parent is missing"),
         (traces.repeated, "repeated span", "repeated spans", ""),
     ]
-    return [f"{count(number, one, many)}{what}" for number, one, many, what in said if number] + _unknown(traces)
+    return [f"{count(number, one, many)}{what}" for number, one, many, what in said if number]
 
 
-def _unknown(traces: _Traces) -> list[str]:
-    """Return a note on the spans of each unknown kind: they may be searches that nobody counts."""
-    of_kind: dict[str, list[TraceSpan]] = {}
-    for span in (span for spans in traces.values() for span in spans.values() if span.kind not in SPAN_KINDS):
-        of_kind.setdefault(span.kind, []).append(span)
+def _doubts(unclear: Mapping[str, Sequence[TraceSpan]]) -> list[str]:
+    """Return a note for each reason why spans may be searches that nobody counts."""
     return [
-        f"{count(len(spans), 'span')} {f'of the unknown kind {kind!r}' if kind else 'without a kind'} left out, "
-        f"{'such as ' if len(spans) > 1 else ''}{spans[0].where}"
-        for kind, spans in of_kind.items()
+        f"{count(len(spans), 'span')} {what} left out, {'such as ' if len(spans) > 1 else ''}{spans[0].where}"
+        for what, spans in unclear.items()
     ]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.trajectories.traces.payloads import (
     Listed,
     answer_in,
+    hosted_in,
     items_in,
     parsed,
     question_in,
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.retrieved import Retrieved
 
 SPAN_KINDS = RETRIEVER, RERANKER, TOOL, MODEL, OTHER = "retriever", "reranker", "tool", "model", "other"
+UNSAID = ""
+"""The kind of a span whose form says only that something ran."""
 RAISE_LIMITS = (
     "record again with higher limits (OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT, OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT)"
 )
@@ -40,9 +43,9 @@ class TraceError(ValueError):
 class TraceSpan:
     """One span: where it stands, when it ran, and what went in and came out, as recorded.
 
-    The kind is one of `SPAN_KINDS`; an unknown one is what the form calls it. The name of a tool is that of the tool,
-    and `call` the id of the tool call that it answers. `listed` are documents that stand beside the output of a search,
-    `dropped` says how many attributes were dropped, and `root` is what an outermost span was read from.
+    The kind is one of `SPAN_KINDS`, or `UNSAID`; an unknown one is what the form calls it. The name of a tool is that
+    of the tool, and `call` the id of the tool call that it answers. `listed` are documents that stand beside the output
+    of a search, `dropped` says how many attributes were dropped, and `root` is what an outermost span was read from.
     """
 
     trace: str
@@ -110,10 +113,17 @@ class TraceSpan:
         text = "\n".join(texts_in(said))
         return None if said is None or REDACTED in text else text
 
-    def asked(self) -> list[tuple[str | None, str | None]]:
-        """Return id and question of each tool call in the message of a model, in its order."""
+    def asked(self) -> list[tuple[str | None, str | None]] | None:
+        """Return id and question of each tool call in the message of a model, in its order; None if it is unknown."""
         said = self._whole(self.output, "output", text=True)
-        return list(dict.fromkeys(tool_calls_in(said)))  # some hosts write a message twice
+        return None if said is None else list(dict.fromkeys(tool_calls_in(said)))  # some hosts write a message twice
+
+    def hosted(self) -> list[str]:
+        """Return what the provider of a model ran itself, as far as its message tells; it leaves no spans."""
+        try:
+            return list(dict.fromkeys(hosted_in(parsed(self.output))))
+        except ValueError:  # it was cut
+            return []
 
     def answer(self) -> str | None:
         """Return the last text in what a model said."""
