@@ -305,3 +305,11 @@ def test_a_file_that_somebody_edited_wrongly_is_refused_with_the_place(
     path.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=f"labels.json is damaged at .*{message}"):
         rm.load(path)
+
+
+def test_labels_without_a_grade_are_no_judgments() -> None:
+    labels = rm.Labels([rm.Label(query="q", document=document, grade=None, by="Ada") for document in "abc"])
+    with pytest.raises(ValueError, match="none of the 3 labels of Ada has a grade"):
+        labels.qrels  # noqa: B018  (it is computed)
+    assert rm.Labels([]).qrels == {}
+    assert "Ada" in str(labels)

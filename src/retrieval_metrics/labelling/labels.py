@@ -145,8 +145,11 @@ class Labels(Printed):
         """The grades as judgments, by query and document; a query without grades has no judgments.
 
         Raises:
-            ValueError: If graders gave a document different grades; choose between them with `resolved`.
+            ValueError: If graders gave a document different grades; choose between them with `resolved`. Likewise if
+                there are labels and none has a grade.
         """
+        if self.labels and all(label.grade is None for label in self.labels):
+            raise ValueError(f"none of the {numbers.count(len(self), 'label')} of {self.name} has a grade")
         if self.conflicts:
             (query, document), grades = next(iter(self.conflicts.items()))
             said = ", ".join(f"{by} {grade:g}" for by, grade in grades.items())

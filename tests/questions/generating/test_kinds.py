@@ -321,3 +321,51 @@ def between_texts(prompt: str) -> str:
 def test_ids_can_be_read_in_every_script(question: str, named: str) -> None:
     made = Candidate(WantedQuestion("one_passage", (0,)), question, [], 0.0).id
     assert re.fullmatch(f"{named}[0-9a-f]{{6}}", made)
+
+
+class TestForm:
+    """What a model writes in another language, or at great length, is no question of the set."""
+
+    def asked(self, question: str, text: str = VAULT, quote: str = OPENED, **how: Any) -> rm.types.GeneratedQuestions:
+        model = Told(("Write one", {"question": question, "quotes": [quote], "answer": "so " * 400}), ANSWERS)
+        return one(model, "one_passage", {"vault": text}, checks=(), **how)
+
+    @pytest.mark.parametrize(
+        ("question", "language"),
+        [
+            ("Wer darf den Raum mit den Fächern nach Feierabend noch betreten?", "German"),
+            ("Quién puede entrar en la cámara después de las ocho?", "Spanish"),
+            ("谁可以在晚上进入金库呢", "a script without spaces"),
+        ],
+    )
+    def test_a_question_in_another_language_is_asked_for_again_and_rejected(self, question: str, language: str) -> None:
+        made = self.asked(question)
+        assert set(made.reasons) == {"other language"}
+        assert f"is in {language}; write in English" in made.rejected[0].message
+        assert len(made) == 0
+
+    def test_the_language_that_was_asked_for_counts_and_one_that_cannot_be_told_is_let_be(self) -> None:
+        german = rm.QuestionPrompts(language="German")
+        assert len(self.asked("Wer darf den Raum nach Feierabend noch betreten?", prompts=german)) == 1
+        assert set(self.asked("Who may still enter the room after hours?", prompts=german).reasons) == {
+            "other language"
+        }
+        latin = rm.QuestionPrompts(language="Latin")
+        assert len(self.asked("Quis noctu cellam aperire potest, custos an servus?", prompts=latin)) == 1
+        assert len(self.asked("Quis noctu cellam aperire potest, custos an servus?")) == 1
+
+    def test_a_question_of_a_thousand_words_is_rejected(self) -> None:
+        made = self.asked("Who opens the " + "very " * 300 + "strong room after hours?")
+        assert set(made.reasons) == {"long question"}
+        assert re.search(r"has 1,\d{3} characters; ask in at most 600", made.rejected[0].message)
+
+    def test_an_answer_that_goes_on_and_on_is_left_out(self) -> None:
+        question = {"question": "Who gets into the strong room after hours?", "quotes": [OPENED]}
+        model = Told(
+            ("Write one", {**question, "answer": "duty officer " * 100}),
+            ANSWERS,
+            ("what the answer says", {"supported": True}),
+        )
+        made = one(model, "one_passage", checks=("answers",))
+        assert made.questions.answers == {}
+        assert "1 were left out" in str(made)

@@ -30,6 +30,8 @@ UNCHECKED = "not checked"
 ANSWERABLE, SUPPORTED, CLEAR = "answerable", "supported", "clear"
 """What the model is asked about texts: the names of prompts, and of the fields of replies."""
 CONTROL = -1
+LONGEST_ANSWER = 1_000
+"""Characters; a longer answer is not the short one that is asked for, and is left out."""
 LONGEST_CONTROL = 300
 """Characters of a sentence that a passage holds, about which a model is asked to see whether it denies everything."""
 FEWEST_VERDICTS = 10
@@ -179,7 +181,8 @@ class Checking:
             texts = {"question": candidate.in_context, "answer": candidate.answer or "", "text": candidate.quoted}
             # A number that stands nowhere is an invention, whatever the model says to it.
             known = {*words(candidate.quoted), *words(candidate.in_context)}
-            if all(one in known for one in words(texts["answer"]) if any(map(str.isdigit, one))):
+            numbers_known = all(one in known for one in words(texts["answer"]) if any(map(str.isdigit, one)))
+            if numbers_known and len(texts["answer"]) <= LONGEST_ANSWER:
                 claims[name, 0] = Claim(texts, otherwise, expected=True)
         wrong = await self._refuted(SUPPORTED, claims, "reference answers")
         for name, candidate in given.items():

@@ -92,12 +92,13 @@ async def agenerate_questions(
                 f"most {MOST_PER_PASSAGE} of a kind are made from one; add texts, or use a smaller passage_length than "
                 f"{passage_length}"
             )
-    reading = Reading(read, evidence, most_overlap)
+    prompts = prompts or QuestionPrompts()
+    reading = Reading(read, evidence, most_overlap, prompts.language)
     return await Generation(
         read,
         Contents(read.passages.tokens, seed),
         Wanted(shares, difficulties, checks, described),
-        Interview(prompter, prompts or QuestionPrompts(), reading, described, show_progress=show_progress),
+        Interview(prompter, prompts, reading, described, show_progress=show_progress),
         Elsewhere(read, retriever, depth=depth, show_progress=show_progress),
     ).run()
 

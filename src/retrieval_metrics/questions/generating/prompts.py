@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 VERSION = "3"
 """Increased whenever a prompt here changes, because replies to other prompts are other data."""
 
+OF_PASSAGE = "the language of the passage"
 _QUESTION = """\
 $task
 
@@ -180,7 +181,7 @@ class QuestionPrompts:
         'own-1a9edede'
     """
 
-    language: str = "the language of the passage"
+    language: str = OF_PASSAGE
     tasks: Mapping[str, str] = field(default_factory=dict)
     question: str = _QUESTION
     answerable: str = _ANSWERABLE

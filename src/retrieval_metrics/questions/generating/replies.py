@@ -19,9 +19,10 @@ from retrieval_metrics.questions.generating.kinds import (
     OTHER_WORDS,
     UNANSWERABLE,
 )
-from retrieval_metrics.questions.generating.prompts import EXAMPLES
+from retrieval_metrics.questions.generating.prompts import EXAMPLES, OF_PASSAGE
 from retrieval_metrics.questions.linting import single_questions
 from retrieval_metrics.questions.linting.subject import Subject
+from retrieval_metrics.questions.words.languages import COMMON_WORDS, SURE, language_or_script
 from retrieval_metrics.questions.words.wording import content_words, shortened
 
 if TYPE_CHECKING:
@@ -40,22 +41,27 @@ MOST_QUOTES = 3
 MOST_PLACES = 3
 """A quote in more places than this identifies none of them."""
 FEWEST_KEYWORDS, MOST_KEYWORDS = 2, 6
+LONGEST_QUESTION = 600  # characters
 
 
 class Reading:
     """How passages are shown to the model, and how its replies are read."""
 
-    def __init__(self, corpus: Corpus, evidence: Literal["quotes", "sentences"], most_overlap: float) -> None:
+    def __init__(
+        self, corpus: Corpus, evidence: Literal["quotes", "sentences"], most_overlap: float, language: str
+    ) -> None:
         """Set the corpus, and how the model names the answer.
 
         Args:
             corpus: The passages.
             evidence: `quotes` if it copies the words, `sentences` if it names the numbers of sentences.
             most_overlap: The largest share of its content words that an `other_words` question takes from its passage.
+            language: The language of the questions, in the words of the prompt.
         """
         self._corpus = corpus
         self.by_number = evidence == "sentences"
         self._most_overlap = most_overlap
+        self._language = language
 
     def shown(self, places: Sequence[int]) -> str:
         """Return passages for a prompt, each below its document and heading: unchanged, or with numbered sentences."""
@@ -89,7 +95,7 @@ class Reading:
         if question in EXAMPLES and not overlap:
             raise BadReplyError("copied example", "that is the question of the example; ask about the passage")
         asked = "\n".join([*(message["content"] for message in history if message["role"] == "user"), question])
-        for error in self._wrong_with(kind, asked, evidence, overlap):
+        for error in self._wrong_with(kind, asked, evidence, overlap, places):
             raise error
         groups = [[one] for one in evidence]
         return Candidate(task, question, groups, overlap, history, answer)
@@ -206,14 +212,26 @@ class Reading:
             )
         return Evidence(passage, text, start, end, tuple(spans))
 
+    def _wanted_language(self, places: Sequence[int]) -> str | None:
+        """Return the language that was asked for, if it is one that can be told."""
+        if self._language != OF_PASSAGE:
+            return self._language if self._language in COMMON_WORDS else None
+        return language_or_script([word for at in places for word in self._corpus.passages.tokens[at]], SURE)
+
     def _overlap(self, question: str, places: Sequence[int]) -> float:
         telling = set(content_words(words(question)))
         there = {stem for at in places for stem in content_words(self._corpus.passages.tokens[at])}
         return len(telling & there) / max(len(telling), 1)
 
     def _wrong_with(
-        self, kind: str, question: str, evidence: Sequence[Evidence], overlap: float
+        self, kind: str, question: str, evidence: Sequence[Evidence], overlap: float, places: Sequence[int]
     ) -> Iterator[BadReplyError]:
+        if len(question) > LONGEST_QUESTION:
+            most = f"ask in at most {LONGEST_QUESTION}"
+            yield BadReplyError("long question", f"{shortened(question)} has {len(question):,} characters; {most}")
+        wanted, found = self._wanted_language(places), language_or_script(words(question))
+        if wanted is not None and found not in {wanted, None}:
+            yield BadReplyError("other language", f"{shortened(question)} is in {found}; write in {wanted}")
         if kind == KEYWORDS:
             few, many = len(words(question)) < FEWEST_KEYWORDS, len(question.split()) > MOST_KEYWORDS
             if few or many or "?" in question:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.inputs.sources import UNSPACED
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FEWEST_WORDS = 5
 """A text with fewer words has too few common ones to tell its language."""
-SHARE = 0.2
-"""A text is in a language if this share of its words is among the common ones of that language."""
+SHARE, SURE = 0.2, 0.3
+"""A text is in a language if this share of its words is among the common ones of that language, and surely so if that
+one is: letters of formulas and tables are common words, too."""
 
 
 _COMMON_WORDS = {
@@ -136,6 +139,7 @@ _DANGLING = re.compile(
     re.IGNORECASE,
 )
 """A question that begins with a pronoun, except one that English grammar puts there."""
+_LETTER = re.compile(f"[{UNSPACED}]")
 _SENTENCE = re.compile(r"[.!?;]\s+\S")
 
 
@@ -155,8 +159,12 @@ def pointing_words(question: str) -> str | None:
     return None if found is None else " ".join(found[0].split())
 
 
-def language_of(tokens: Sequence[str]) -> str | None:
+def language_of(tokens: Sequence[str], share: float = SHARE) -> str | None:
     """Return the language of a text among those whose phrases are known; None if it is none of them, or too short.
+
+    Args:
+        tokens: The words of the text.
+        share: The least share of these that are among the common words of the language.
 
     Example:
         >>> language_of("wie lange ist eine gästekarte gültig".split())
@@ -168,7 +176,19 @@ def language_of(tokens: Sequence[str]) -> str | None:
         return None
     shares = {name: sum(token in common for token in tokens) / len(tokens) for name, common in COMMON_WORDS.items()}
     best = max(shares, key=lambda name: shares[name])
-    return best if shares[best] >= SHARE else None
+    return best if shares[best] >= share else None
+
+
+def language_or_script(tokens: Sequence[str], share: float = SHARE) -> str | None:
+    """Return the language of a text, or that it has no spaces between words; None if neither is clear.
+
+    Example:
+        >>> language_or_script([*"谁在夜里打开金库"]), language_or_script("wer darf die tür öffnen".split())
+        ('a script without spaces', 'German')
+    """
+    if len(tokens) >= FEWEST_WORDS and sum(_LETTER.fullmatch(token) is not None for token in tokens) * 2 > len(tokens):
+        return "a script without spaces"
+    return language_of(tokens, share)
 
 
 def unknown_language(tokens: Sequence[str]) -> bool:
