@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.scoring.score import parameters_of, score
-from retrieval_metrics.scoring.under_rules import fractions, judge_under, refusals, truth_under
+from retrieval_metrics.scoring.under_rules import fractions, refusals, truth_under
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.judging.ranking_order import RankOrder
     from retrieval_metrics.scoring.rules import Rules
 
 FIELDS = ("repeats", "ties", "scores", "groups", "negative", "grades", "missing", "empty", "no_relevant")
@@ -67,14 +69,14 @@ class Bench:
         self._match = match
         self._retrieved = np.fromiter((query in run for query in truth.queries), np.bool_, len(truth))
         self._fractions = fractions(truth)
-        self._judged: dict[tuple[str, str, bool, str], JudgedRun] = {}
+        self._judged: dict[tuple[str, str, RankOrder], JudgedRun] = {}
 
     def judged(self, rules: Rules) -> JudgedRun:
         """Return the judged run under some rules."""
-        key = (rules.negative, rules.groups, rules.ties == "input", rules.scores)
+        key = (rules.negative, rules.groups, rules.order)
         if key not in self._judged:
             truth = truth_under(self.truth, replace(rules, grades="real"))
-            self._judged[key] = judge_under(truth, self._run, self._match, rules)
+            self._judged[key] = judge(truth, self._run, self._match, rules.order)
         return self._judged[key]
 
     def refused(self, rules: Rules) -> BoolArray:

@@ -3,6 +3,23 @@
 For annotations there are `RetrievalCheck`, the type of the fixture, and `Checked`, the type of its result.
 """
 
-from retrieval_metrics.adapting import lazy
+from typing import TYPE_CHECKING, Any
 
-__getattr__, __dir__, __all__ = lazy(__name__)
+if TYPE_CHECKING:
+    from pytest_retrieval_metrics.checking import Checked, RetrievalCheck
+
+__all__ = ["Checked", "RetrievalCheck"]
+
+
+if not TYPE_CHECKING:  # type checkers take the names from the imports above, and report wrong ones
+
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from pytest_retrieval_metrics import checking  # noqa: PLC0415  (numpy only where it is used)
+
+        return getattr(checking, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

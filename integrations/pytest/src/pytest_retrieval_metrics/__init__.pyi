@@ -1,2 +1,0 @@
-from pytest_retrieval_metrics.checking import Checked as Checked
-from pytest_retrieval_metrics.checking import RetrievalCheck as RetrievalCheck
