@@ -15,15 +15,27 @@ Array = npt.NDArray[Any]
 _PRECISIONS = (np.float32, np.float64)
 
 
+def _dot(a: Array, b: Array) -> Any:
+    return np.einsum("i,i->", a, b)
+
+
+def cosines(ones: Array, others: Array) -> list[list[float]]:
+    """Return the cosine of each vector with each."""
+    ones, others = ones.astype(np.float64), others.astype(np.float64)
+    measured = [(b, np.sqrt(_dot(b, b))) for b in others]
+    return [
+        [float(_dot(a, b) / (of_a * of_b)) if of_a * of_b > 0 else 0.0 for b, of_b in measured]
+        for a, of_a in ((a, np.sqrt(_dot(a, a))) for a in ones)
+    ]
+
+
 def cosine(a: Array, b: Array) -> float:
-    a, b = a.astype(np.float64), b.astype(np.float64)
-    lengths = np.sqrt(np.einsum("i,i->", a, a)) * np.sqrt(np.einsum("i,i->", b, b))
-    return float(np.einsum("i,i->", a, b) / lengths) if lengths > 0 else 0.0
+    return cosines(a[None], b[None])[0][0]
 
 
 def mean_distance(vectors: Array) -> float:
-    n = len(vectors)
-    distances = [1 - cosine(vectors[i], vectors[j]) for i in range(n) for j in range(i)]
+    similarity = cosines(vectors, vectors)
+    distances = [1 - similarity[i][j] for i in range(len(vectors)) for j in range(i)]
     return sum(distances) / len(distances)
 
 
@@ -59,9 +71,8 @@ class Situation:
 
     def expected(self) -> tuple[list[int], list[float]]:
         known = self.relevance
-        relevance = [cosine(self.query, c) for c in self.candidates] if known is None else known.tolist()
-        similarity = [[cosine(a, b) for b in self.candidates] for a in self.candidates]
-        return select(relevance, similarity, self.k, self.lambda_mult)
+        relevance = cosines(self.query[None], self.candidates)[0] if known is None else known.tolist()
+        return select(relevance, cosines(self.candidates, self.candidates), self.k, self.lambda_mult)
 
 
 def situations(number: int, seed: int) -> Iterator[Situation]:

@@ -22,22 +22,25 @@ WITH_PARAMETER = [
 """Every metric with every value of its parameters that its definition gives as an example."""
 
 
-def engine(truth: Any, ranking: list[str], metric: rm.Metric) -> float:
-    return rm.evaluate({"q": truth}, {"q": ranking, "other": []}, metric).per_query[str(metric)]["q"]
+def engine(truth: Any, ranking: list[str], *metrics: rm.Metric) -> list[float]:
+    per_query = rm.evaluate({"q": truth}, {"q": ranking, "other": []}, metrics).per_query
+    return [per_query[metric]["q"] for metric in metrics]
 
 
-def check(name: str, truth: reference.Truth, ranking: list[str], k: int | None, **parameters: Any) -> None:
-    definition = DEFINITIONS[name]
-    cut: dict[str, Any] = {"k": k} if definition.takes_cutoff else {}
-    value = engine(truth, ranking, rm.Metric.of(name, **cut, **parameters))
-    if definition.needs_relevant and not reference.needed(truth, parameters.get("rel")):
-        assert math.isnan(value), (name, parameters)
-        return
-    if "max_grade" in definition.parameters:
-        largest = max(grade for group in truth for grade in group.values())
-        parameters.setdefault("max_grade", largest if largest > 0 else 1)
-    expected = reference.METRICS[name](truth, ranking, **cut, **parameters)
-    assert value == pytest.approx(expected, abs=1e-12, nan_ok=True), (name, parameters)
+def check(truth: reference.Truth, ranking: list[str], k: int | None, *asked: tuple[str, dict[str, Any]]) -> None:
+    """Compare metrics, each with its parameters."""
+    cuts: list[dict[str, Any]] = [{"k": k} if DEFINITIONS[name].takes_cutoff else {} for name, _ in asked]
+    metrics = [rm.Metric.of(name, **cut, **chosen) for (name, chosen), cut in zip(asked, cuts, strict=True)]
+    for (name, chosen), cut, value in zip(asked, cuts, engine(truth, ranking, *metrics), strict=True):
+        definition, parameters = DEFINITIONS[name], dict(chosen)
+        if definition.needs_relevant and not reference.needed(truth, parameters.get("rel")):
+            assert math.isnan(value), (name, parameters)
+            continue
+        if "max_grade" in definition.parameters:
+            largest = max(grade for group in truth for grade in group.values())
+            parameters.setdefault("max_grade", largest if largest > 0 else 1)
+        expected = reference.METRICS[name](truth, ranking, **cut, **parameters)
+        assert value == pytest.approx(expected, abs=1e-12, nan_ok=True), (name, parameters)
 
 
 def test_the_references_know_every_metric() -> None:
@@ -74,17 +77,14 @@ class TestEveryMetric:
     def test_by_default_and_with_each_parameter(
         self, truth: reference.Truth, ranking: list[str], k: int | None
     ) -> None:
-        for name in reference.METRICS:
-            check(name, truth, ranking, k)
-        for name, key, value in WITH_PARAMETER:
-            check(name, truth, ranking, k, **{key: value})
+        plain: list[tuple[str, dict[str, Any]]] = [(name, {}) for name in reference.METRICS]
+        check(truth, ranking, k, *plain, *((name, {key: value}) for name, key, value in WITH_PARAMETER))
 
     @given(truth=truths, ranking=rankings, k=cutoffs)
     def test_with_both_sides_of_a_group_average(
         self, truth: reference.Truth, ranking: list[str], k: int | None
     ) -> None:
-        check("map", truth, ranking, k, norm="retrieved", per="group")
-        check("map", truth, ranking, k, rel=2, per="group")
+        check(truth, ranking, k, ("map", {"norm": "retrieved", "per": "group"}), ("map", {"rel": 2, "per": "group"}))
 
     @given(truth=truths, ranking=rankings, k=cutoffs)
     def test_residual_of_rbp(self, truth: reference.Truth, ranking: list[str], k: int | None) -> None:
@@ -104,7 +104,7 @@ class TestEveryMetric:
 
 def test_gains_can_be_given_grade_by_grade() -> None:
     truth, ranking = {"a": 1, "b": 2, "c": 3}, ["a", "b", "c"]
-    value = engine(truth, ranking, rm.Metric.parse("ndcg(gains=1:0;3:10)"))
+    (value,) = engine(truth, ranking, rm.Metric.parse("ndcg(gains=1:0;3:10)"))
     discount = 1 / math.log2(3)
     assert value == pytest.approx((0 + 2 * discount + 10 / 2) / (10 + 2 * discount))
 
@@ -115,7 +115,7 @@ def test_gains_that_fall_with_the_grade_are_refused() -> None:
 
 
 def test_ndcg_is_undefined_where_no_grade_gains() -> None:
-    assert math.isnan(engine({"a": 1}, ["a"], rm.Metric.parse("ndcg(gains=1:0)")))
+    assert math.isnan(*engine({"a": 1}, ["a"], rm.Metric.parse("ndcg(gains=1:0)")))
 
 
 def test_a_grade_above_the_scale_is_refused_by_name() -> None:

@@ -57,13 +57,14 @@ def clustered(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:
 
 
 def in_float64(query: Any, candidates: Any, k: int, lambda_mult: float) -> list[int]:
-    """The formula with all similarities kept, for more candidates than plain loops can take."""
+    """The formula with the largest similarity kept, for more candidates than plain loops can take."""
     vectors = candidates.astype(np.float64)
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     relevance = units @ (query / np.linalg.norm(query.astype(np.float64)))
-    picks = [int(relevance.argmax())]
+    picks, redundancy = [int(relevance.argmax())], np.full(len(units), -np.inf)
     while len(picks) < k:
-        score = lambda_mult * relevance - (1 - lambda_mult) * (units @ units[picks].T).max(axis=1)
+        redundancy = np.maximum(redundancy, units @ units[picks[-1]])
+        score = lambda_mult * relevance - (1 - lambda_mult) * redundancy
         score[picks] = -np.inf
         picks.append(int(score.argmax()))
     return picks
