@@ -161,7 +161,7 @@ def _ranks(name: str, query: QueryId, ranking: Any) -> dict[DocumentId, int]:
     """Return the rank of each document, from 1; a repeat keeps its rank and earns nothing, as everywhere."""
     if isinstance(ranking, Mapping):
         _check(name, query, ranking)
-        return {document: rank for rank, document in enumerate(ranked(ranking, STANDARD.ties), start=1)}
+        return {document: rank for rank, document in enumerate(ranked(ranking, STANDARD.order), start=1)}
     ranks: dict[Any, int] = {}
     for rank, item in enumerate(ranking, start=1):
         ranks.setdefault(item.id if isinstance(item, Retrieved) else item, rank)
@@ -210,7 +210,7 @@ def _deviation(values: list[float]) -> float:
 
 def _fused(parts: dict[DocumentId, list[float]], items: dict[DocumentId, Retrieved]) -> Any:
     sums = {document: fsum(of_runs) if len(of_runs) > 1 else of_runs[0] for document, of_runs in parts.items()}
-    order = ranked(sums, STANDARD.ties)
+    order = ranked(sums, STANDARD.order)
     if not items:
         return {document: sums[document] for document in order}
     return [replace(items.get(document) or Retrieved(document), score=sums[document]) for document in order]
