@@ -168,6 +168,8 @@ def test_what_a_response_cannot_be_judged_by_is_invalid_and_not_zero() -> None:
         assert result.invalid_result
         assert result.score is None
         assert reason in str(result.invalid_reason)
+    alone = ResponseEvaluator("err", [("nothing?", [])]).evaluate_response("nothing?", responses()[0])
+    assert "err is undefined" in str(alone.invalid_reason)
     by_quote = ResponseEvaluator("recall", [("q", [rm.Quote("suspends a generator")])])
     assert by_quote.evaluate("q", "an answer", ["yield suspends a generator"]).score == 1
     with pytest.raises(ValueError, match="has the text of another"):
