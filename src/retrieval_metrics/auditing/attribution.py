@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.matching import Key, Matching
-    from retrieval_metrics.judging.ranking_order import RankOrder
     from retrieval_metrics.scoring.rules import Rules
 
 FIELDS = ("repeats", "ties", "scores", "groups", "negative", "grades", "missing", "empty", "no_relevant")
@@ -69,11 +68,11 @@ class Bench:
         self._match = match
         self._retrieved = np.fromiter((query in run for query in truth.queries), np.bool_, len(truth))
         self._fractions = fractions(truth)
-        self._judged: dict[tuple[str, str, RankOrder], JudgedRun] = {}
+        self._judged: dict[tuple[str, str, str, str], JudgedRun] = {}
 
     def judged(self, rules: Rules) -> JudgedRun:
         """Return the judged run under some rules."""
-        key = (rules.negative, rules.groups, rules.order)
+        key = (rules.negative, rules.groups, rules.ties, rules.scores)
         if key not in self._judged:
             truth = truth_under(self.truth, replace(rules, grades="real"))
             self._judged[key] = judge(truth, self._run, self._match, rules.order)
