@@ -2,7 +2,7 @@
 
 Every place that a metric needs is filled with a copy: its file, its line in the package, its reference, its page, its
 row in the table and its entry in the API pages. The copy works, so the tests pass as long as you change the formula in
-both its file and its reference; only `test_no_two_metrics_say_the_same` fails until the summary is your own.
+both its file and its reference; only `test_no_two_metrics_say_the_same` fails until what it says is your own.
 """
 
 import argparse
@@ -25,6 +25,7 @@ def new_metric(name: str, like: str, root: Path = ROOT) -> list[Path]:
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or name in NAME_OF:
         raise ValueError(f"the name must be new, in lower case, of letters, digits and underscores; got {name!r}")
+    like = NAME_OF.get(like, like)
     if like not in DEFINITIONS or DEFINITIONS[like].needs_places:
         known = ", ".join(each for each, definition in DEFINITIONS.items() if not definition.needs_places)
         raise ValueError(f"--like must be one of {known}; got {like!r}")

@@ -23,6 +23,7 @@ from retrieval_metrics.files.writing import write_qrels as write_qrels
 from retrieval_metrics.files.writing import write_run as write_run
 from retrieval_metrics.fusing.fuse import fuse as fuse
 from retrieval_metrics.history.history import History as History
+from retrieval_metrics.inputs.locating import locate as locate
 from retrieval_metrics.inputs.pieces import Metadata as Metadata
 from retrieval_metrics.inputs.pieces import Quote as Quote
 from retrieval_metrics.inputs.pieces import Span as Span
@@ -32,7 +33,6 @@ from retrieval_metrics.inputs.qrels import Qrels as Qrels
 from retrieval_metrics.inputs.retrieved import Retrieved as Retrieved
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun as RetrievedRun
 from retrieval_metrics.inputs.run import Run as Run
-from retrieval_metrics.inputs.sources import locate as locate
 from retrieval_metrics.judging.matching.budget import Budget as Budget
 from retrieval_metrics.judging.matching.matching import Matching as Matching
 from retrieval_metrics.labelling.evaluate_with_labels import evaluate_with_labels as evaluate_with_labels

@@ -142,10 +142,10 @@ def positive_number(value: float, what: str) -> float:
     """Return `value` as a float if it is above 0; infinity is allowed.
 
     Raises:
-        TypeError: If it is not a number.
+        TypeError: If it is not a number; a bool is rejected.
         ValueError: If it is zero, negative or NaN.
     """
-    if not isinstance(value, SupportsFloat):
+    if isinstance(value, bool) or not isinstance(value, SupportsFloat):
         raise TypeError(f"{named(what)} must be a positive number, got {value!r} ({type(value).__name__})")
     if not value > 0:
         raise ValueError(f"{named(what)} must be positive, got {value!r}")

@@ -507,3 +507,43 @@ def test_the_largest_difference_is_the_best_value_seen_where_a_metric_has_no_bou
     nothing = {"one": {query: ["x"] for query in qrels}, "other": {query: ["y"] for query in qrels}}
     (empty,) = rm.compare(qrels, nothing, "dcg").differences
     assert empty.span == 1  # no value says how large one can be
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"level": 95}, ValueError, "level must be strictly between 0 and 1, got 95"),
+        ({"level": "0.9"}, TypeError, "level must be a number strictly between 0 and 1, got '0.9'"),
+        ({"margin": True}, TypeError, "margin must be a positive number, got True"),
+        ({"margin": math.nan}, ValueError, "margin must be positive, got nan"),
+        ({"resamples": 0}, ValueError, "resamples must be a positive integer, got 0"),
+        ({"seed": None}, TypeError, "seed must be an integer, got None"),
+        ({"seed": -1}, ValueError, "seed must be 0 or more, got -1"),
+        (
+            {"unjudged": "bound"},
+            ValueError,
+            "unjudged must be one of bounds, nonrelevant, condensed, or None, got 'bound'",
+        ),
+    ],
+)
+def test_terms_of_a_comparison_are_refused_before_anything_is_evaluated(
+    options: dict[str, Any], error: type[Exception], said: str
+) -> None:
+    one = rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mrr")
+    with pytest.raises(error, match=re.escape(said)):
+        rm.compare({"q": ["d"]}, {"a": {"q": 5}, "b": {"q": 5}}, "mrr", **options)  # type: ignore[dict-item]  # never read
+    with pytest.raises(error, match=re.escape(said)):
+        rm.compare({"a": one, "b": one}, **options)
+
+
+def test_systems_have_names() -> None:
+    run = {"q": ["d"]}
+    with pytest.raises(TypeError, match=r"the name of a system must be text, got 1 \(int\)"):
+        rm.compare(run, {1: run, 2: run}, "mrr")  # type: ignore[dict-item]  # the point of the line
+    with pytest.raises(ValueError, match="the name of a system must not be empty, got ' '"):
+        rm.compare(run, {"a": run, " ": run}, "mrr")
+    one = rm.evaluate(run, run, "mrr")
+    with pytest.raises(TypeError, match="evaluations have their own judgments"):
+        rm.compare(run, {"a": one, "b": one}, "mrr")  # type: ignore[dict-item]  # the point of the line
+    with pytest.raises(ValueError, match="n must be a positive integer, got -1"):
+        rm.compare(run, {"a": run, "b": run}, "mrr").difference("mrr").moved(-1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import retrieval_metrics as rm
 from retrieval_metrics.explaining import granularity
 from retrieval_metrics.explaining.granularity import Names, document_of, same_document
-from retrieval_metrics.judging.ranking_order import Rankings
+from retrieval_metrics.judging.ranking_order import BY_ID, Rankings
 
 NAMES = st.text("abcdefgh0123456789", min_size=1, max_size=8)
 
@@ -49,7 +49,7 @@ def test_a_word_after_a_hyphen_is_a_name_and_a_number_may_be_a_part() -> None:
 
 
 def names(ranking: Sequence[Any]) -> Names:
-    return Names(Rankings({"q": ranking}, "id", "docid"), ranking)
+    return Names(Rankings({"q": ranking}, "id", BY_ID), ranking)
 
 
 def test_relatives_are_found_in_the_order_of_the_ranking_and_exclude_the_id_itself() -> None:
@@ -64,7 +64,7 @@ def test_relatives_are_all_that_look_like_the_same_document(ranking: list[str], 
     scored = {name: float(-at) for at, name in enumerate(ranking)}
     expected = [other for other in ranking if other != document and same_document(document, other)]
     assert names(ranking).relatives(document) == expected
-    assert Names(Rankings({"q": scored}, "id", "docid"), scored).relatives(document) == expected
+    assert Names(Rankings({"q": scored}, "id", BY_ID), scored).relatives(document) == expected
 
 
 def test_parts_beyond_the_first_are_counted_by_source_where_there_is_one_and_else_by_id() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import retrieval_metrics as rm
 from retrieval_metrics.inputs.single_precision import in_single_precision, may_gain_a_tie, rounded
 from retrieval_metrics.judging.judge import judge
-from retrieval_metrics.judging.ranking_order import ranked
+from retrieval_metrics.judging.ranking_order import AS_GIVEN, BY_ID, RankOrder, ranked
 
 near_each_other = st.builds(
     lambda base, steps: base * (1 + steps * 2.0**-26),
@@ -23,22 +23,23 @@ scores = st.one_of(
 rankings = st.dictionaries(st.sampled_from("abcdefghij"), scores, min_size=1, max_size=10)
 
 
-@given(st.lists(rankings, min_size=1, max_size=4), st.sampled_from(["docid", "input"]))
-def test_judging_in_32_bits_is_judging_what_was_rounded(given_: list[dict[str, Any]], ties: str) -> None:
+@given(st.lists(rankings, min_size=1, max_size=4), st.sampled_from([BY_ID, AS_GIVEN]))
+def test_judging_in_32_bits_is_judging_what_was_rounded(given_: list[dict[str, Any]], order: RankOrder) -> None:
     run = {f"q{at}": ranking for at, ranking in enumerate(given_)}
     qrels = rm.Qrels({query: dict.fromkeys("acegi", 1) for query in run})
     before = {query: in_single_precision(ranking) for query, ranking in run.items()}
-    expected, got = judge(qrels, before, "id", ties), judge(qrels, run, "id", ties, single_precision=True)
+    single = order._replace(single_precision=True)
+    expected, got = judge(qrels, before, "id", order), judge(qrels, run, "id", single)
     for one, other in zip(expected.items, got.items, strict=True):
         assert one.tolist() == other.tolist()
     columns = [(query, document, float(score)) for query, ranking in run.items() for document, score in ranking.items()]
     frame = dict(zip(("query", "document", "score"), zip(*columns, strict=True), strict=True))
-    if ties == "docid":
-        by_column = judge(qrels, rm.Run.from_frame(frame), "id", ties, single_precision=True)
+    if order == BY_ID:
+        by_column = judge(qrels, rm.Run.from_frame(frame), "id", single)
         for one, other in zip(expected.items, by_column.items, strict=True):
             assert one.tolist() == other.tolist()
     for query, ranking in run.items():
-        assert ranked(ranking, ties, single_precision=True) == ranked(before[query], ties)
+        assert ranked(ranking, single) == ranked(before[query], order)
 
 
 @given(near_each_other, near_each_other)

@@ -17,6 +17,7 @@ from retrieval_metrics.inputs.grouping import batch_of
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.by_column import judge_by_column
 from retrieval_metrics.judging.by_id import judge_by_id
+from retrieval_metrics.judging.ranking_order import BY_ID
 
 documents = st.sampled_from([f"d{number}" for number in range(12)] + ["é", "z\U0001f600", "\uffff", "D1", ""])
 queries = st.sampled_from(["q1", "q2", "q3", "q4"])
@@ -49,7 +50,7 @@ def in_columns(run: Mapping[Any, Any], pieces: int = 1) -> Run:
 
 def assert_same(truth: Mapping[str, Any], run: Mapping[Any, Any], columns: Run) -> None:
     qrels = rm.Qrels(truth)
-    expected, got = judge_by_id(qrels, run, "docid"), judge_by_column(qrels, columns)
+    expected, got = judge_by_id(qrels, run, BY_ID), judge_by_column(qrels, columns)
     for ours, theirs in zip(got.items, expected.items, strict=True):
         assert ours.tolist() == theirs.tolist()
         assert ours.dtype == theirs.dtype

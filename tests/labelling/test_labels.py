@@ -313,3 +313,17 @@ def test_labels_without_a_grade_are_no_judgments() -> None:
         labels.qrels  # noqa: B018  (it is computed)
     assert rm.Labels([]).qrels == {}
     assert "Ada" in str(labels)
+
+
+@pytest.mark.parametrize(
+    ("grades", "others", "said"),
+    [
+        ({"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}, {"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}, "no evidence: both gave"),
+        ({"q1": {"a": 1, "b": 0, "c": 3}}, {"q1": {"a": 1, "b": 0, "c": 3}}, "not to be told from chance, from so few"),
+    ],
+)
+def test_an_agreement_that_cannot_be_told_from_chance_is_not_called_chance(grades: Any, others: Any, said: str) -> None:
+    found = rm.Labels.of(grades, by="Ada").agreement(others)
+    assert found.near_chance
+    assert f"this agreement is {said}" in str(found)
+    assert "hardly better" not in str(found)

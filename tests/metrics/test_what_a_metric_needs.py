@@ -1,5 +1,6 @@
 """Everything that a metric needs beside its file is there, and a command writes it."""
 
+import inspect
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 import retrieval_metrics as rm
 from new_metric import ROOT, new_metric
-from retrieval_metrics.definition.table import DEFINITIONS
+from retrieval_metrics.definition.table import DEFINITIONS, NAME_OF
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)
@@ -30,7 +31,11 @@ def test_its_function_is_in_the_reference(function: str) -> None:
 
 
 def test_no_two_metrics_say_the_same() -> None:
-    said = Counter(text for each in DEFINITIONS.values() for text in (each.summary, each.in_words))
+    said = Counter(
+        text
+        for each in DEFINITIONS.values()
+        for text in (each.summary, each.in_words, inspect.getdoc(sys.modules[each.score.__module__]))
+    )
     assert not [text for text, times in said.items() if times > 1]
 
 
@@ -44,7 +49,7 @@ def copied(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("like", ["hit_rate", "mrr", "r_precision", "ndcg"])
+@pytest.mark.parametrize("like", ["hit_rate", "reciprocal_rank", "r_precision", "ndcg"])
 def test_the_command_makes_a_whole_metric(like: str, copied: Path) -> None:
     written = new_metric("brand_new", like, copied)
     assert sum("brand_new" in path.read_text() for path in written) == 6
@@ -57,7 +62,7 @@ qrels, run = {{"q": {{"a": 2, "b": 1}}}}, {{"q": ["x", "b", "a"]}}
 one, other = rm.evaluate(qrels, run, ["brand_new", "{like}"]).means.values()
 assert one == other
 assert rm.metrics.brand_new.__name__ == "brand_new"
-print(list(DEFINITIONS).index("brand_new") - list(DEFINITIONS).index("{like}"))
+print(list(DEFINITIONS).index("brand_new") - list(DEFINITIONS).index("{NAME_OF[like]}"))
 """
     paths = f"import sys; sys.path[:0] = {[str(copied / 'src'), str(copied / 'tests')]!r}\n"
     done = subprocess.run([sys.executable, "-c", paths + code], capture_output=True, text=True, check=False)

@@ -343,8 +343,18 @@ def test_a_killed_run_loses_at_most_the_calls_under_way(tmp_path: Path) -> None:
         ({"budget": 1.5}, TypeError, "budget"),
         ({"token_budget": -5}, ValueError, "token_budget"),
         ({"count_tokens": 4}, TypeError, "count_tokens"),
+        ({"model_name": 3}, TypeError, "model_name must be a text that names the model, got 3"),
+        ({"model_name": " "}, TypeError, "model_name"),
     ],
 )
 def test_what_is_wrong_is_said_before_the_model_is_asked(wrong: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         Prompter(**{"model": Model(), **wrong})
+
+
+@pytest.mark.parametrize("count", ["a", -5, float("nan"), None, True])
+def test_a_count_of_tokens_that_is_none_is_refused_before_a_call_is_made(count: Any) -> None:
+    model = Model()
+    with pytest.raises(TypeError, match="count_tokens must return the number of tokens of a text, got"):
+        ask(Prompter(model, count_tokens=lambda _: count, token_budget=10), PROMPTS)
+    assert model.asked.total() == 0

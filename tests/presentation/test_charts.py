@@ -62,3 +62,5 @@ def test_gains_come_first_also_where_a_lower_value_is_better() -> None:
     assert shown.counts == (4, 4, 4)
     assert [name for name, _ in shown.gained] == ["q2", "q5", "q8"]
     assert [name for name, _ in shown.dropped] == ["q0", "q3", "q6"]
+    drawn = draw.changes(shown)  # a loss goes up, and its query is named above
+    assert drawn.index("q0") < drawn.index("<svg") < drawn.index("q2")

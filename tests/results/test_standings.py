@@ -114,6 +114,8 @@ def test_what_cannot_be_found_at_all_is_said_with_what_would_help() -> None:
         ranking.notes[0] == "with 8 queries 3 of these 60 tests can hardly succeed; choose a baseline or fewer metrics"
     )
     assert "choose fewer metrics" in replace(ranking, baseline="s0").notes[0]
+    one = rm.compare(few, {name: runs[name] for name in ("s0", "s1")}, "mrr").ranking
+    assert one.notes[0] == "with 4 queries the test cannot succeed; it needs 6"
 
 
 def test_six_systems_and_four_metrics_print_on_one_screen_and_pairs_on_request() -> None:

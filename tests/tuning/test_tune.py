@@ -2,7 +2,9 @@
 
 import html
 import itertools
+import math
 import random
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -278,3 +280,59 @@ def test_progress_counts_the_settings(capsys: pytest.CaptureFixture[str]) -> Non
     qrels, runs = data(3)
     rm.tune(runs, qrels, "mrr", default="s0", show_progress=True)
     assert "3/3" in capsys.readouterr().err
+
+
+def test_a_default_beyond_the_bounds_is_left_and_the_loss_is_said() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(30)}
+    runs: dict[str, Any] = {
+        "slow": dict.fromkeys(qrels, ("d", "x")),
+        "fast": {query: ("x", "d") if at % 3 else ("d",) for at, query in enumerate(qrels)},
+        "nearly": {query: ("x", "d") if at % 3 else ("d", "x") for at, query in enumerate(qrels)},
+    }
+    found = rm.tune(runs, qrels, "mrr", default="slow", at_most={"map": 0.9})
+    assert (found.winner, found.better, found.as_good) == ("fast", False, ("nearly",))
+    assert found.new_gain_interval.low < found.new_gain < found.new_gain_interval.high < 0
+    assert found.conclusion == (
+        "slow is beyond the bounds; within them, fast has the best mrr. Compared with slow, expect "
+        f"{found.new_gain:.3f} on new questions."
+    )
+    assert "corrected for 2 settings" in str(found)
+    equal = rm.tune({"slow": runs["slow"], "same": runs["slow"]}, qrels, "mrr", default="slow", at_least={"mrr": 1})
+    assert equal.conclusion.startswith("Keep slow")
+    unsure = {**runs["slow"], "q0": ("x", "d")}
+    little = rm.tune({"slow": runs["slow"], "other": unsure}, qrels, "mrr", default="slow", at_most={"map": 0.99})
+    assert little.new_gain_interval.high == 0
+    assert little.conclusion.endswith("on new questions, which these questions cannot tell from 0.")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"level": 95}, ValueError, "level must be strictly between 0 and 1, got 95"),
+        ({"seed": "x"}, TypeError, "seed must be an integer, got 'x'"),
+        ({"resamples": 0}, ValueError, "resamples must be a positive integer, got 0"),
+        ({"at_least": {"map": "high"}}, TypeError, "at_least of map must be a number, got 'high'"),
+        ({"at_most": {"map": math.nan}}, ValueError, "at_most of map must be a number, got nan"),
+        ({"at_least": [("map", 0.2)]}, TypeError, "at_least must map names of metrics to numbers, got list"),
+        ({"parameters": {"k": "abc"}}, TypeError, "the values of k must be a list, got 'abc'"),
+        ({"parameters": {"k": [], "j": [1]}}, ValueError, "there is no value to try of k"),
+        ({"default": {"j": 1}}, ValueError, "default must have a value of each of k, got {'j': 1}"),
+    ],
+)
+def test_what_is_refused_is_refused_before_the_first_setting_is_tried(
+    options: dict[str, Any], error: type[Exception], said: str
+) -> None:
+    def never(**_: Any) -> Any:
+        pytest.fail("a setting was tried")
+
+    with pytest.raises(error, match=re.escape(said)):
+        rm.tune(never, {"q": ["d"]}, "mrr", **{"parameters": {"k": [1, 2]}, "default": {"k": 1}, **options})
+
+
+def test_an_error_names_its_setting() -> None:
+    with pytest.raises(TypeError, match="got NoneType") as caught:
+        rm.tune(lambda **_: None, {"q": ["d"]}, "mrr", parameters={"k": [1, 2]}, default={"k": 1})
+    assert caught.value.__notes__ == ["this is the setting 'k=1'"]
+    found = rm.tune({"a": {"q": ["d"]}, "b": {"q": ["x"]}}, {"q": ["d"]}, "mrr", default="a")
+    with pytest.raises(KeyError, match="there is no setting 'c'; there are a and b"):
+        found["c"]

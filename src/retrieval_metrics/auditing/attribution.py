@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.scoring.score import parameters_of, score
-from retrieval_metrics.scoring.under_rules import fractions, judge_under, refusals, truth_under
+from retrieval_metrics.scoring.under_rules import fractions, refusals, truth_under
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -67,14 +68,14 @@ class Bench:
         self._match = match
         self._retrieved = np.fromiter((query in run for query in truth.queries), np.bool_, len(truth))
         self._fractions = fractions(truth)
-        self._judged: dict[tuple[str, str, bool, str], JudgedRun] = {}
+        self._judged: dict[tuple[str, str, str, str], JudgedRun] = {}
 
     def judged(self, rules: Rules) -> JudgedRun:
         """Return the judged run under some rules."""
-        key = (rules.negative, rules.groups, rules.ties == "input", rules.scores)
+        key = (rules.negative, rules.groups, rules.ties, rules.scores)
         if key not in self._judged:
             truth = truth_under(self.truth, replace(rules, grades="real"))
-            self._judged[key] = judge_under(truth, self._run, self._match, rules)
+            self._judged[key] = judge(truth, self._run, self._match, rules.order)
         return self._judged[key]
 
     def refused(self, rules: Rules) -> BoolArray:

@@ -26,11 +26,11 @@ from retrieval_metrics.command_line.trec_eval_lines import named as trec_eval_na
 from retrieval_metrics.command_line.values import by_query, labels_of, named_value
 from retrieval_metrics.definition.metric import as_metric
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.summary import summary_table
 from retrieval_metrics.scoring.rules import as_rules
-from retrieval_metrics.scoring.under_rules import judge_under
 
 if TYPE_CHECKING:
     import argparse
@@ -111,7 +111,7 @@ def run(given: argparse.Namespace) -> bool:
             asked,
             name,
             given.level,
-            places=lambda: judge_under(as_qrels(truth), origin.run, origin.match, rules),
+            places=lambda: judge(as_qrels(truth), origin.run, origin.match, rules.order),
             per_query=given.per_query,
             summary=not given.no_summary,
         )

@@ -147,7 +147,9 @@ def compare(
         raise TypeError(f"runs must map the name of each system to its run, got {type(runs).__name__}")
     if isinstance(runs, Run) or any(isinstance(run, (list, tuple)) for run in runs.values()):
         raise TypeError("runs must map the name of each system to its run, such as {'bm25': run, ...}; this is one run")
-    require_comparable(list(runs), baseline, unjudged, unseen)
+    if any(isinstance(run, Evaluation) for run in runs.values()):
+        raise TypeError("evaluations have their own judgments; pass only compare({name: evaluation, ...})")
+    require_comparable(list(runs), terms)
     truth = as_qrels(truths)
     options: dict[str, Any] = {
         "semantics": semantics,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args
 
 from retrieval_metrics.argument_names import argument, in_python, named
+from retrieval_metrics.checks import integer, positive_integer, positive_number, proportion
 from retrieval_metrics.comparing.common_ground import common_ground
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.comparing.paired_tests import common_clusters, pairs_of, ranking_metrics, tested
@@ -15,6 +16,7 @@ from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.results.aligned import Aligned
 from retrieval_metrics.results.differences import Differences
 from retrieval_metrics.results.room import budgets_used
+from retrieval_metrics.scoring.rules import UnjudgedRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.results.scores import Scores
 
-RESAMPLES = 10_000
+LEVEL, RESAMPLES = 0.95, 10_000
+UNJUDGED = ("bounds", *get_args(UnjudgedRule))
 FINENESS = 5
 """With a choice from many pairs, the smallest p value is at most a fifth of what a finding needs."""
 
@@ -63,9 +66,9 @@ def compare_evaluations(
         TypeError: As in `compare`.
         ValueError: If they have no query or no metric in common or different rules, or as in `compare`.
     """
+    require_comparable(list(evaluations), terms)
     if terms.get("unjudged") not in {None, "bounds"}:
         refuse_fixed(["unjudged"])
-    require_comparable(list(evaluations), terms.get("baseline"), terms.get("unjudged"), terms.get("unseen"))
     whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
     wanted = None if metrics is None else as_metrics(metrics, computed=False)
     scores, common, notes = common_ground(whole, wanted)
@@ -78,7 +81,7 @@ def compare_scores(
     notes: Sequence[str] = (),
     *,
     baseline: str | None = None,
-    level: float = 0.95,
+    level: float = LEVEL,
     resamples: int = RESAMPLES,
     seed: int = 0,
     margin: float | None = None,
@@ -139,20 +142,30 @@ def refuse_fixed(options: Iterable[str]) -> None:
         )
 
 
-def require_comparable(
-    systems: Sequence[str],
-    baseline: str | None,
-    unjudged: str | None,
-    unseen: int | Mapping[QueryId, int] | None,
-) -> None:
-    """Raise before any work if there is nothing to compare, or nothing for an option to do.
+def require_comparable(systems: Sequence[Any], terms: Terms) -> None:
+    """Raise before any work if systems cannot be compared on these terms.
 
     Raises:
-        ValueError: If there are fewer than two systems, none has the baseline's name, or relevant documents that nobody
-            retrieved are assumed where no bounds are computed.
+        TypeError: If the name of a system is not text, or a term is of another type.
+        ValueError: If there are fewer than two systems, none has the baseline's name, a term is out of range, or
+            relevant documents that nobody retrieved are assumed where no bounds are computed.
     """
-    pairs_of(systems, baseline)
-    if unseen is not None and unjudged != "bounds":
+    for name in systems:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a system must be text, got {name!r} ({type(name).__name__})")
+        if not name.strip():
+            raise ValueError(f"the name of a system must not be empty, got {name!r}; sentences and charts name it")
+    pairs_of(systems, terms.get("baseline"))
+    proportion(terms.get("level", LEVEL), "level")
+    positive_integer(terms.get("resamples", RESAMPLES), "resamples")
+    if (seed := integer(terms.get("seed", 0), "seed")) < 0:
+        raise ValueError(f"{named('seed')} must be 0 or more, got {seed}")
+    if (margin := terms.get("margin")) is not None:
+        positive_number(margin, "margin")
+    unjudged = terms.get("unjudged")
+    if unjudged not in (None, *UNJUDGED):
+        raise ValueError(f"{named('unjudged')} must be one of {', '.join(UNJUDGED)}, or None, got {unjudged!r}")
+    if terms.get("unseen") is not None and unjudged != "bounds":
         raise ValueError(
             f"{argument('unseen')} has a meaning only with {argument('unjudged', 'bounds')}"
             + in_python(f", got unjudged={unjudged!r}")

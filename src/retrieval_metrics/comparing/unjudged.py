@@ -117,9 +117,9 @@ def _first(rankings: Rankings, ranking: Any, k: int | None) -> list[DocumentId]:
     ids = rankings.ids(ranking)
     if k is None or len(ids) <= k:
         return ids
-    if rankings.ties != "expected" or not isinstance(ranking, Mapping):
+    if rankings.order.ties != "expected" or not isinstance(ranking, Mapping):
         return ids[:k]
-    scores = in_single_precision(ranking) if rankings.single_precision else ranking
+    scores = in_single_precision(ranking) if rankings.order.single_precision else ranking
     return [document for document in ids if scores[document] >= scores[ids[k - 1]]]
 
 

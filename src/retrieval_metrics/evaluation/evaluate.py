@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics, relevant_from
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.hidden_calls import hidden_calls
 from retrieval_metrics.evaluation.scored_run import scored_run
-from retrieval_metrics.evaluation.unplaced import warn_of_unplaced
+from retrieval_metrics.evaluation.suspicious import warn_of_run
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.judging.with_documents import with_documents
-from retrieval_metrics.results.clustered import said_of_few
-from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_queries
 from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-    from retrieval_metrics.aliases import QueryId
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
-    from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules
 
 
@@ -101,44 +94,5 @@ def evaluate(
     scores = scored_run(truth, run, chosen, rules, matching)
     if (known := clusters_of(qrels, truth, clusters)) is not None:
         scores = scores.clustered(known)
-    _warn(scores)
+    warn_of_run(scores, stacklevel=3)
     return Evaluation(scores)
-
-
-def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:
-    if not errors:
-        return ""
-    query, error = next(iter(errors.items()))
-    return f"; the retriever failed for {len(errors)} of them, for example {query!r}: {type(error).__name__}: {error}"
-
-
-def _warn(scores: Scores) -> None:
-    origin = scores.needed_origin("warned of")
-    judged, run = origin.judged, origin.run
-    counts, rules = scores.counts, scores.rules
-    if counts["missing"]:
-        first = judged.qrels.queries[int((judged.n_retrieved == 0).argmax())]
-        treatment = "they score 0" if rules.missing == "zero" else "those not in the run are left out"
-        warnings.warn(
-            f"nothing was retrieved for {counts['missing']} of {counts['queries']} judged queries, for example "
-            f"{first!r}; {treatment}{_said_of_failures(failed_queries(judged, run))}",
-            RetrievalWarning,
-            stacklevel=3,
-        )
-    warn_of_unplaced(judged, stacklevel=4)
-    if scores.clusters is not None and not scores.clusters.by_source:
-        for said in said_of_few(scores.clusters):
-            warnings.warn(said, RetrievalWarning, stacklevel=3)
-    if hidden := hidden_calls(scores.metrics, run):
-        warnings.warn(hidden, RetrievalWarning, stacklevel=3)
-    if judged.is_empty and not judged.unplaced:  # which was said with them
-        hint = (
-            "do the items have the texts, sources and offsets that the judgments need?"
-            if judged.qrels.has_pieces
-            else OTHER_IDS
-        )
-        warnings.warn(
-            f"{NOTHING_FOUND}; {hint} The qrels have, for example, {judged.qrels.documents[:3]!r}",
-            RetrievalWarning,
-            stacklevel=3,
-        )

@@ -64,5 +64,5 @@ def evaluate_ranking(
         truth = truth.with_largest_grade(max_grade)
     else:
         refuse_unknown_scale(chosen, "one ranking", "pass max_grade=, or write it into the name: {name}(max_grade=3)")
-    judged = judge(truth, {_QUERY: retrieved}, match, STANDARD.ties)
+    judged = judge(truth, {_QUERY: retrieved}, match, STANDARD.order)
     return ByMetric({str(metric): float(score(judged, metric, STANDARD).values[0]) for metric in chosen})

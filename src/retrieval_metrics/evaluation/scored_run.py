@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.results.counts import count
 from retrieval_metrics.results.record import Origin
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.scoring.score import score
-from retrieval_metrics.scoring.under_rules import judge_under, refuse, truth_under
+from retrieval_metrics.scoring.under_rules import refuse, truth_under
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,7 +50,7 @@ def scored_run(
     truth = truth_under(truth, rules)
     if scale is not None:
         truth = truth.with_largest_grade(scale)
-    judged = judge_under(truth, run, match, rules)
+    judged = judge(truth, run, match, rules.order)
     refuse(judged, rules)
     scored = [score(judged, metric, rules) for metric in metrics]
     scores = Scores(

@@ -9,9 +9,8 @@ from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.definition.largest_grade import refuse_unknown_scale
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.evaluation.evaluate import evaluate
-from retrieval_metrics.evaluation.hidden_calls import hidden_calls
 from retrieval_metrics.evaluation.scored_run import scored_run
-from retrieval_metrics.evaluation.unplaced import warn_of_unplaced
+from retrieval_metrics.evaluation.suspicious import hidden_calls, warn_of_unplaced
 from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun, Seen

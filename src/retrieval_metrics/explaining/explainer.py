@@ -20,6 +20,7 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.retrieved import Retrieved, identity
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.judging.judge import judge
+from retrieval_metrics.judging.ranking_order import BY_ID
 from retrieval_metrics.presentation.numbers import listed
 from retrieval_metrics.results.by_metric import ByMetric
 
@@ -167,7 +168,7 @@ class Explainer:
             return set()
         truth: Any = {query: [piece]}
         found: Any = {query: items}
-        ranks = judge(as_qrels(truth), found, self.rankings.matching, "docid").ranks
+        ranks = judge(as_qrels(truth), found, self.rankings.matching, BY_ID).ranks
         return {identity(items[rank - 1]) for rank in ranks.rank.tolist()}
 
     def results(self, explained: Explained, k: int | None = None) -> tuple[Result, ...]:

@@ -105,7 +105,8 @@ def _plain(judgments: Any, query: QueryId) -> Graded | list[Graded]:
                 f"of groups, got {type(judgments).__name__}"
             )
         judgments = judgments.tolist()
-    judgments = _listed(judgments)
+    if isinstance(judgments, (set, frozenset)):
+        judgments = in_order(judgments)
     if any(isinstance(entry, NESTED) for entry in judgments):
         return [_group(group, number, query) for number, group in enumerate(judgments, start=1)]
     return dict.fromkeys(judgments, 1.0)
@@ -114,10 +115,6 @@ def _plain(judgments: Any, query: QueryId) -> Graded | list[Graded]:
 def in_order(entries: Iterable[Any]) -> list[Any]:
     """Return the entries of a set in an order that is the same in every process."""
     return sorted(entries, key=lambda one: (type(one).__name__, repr(one)))
-
-
-def _listed(entries: Any) -> Any:
-    return in_order(entries) if isinstance(entries, (set, frozenset)) else entries
 
 
 def _group(group: Any, number: int, query: QueryId) -> Graded:
@@ -130,7 +127,8 @@ def _group(group: Any, number: int, query: QueryId) -> Graded:
         raise ValueError(f"group {number} of query {query!r} is empty, so nothing could ever satisfy it; leave it out")
     if isinstance(group, Mapping):
         return group
-    group = _listed(group)
+    if isinstance(group, (set, frozenset)):
+        group = in_order(group)
     for document in group:
         if isinstance(document, NESTED):
             raise TypeError(

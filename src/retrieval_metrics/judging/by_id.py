@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.budget import Lengths
+    from retrieval_metrics.judging.ranking_order import RankOrder
 
 EXACT = 2.0**53
 """Integers beyond this limit tie if their nearest floats do, as in columns and files."""
@@ -41,25 +42,21 @@ FEW = 8
 """The number of first scores that tell whether a run is stored best first."""
 
 
-def judge_by_id(
-    qrels: Qrels, run: RunMapping, ties: str, lengths: Lengths | None = None, *, single_precision: bool = False
-) -> JudgedRun:
+def judge_by_id(qrels: Qrels, run: RunMapping, order: RankOrder, lengths: Lengths | None = None) -> JudgedRun:
     """Find the judged documents of every query in its ranking.
 
     Args:
         qrels: The judgments.
         run: Per query a list of document ids, best first, or a mapping of document ids to scores. Queries without
             judgments are ignored.
-        ties: Equal scores are ordered by document id, descending (`"docid"`), or keep the order of the mapping
-            (`"input"`).
+        order: How scored documents are put in order.
         lengths: The lengths of the retrieved items, if known.
-        single_precision: Whether scores are equal if their nearest numbers of 32 bits are.
 
     Raises:
         TypeError: If a ranking is of another type, or the ids of the run and the judgments are of different types.
         ValueError: If a score is NaN or infinite.
     """
-    finder = _Finder(qrels, ties, single_precision=single_precision)
+    finder = _Finder(qrels, order)
     n_retrieved = [0] * len(qrels)
     id_types: set[type] = set()
     rankings: Mapping[Any, Any] = run
@@ -90,11 +87,10 @@ class NoId:
 class _Finder:
     """Looks up the judged documents and collects their ranks."""
 
-    def __init__(self, qrels: Qrels, ties: str, *, single_precision: bool) -> None:
+    def __init__(self, qrels: Qrels, order: RankOrder) -> None:
         self.qrels = qrels
-        self.single_precision = single_precision
         self.documents, self.bounds = qrels.documents, qrels.bounds
-        self.ties = ties
+        self.by_document_id, self.single_precision = order.ties != "input", order.single_precision
         self.found: list[int] = []
         self.above: list[int] = []
         self.tied: dict[int, tuple[int, int]] = {}
@@ -139,14 +135,14 @@ class _Finder:
         for document, score in ranking.items():
             if (block := blocks.get(float(score))) is not None:
                 block.append(str(document))
-        if self.ties == "docid":
+        if self.by_document_id:
             for block in blocks.values():
                 block.sort()
         for place, score in tied.items():
             block = blocks[score]
             self.tied[place] = len(block), self.above[place] + 1
             document = str(self.qrels.documents[self.found[place]])
-            if self.ties == "docid":
+            if self.by_document_id:
                 self.above[place] += len(block) - bisect_right(block, document)
             else:
                 self.above[place] += block.index(document)

@@ -22,20 +22,17 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.judging.ranking_order import RankOrder
 
 
-def judge(
-    qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, ties: str, *, single_precision: bool = False
-) -> JudgedRun:
+def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, order: RankOrder) -> JudgedRun:
     """Join judgments and rankings.
 
     Args:
         qrels: The judgments: ids, or pieces such as quotes and spans.
         run: Per query a ranking: ids, best first, ids with scores, or a list of `Retrieved`, best first. Or a `Run`.
         match: What an id of the judgments is compared with, or a `Matching` with more options.
-        ties: How `judge_by_id` orders documents of equal score. For any order but the default, a `Run` is read query by
-            query.
-        single_precision: Whether scores are equal if their nearest numbers of 32 bits are.
+        order: How scored documents are put in order. If equal scores keep theirs, a `Run` is read query by query.
 
     Raises:
         TypeError: If a ranking has another type, or lacks what the judgments need.
@@ -48,14 +45,14 @@ def judge(
                 + " holds only ids, which can only be matched by id; "
                 + in_python("pass lists of Retrieved per query", ROWS_OF_ITEMS)
             )
-        if ties == "docid" and not forked_from_polars():
-            return judge_by_column(qrels, columns_in_single_precision(run) if single_precision else run)
-        return judge_by_id(qrels, run.as_dict(), ties, single_precision=single_precision)
+        if order.ties != "input" and not forked_from_polars():
+            return judge_by_column(qrels, columns_in_single_precision(run) if order.single_precision else run)
+        return judge_by_id(qrels, run.as_dict(), order)
     first = _first_ranking(run)
     if match == "id" and not qrels.has_pieces and not _holds_items(first):
         calls = calls_of(run)
         lengths = Lengths(qrels.queries, {}, None, calls) if calls or first is None else None
-        return judge_by_id(qrels, run, ties, lengths, single_precision=single_precision)
+        return judge_by_id(qrels, run, order, lengths)
     # Imported here because evaluating ids never needs it.
     from retrieval_metrics.judging.matching.by_piece import judge_items  # noqa: PLC0415
     from retrieval_metrics.judging.matching.matching import as_matching  # noqa: PLC0415

@@ -127,12 +127,6 @@ class JudgedRun:
             lengths=self.lengths,
         )
 
-    def with_ties_joined(self) -> JudgedRun:
-        """Return the judged run with all documents of a tie at its first rank."""
-        in_qrels = np.argsort(self.items.document)
-        document, tied, first = (column[in_qrels] for column in (self.items.document, *self.items[4:]))
-        return self.with_items(Items.ordered(self.qrels, document, first, tied, first))
-
     def with_repeats(self, rule: str) -> JudgedRun:
         """Return the judged run with repeated documents treated by a rule; see `Rules.repeats`."""
         # Pieces have no repeats to count: an item can satisfy a piece again without repeating an id.

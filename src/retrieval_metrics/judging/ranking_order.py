@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import islice
 from operator import gt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.run import Run
@@ -19,25 +19,40 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.matching.matching import Key, Matching
 
 
-def ranked(scores: Mapping[Any, float], ties: str, *, single_precision: bool = False) -> list[Any]:
+class RankOrder(NamedTuple):
+    """How scored documents are put in order: by score, descending.
+
+    Attributes:
+        ties: Equal scores are ordered by document id as text, descending, as in trec_eval (`"docid"`), or keep the
+            order of the mapping (`"input"`). Where they are in no order (`"expected"`), they are listed by id.
+        single_precision: Whether scores are equal if their nearest numbers of 32 bits are.
+    """
+
+    ties: Literal["docid", "input", "expected"]
+    single_precision: bool = False
+
+
+BY_ID = RankOrder("docid")
+AS_GIVEN = RankOrder("input")
+
+
+def ranked(scores: Mapping[Any, float], order: RankOrder) -> list[Any]:
     """Return the ids of a scored ranking, best first.
 
     Args:
         scores: The score of each id.
-        ties: Equal scores keep the order of the mapping (`"input"`); otherwise they are ordered by id as text,
-            descending, as in trec_eval.
-        single_precision: Whether scores are equal if their nearest numbers of 32 bits are.
+        order: The rank order.
 
     Example:
-        >>> ranked({"a": 1.0, "b": 2.0, "c": 1.0}, "docid"), ranked({"a": 1.0, "b": 2.0, "c": 1.0}, "input")
+        >>> ranked({"a": 1.0, "b": 2.0, "c": 1.0}, BY_ID), ranked({"a": 1.0, "b": 2.0, "c": 1.0}, AS_GIVEN)
         (['b', 'c', 'a'], ['b', 'a', 'c'])
     """
     # As floats, because integers of more than 53 bits tie if their nearest floats do, as in columns and files.
-    numbers = rounded(scores.values()).tolist() if single_precision else list(map(float, scores.values()))
+    numbers = rounded(scores.values()).tolist() if order.single_precision else list(map(float, scores.values()))
     if all(map(gt, numbers, islice(numbers, 1, None))):
         return list(scores)  # stored best first, as most runs are
     ids = list(scores)
-    if ties == "input" or len(set(numbers)) == len(numbers):
+    if order.ties == "input" or len(set(numbers)) == len(numbers):
         return [ids[at] for at in sorted(range(len(ids)), key=numbers.__getitem__, reverse=True)]
     return [one for _, _, one in sorted(zip(numbers, map(str, ids), ids, strict=True), reverse=True)]
 
@@ -48,17 +63,13 @@ class Rankings:
     Attributes:
         run: The evaluated run.
         matching: What the ids of the judgments were compared with.
-        ties: How equal scores are ordered; see `ranked`.
-        single_precision: Whether scores are equal if their nearest numbers of 32 bits are.
+        order: How scored documents are put in order.
     """
 
-    def __init__(
-        self, run: Mapping[Any, Any], match: str | Key | Matching, ties: str, *, single_precision: bool = False
-    ) -> None:
+    def __init__(self, run: Mapping[Any, Any], match: str | Key | Matching, order: RankOrder) -> None:
         self.run = run
-        self.single_precision = single_precision
         self.matching = as_matching(match)
-        self.ties = ties
+        self.order = order
 
     def of(self, queries: Iterable[QueryId]) -> Iterator[tuple[QueryId, Any]]:
         """Yield the queries with their rankings, empty if there is none; a file is read once."""
@@ -78,7 +89,7 @@ class Rankings:
     def ids(self, ranking: Any) -> list[DocumentId]:
         """Return the ids of a ranking in rank order."""
         if isinstance(ranking, Mapping):
-            return ranked(ranking, self.ties, single_precision=self.single_precision)
+            return ranked(ranking, self.order)
         ids = (
             [self._id(item) for item in ranking] if isinstance(next(iter(ranking), None), Retrieved) else list(ranking)
         )

@@ -12,6 +12,7 @@ from retrieval_metrics.definition.metric import Metric, parse_computed
 from retrieval_metrics.inputs.entries import of_id
 from retrieval_metrics.inputs.item_keys import key_of
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.keeping.document import WITHOUT_DIGEST, Lines, Section, write_document
 from retrieval_metrics.keeping.question_sets import of_qrels, questions_of
@@ -21,7 +22,6 @@ from retrieval_metrics.keeping.runs import of_run, run_of
 from retrieval_metrics.results.record import Origin
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.totals import Totals
-from retrieval_metrics.scoring.under_rules import judge_under
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -247,7 +247,7 @@ def _origin_of(said: Any, document: Document, texts: list[str], rules: Any, othe
             qrels = qrels.with_largest_grade(largest)
         if not isinstance(match, Matching):
             key_of(match)
-        return Origin(judge_under(qrels, run, match, rules), run, match, rounds)
+        return Origin(judge(qrels, run, match, rules.order), run, match, rounds)
 
 
 def _of_totals(totals: Totals) -> Section:

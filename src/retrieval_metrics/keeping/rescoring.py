@@ -8,9 +8,8 @@ import numpy as np
 
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.judging.judge import calls_of
+from retrieval_metrics.judging.judge import calls_of, judge
 from retrieval_metrics.scoring.score import score
-from retrieval_metrics.scoring.under_rules import judge_under
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import FloatArray, IntArray
@@ -75,4 +74,4 @@ def _judged_again(scores: Scores, origin: Origin, rows: IntArray) -> JudgedRun:
     run = {query: origin.run[query] for query in queries if query in origin.run}
     calls = {query: found for query, found in calls_of(origin.run).items() if query in run}
     again = RetrievedRun(run, calls=calls) if calls else run
-    return judge_under(few.with_largest_grade(truth.largest_grade), again, origin.match, scores.rules)
+    return judge(few.with_largest_grade(truth.largest_grade), again, origin.match, scores.rules.order)

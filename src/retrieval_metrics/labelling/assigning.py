@@ -35,7 +35,7 @@ def shared_out(items: Sequence[Pooled], people: Iterable[str], overlap: float, s
     """
     if isinstance(people, str):
         raise TypeError(f"people must be a list of names, got the text {people!r}; for one person: [{people!r}]")
-    names = list(people)
+    names = [name.strip() if isinstance(name, str) else name for name in people]
     if odd := [name for name in names if not isinstance(name, str)]:
         raise TypeError(f"people must be names, got {odd[0]!r} ({type(odd[0]).__name__})")
     if not names or not all(name.strip() for name in names) or len(set(names)) < len(names):

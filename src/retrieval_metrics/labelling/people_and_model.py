@@ -188,15 +188,19 @@ class Agreement(Printed):
 
     @property
     def near_chance(self) -> bool:
-        """Whether the agreement is hardly better than chance."""
+        """Whether the agreement is hardly better than chance, or nothing shows that it is."""
         value, (low, _) = self.weighted_kappa
         return not value > NEAR_CHANCE or not low > 0
 
     @property
     def beside_chance(self) -> str:
-        """How an agreement near chance compares with it: hardly better, or worse if its whole interval is below 0."""
-        worse = self.weighted_kappa.interval.high < 0
-        return "worse than chance; is a scale turned round?" if worse else "hardly better than chance"
+        """How an agreement near chance compares with it: hardly better, worse, or not to be told."""
+        value, (low, high) = self.weighted_kappa
+        if math.isnan(value):
+            return "no evidence: both gave every document one and the same grade"
+        if math.isnan(low):
+            return "not to be told from chance, from so few queries"
+        return "worse than chance; is a scale turned round?" if high < 0 else "hardly better than chance"
 
     @property
     def disagreements(self) -> dict[tuple[QueryId, DocumentId], tuple[float, float]]:

@@ -74,7 +74,7 @@ def pool(
     ranks: dict[Any, dict[Any, dict[str, int]]] = {query: {} for query in texts}
     contents: dict[Any, str | None] = {}
     for name, run in named.items():
-        rankings = Rankings(run, match, STANDARD.ties)
+        rankings = Rankings(run, match, STANDARD.order)
         for query, ranking in rankings.of(texts):
             for rank, (document, item) in enumerate(rankings.first(ranking, k), start=1):
                 if document is None:

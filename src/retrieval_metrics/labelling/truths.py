@@ -162,7 +162,7 @@ def _ungraded(runs: Mapping[str, Any], truth: Qrels, k: int, match: Any) -> tupl
     known = truth.graded()
     seen: dict[Any, set[Any]] = {query: set() for query in known}
     for run in runs.values():
-        found = Rankings(run, match, STANDARD.ties)
+        found = Rankings(run, match, STANDARD.order)
         for query, ranking in found.of(known):
             seen[query].update(found.ids(ranking)[:k])
     return sum(len(held - known[query].keys()) for query, held in seen.items()), sum(map(len, seen.values()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import positive_integer
@@ -65,13 +66,14 @@ class Spending:
         )
         if count_tokens is not None and not callable(count_tokens):
             raise TypeError(f"count_tokens must return the number of tokens of a text, got {count_tokens!r}")
-        self._count = count_tokens or _estimated
+        self._count_tokens = count_tokens or _estimated
 
     def start(self, prompt: str) -> None:
         """Count a call before it is made.
 
         Raises:
             BudgetSpentError: If the budget does not allow the call.
+            TypeError: If what counts tokens returns anything but a number from 0.
         """
         tokens = self._count(prompt)
         if self._budget is not None and self._calls.made >= self._budget:
@@ -87,6 +89,12 @@ class Spending:
     def end(self, reply: str) -> None:
         """Count the tokens of a reply."""
         self._calls.reply_tokens += self._count(reply)
+
+    def _count(self, text: str) -> int:
+        count = self._count_tokens(text)
+        if isinstance(count, bool) or not isinstance(count, Real) or not count >= 0:
+            raise TypeError(f"count_tokens must return the number of tokens of a text, got {count!r}")
+        return count
 
     @property
     def _tokens(self) -> int:

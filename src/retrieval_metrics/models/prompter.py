@@ -137,7 +137,7 @@ class Prompter:
             count_tokens: Returns the number of tokens of a text; None counts one token for every four characters.
 
         Raises:
-            TypeError: If `model` is not a model, or a number has another type.
+            TypeError: If `model` is not a model, its name is no text, or a number has another type.
             ValueError: If a number is not positive, `retries` is negative, the file is not a cache, or there is a cache
                 but no name of the model.
             ImportError: If the model belongs to a host whose integration is not installed.
@@ -145,6 +145,8 @@ class Prompter:
         prompt = how_to_prompt(model)
         self._takes_schema = takes_schema(prompt)
         self._caller = Caller(prompt, what="model", timeout=timeout, retries=retries)
+        if model_name is not None and (not isinstance(model_name, str) or not model_name.strip()):
+            raise TypeError(f"model_name must be a text that names the model, got {model_name!r}")
         self.model_name = name_of(model) if model_name is None else model_name
         if cache is not None and not self.model_name:
             raise ValueError(

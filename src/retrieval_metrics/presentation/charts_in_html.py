@@ -183,13 +183,13 @@ def changes(chart: Changes) -> str:
     parts = list(zip(("gain", "tie", "loss"), chart.counts, said, strict=True))
     bar = "".join(f'<span class="{kind}" style="flex:{number}"></span>' for kind, number, _ in parts if number)
     key = "".join(f'<span><i class="{kind}"></i>{words}</span>' for kind, _, words in parts)
-    up, down = (
-        escape(", ".join(f"{name} {numbers.signed(change)}" for name, change in moved))
-        for moved in (chart.gained, chart.dropped)
+    gained, dropped = (
+        f'<div class="{style}">{escape(", ".join(f"{name} {numbers.signed(change)}" for name, change in moved))}</div>'
+        for style, moved in (("moved", chart.gained), ("moved last", chart.dropped))
     )
+    above, below = (gained, dropped) if chart.sign > 0 else (dropped, gained)  # beside the bars of those queries
     content = (
-        f'<div class="moved">{up}</div>{picture}<div class="moved last">{down}</div>'
-        f'<div class="shares" aria-hidden="true">{bar}</div><div class="axis counts">{key}</div>'
+        f'{above}{picture}{below}<div class="shares" aria-hidden="true">{bar}</div><div class="axis counts">{key}</div>'
     )
     return _figure(chart.title, chart.title, f'{content}<p class="notes">{escape(label)}</p>')
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.pytrec_eval.asked import asked
 from retrieval_metrics.pytrec_eval.measure_values import MeasureValues
 from retrieval_metrics.scoring.rules import TREC_EVAL
-from retrieval_metrics.scoring.under_rules import judge_under, refuse, truth_under
+from retrieval_metrics.scoring.under_rules import refuse, truth_under
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -83,12 +84,12 @@ class RelevanceEvaluator:
         qrels = self._qrels
         if qrels is None or not self._asked:
             return {}
-        judged = judge_under(truth_under(qrels, TREC_EVAL), scores, "id", TREC_EVAL)
+        judged = judge(truth_under(qrels, TREC_EVAL), scores, "id", TREC_EVAL.order)
         refuse(judged, TREC_EVAL)
         if self._judged_only:
             condensed = judged.condensed()
             return MeasureValues(condensed, self._level, lambda: condensed).of(self._asked)
-        return MeasureValues(judged, self._level, lambda: judge_under(qrels, scores, "id", TREC_EVAL)).of(self._asked)
+        return MeasureValues(judged, self._level, lambda: judge(qrels, scores, "id", TREC_EVAL.order)).of(self._asked)
 
 
 def _require_whole_grades(judged: Mapping[str, Mapping[str, Any]]) -> None:

@@ -114,7 +114,7 @@ def match(qrels: QuestionsOrQrels, run: RunMapping, match: str | Key | Matching 
     """
     truth = as_qrels(qrels)
     common_queries(run, truth)
-    items = judge(truth, run, match, STANDARD.ties).items
+    items = judge(truth, run, match, STANDARD.order).items
     rank = dict(zip(items.document.tolist(), items.rank.tolist(), strict=True))
     return Matches(
         [

@@ -10,9 +10,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from retrieval_metrics.checks import data_frame
+from retrieval_metrics.inputs.locating import locate
 from retrieval_metrics.inputs.pieces import Piece, Span
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.sources import locate
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.judging.matching.places import Locator
 from retrieval_metrics.judging.matching.stretches import merged

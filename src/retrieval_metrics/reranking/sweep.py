@@ -100,7 +100,7 @@ def mmr_sweep(
         raise ValueError("there are no lambdas to try; pass at least one, such as lambdas=[0.3, 0.5, 0.7]")
     chosen = as_metrics([f"ndcg@{k}", f"recall@{k}", f"alpha_ndcg@{k}"] if metrics is None else metrics)
     truth = as_qrels(qrels)
-    judge(truth, run, "id", STANDARD.ties)  # refuses invalid rankings and scores by name
+    judge(truth, run, "id", STANDARD.order)  # refuses invalid rankings and scores by name
     candidates = [_Candidates(query, run, vectors, query_vectors) for query in truth.queries if query in run]
     first: dict[Any, list[Any]] = {each.query: each.items[:k] for each in candidates}
     retrieved = evaluate(truth, first or run, chosen)
@@ -201,7 +201,7 @@ class _Candidates:
         ranking = run[query]
         self.query = query
         scores = ranking if isinstance(ranking, Mapping) else None
-        self.items: list[Any] = list(ranking) if scores is None else ranked(scores, STANDARD.ties)
+        self.items: list[Any] = list(ranking) if scores is None else ranked(scores, STANDARD.order)
         names = [item.id if isinstance(item, Retrieved) else item for item in self.items]
         rows = [_vector(vectors, name, f"candidate {name!r} of query {query!r}") for name in names]
         self.vectors = matrix(rows, f"the vectors of the candidates of query {query!r}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.statistics import (
     Detectable,
@@ -199,7 +200,12 @@ class Difference:
         return Units.of(self.values, self.clusters)
 
     def moved(self, n: int = 5) -> list[tuple[QueryId, float]]:
-        """Return the `n` queries with the largest differences in either direction; equal queries are left out."""
+        """Return the `n` queries with the largest differences in either direction; equal queries are left out.
+
+        Raises:
+            ValueError: If `n` is not positive.
+        """
+        positive_integer(n, "n")
         order = np.argsort(-np.abs(self.values), kind="stable")[:n].tolist()
         return [(self.queries[at], float(self.values[at])) for at in order if self.values[at] != 0]
 

@@ -234,8 +234,8 @@ class Scores(Record):
 
     def rankings(self, done: str) -> Rankings:
         """Return the rankings of the run in the order in which they were scored; see `needed_origin`."""
-        origin, rules = self.needed_origin(done), self.rules
-        return Rankings(origin.run, origin.match, rules.ties, single_precision=rules.scores == "single")
+        origin = self.needed_origin(done)
+        return Rankings(origin.run, origin.match, self.rules.order)
 
     @property
     def query_texts(self) -> QueryTexts:

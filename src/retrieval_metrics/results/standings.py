@@ -173,11 +173,9 @@ class Standings(Printed):
             these = f"{self.impossible:,} of these {tests} can hardly succeed"
             advice = "choose fewer metrics" if self.baseline is not None else "choose a baseline or fewer metrics"
             if self.units < (fewest := fewest_units(self.level)):
-                these, advice = f"none of these {tests} can succeed", f"one test alone needs {fewest}"
-            said.insert(
-                0,
-                f"with {numbers.queries(self.units)} {these}; {advice}",
-            )
+                these = f"none of these {tests} can succeed" if self.tests > 1 else "the test cannot succeed"
+                advice = f"one test alone needs {fewest}" if self.tests > 1 else f"it needs {fewest}"
+            said.insert(0, f"with {numbers.queries(self.units)} {these}; {advice}")
         return said
 
     def __repr__(self) -> str:

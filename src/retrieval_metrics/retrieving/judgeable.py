@@ -10,6 +10,7 @@ from retrieval_metrics.checks import id_kind, same_kind
 from retrieval_metrics.inputs.item_keys import key_of
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.judge import judge
+from retrieval_metrics.judging.ranking_order import BY_ID
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import QueryId
@@ -29,7 +30,7 @@ class Judgeable:
                 short.
         """
         nothing: Any = dict.fromkeys(qrels.queries, ())
-        judge(qrels, nothing, match, "docid")
+        judge(qrels, nothing, match, BY_ID)
         self._qrels = qrels
         self._key = key_of(match)
         self._by = match if isinstance(match, str) or callable(match) else match.by

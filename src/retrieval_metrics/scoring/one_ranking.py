@@ -12,6 +12,7 @@ from retrieval_metrics.checks import integer
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.judging.by_id import judge_by_id
+from retrieval_metrics.judging.ranking_order import AS_GIVEN
 from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.scoring.score import score
 
@@ -53,7 +54,7 @@ def score_one(
     missing = _missing(list(grades.values()), n_relevant, ideal)
     missing += [0.0] * _lacking(sum(grade <= 0 for grade in grades.values()), n_nonrelevant, "not relevant")
     truth = Qrels({0: grades | dict(enumerate(missing, start=len(listed)))})
-    judged = judge_by_id(truth, {0: range(len(listed))}, "input")
+    judged = judge_by_id(truth, {0: range(len(listed))}, AS_GIVEN)
     return float(score(judged, metric, STANDARD).values[0])
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, get_args
 
+from retrieval_metrics.judging.ranking_order import RankOrder
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -87,6 +89,11 @@ class Rules:
             for name, value in changed.items():
                 if value not in _CHOICES[name]:
                     _refuse(name, value)
+
+    @property
+    def order(self) -> RankOrder:
+        """How scored documents are put in order."""
+        return RankOrder(self.ties, self.scores == "single")
 
     def of(self, metric: str) -> Rules:
         """Return the rules for one metric, with its exceptions applied.

@@ -7,15 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.argument_names import argument
-from retrieval_metrics.judging.judge import judge
 
 if TYPE_CHECKING:
     from retrieval_metrics.aliases import BoolArray
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
 
 
@@ -30,12 +26,6 @@ def truth_under(truth: Qrels, rules: Rules) -> Qrels:
     if rules.grades == "integer":
         truth.require_integer_grades(rules.name)
     return truth.flattened() if rules.groups == "flatten" else truth
-
-
-def judge_under(truth: Qrels, run: RunMapping | Run, match: str | Key | Matching, rules: Rules) -> JudgedRun:
-    """Join judgments and rankings; equal scores are ordered by document id, unless the rules keep the given order."""
-    ties = "input" if rules.ties == "input" else "docid"
-    return judge(truth, run, match, ties, single_precision=rules.scores == "single")
 
 
 def refuse(judged: JudgedRun, rules: Rules) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.inputs.ranking import as_list, refuse_bad_score
 from retrieval_metrics.inputs.retrieved import identity
-from retrieval_metrics.judging.ranking_order import ranked
+from retrieval_metrics.judging.ranking_order import BY_ID, ranked
 from retrieval_metrics.presentation.numbers import count
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def first_line(error: str | BaseException) -> str:
 
 def in_order(ranking: Ranking) -> Sequence[Any]:
     """Return the items of a ranking, best first; of equal scores, the greater id as text first, as in trec_eval."""
-    return ranked(ranking, "docid") if isinstance(ranking, Mapping) else as_list(ranking, "a call")
+    return ranked(ranking, BY_ID) if isinstance(ranking, Mapping) else as_list(ranking, "a call")
 
 
 def _share(part: int, whole: int) -> float:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SECONDS = "seconds"
 """The name of the time of a query among the bounds."""
+NAMED = 6
+"""How many settings an error names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +120,11 @@ class Choice:
         return found is not None and found.significant and found.mean > 0
 
     def __getitem__(self, name: str) -> TriedSetting:
-        return next(one for one in self.settings if one.name == name)
+        found = next((one for one in self.settings if one.name == name), None)
+        if found is None:
+            names = numbers.listed([one.name for one in self.settings], NAMED)
+            raise KeyError(f"there is no setting {name!r}; there are {names}")
+        return found
 
     @property
     def conclusion(self) -> str:
@@ -130,6 +136,13 @@ class Choice:
             here = numbers.signed(self.gain)
             said = f"{self.winner} is better than {self.default} in {self.metric}; expect {gain} on new questions"
             return f"{said}." if here == gain else f"{said}, not the {here} of these."
+        found = self[self.winner].difference
+        if found is not None and not self[self.default].allowed:
+            unsure = "" if found.significant else ", which these questions cannot tell from 0"
+            return (
+                f"{self.default} is beyond the bounds; within them, {self.winner} has the best {self.metric}. Compared "
+                f"with {self.default}, expect {gain} on new questions{unsure}."
+            )
         if self.new_gain > 0:
             return (
                 f"Switching to {self.winner} is right on average ({gain} on new questions), but {self.questions:,} "

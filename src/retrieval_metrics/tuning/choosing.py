@@ -55,7 +55,8 @@ def chosen(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, show_prog
     }
     found = out_of_bag(values, 0, keep=rule.default in allowed, **drawn)
     winner = left[found.winner]
-    may_be = possibly_best(values, **drawn)
+    contenders = [at for at, name in enumerate(left) if name in allowed]
+    may_be = possibly_best(values[:, contenders], **drawn)
     shares = dict(zip(left, found.chosen.tolist(), strict=True))
     settings = [
         TriedSetting(
@@ -74,14 +75,16 @@ def chosen(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, show_prog
     low, high = found.gain_interval
     if difference is None:  # the default wins: its gain over itself is 0
         low, high = min(low, 0.0), max(high, 0.0)
+    elif own < own_default:  # the default is beyond the bounds
+        high = high if (high < 0) == difference.significant else 0.0
     elif (low > 0) != difference.significant:  # the number and the decision disagree
-        low = 0.0
+        low, high = 0.0, max(high, 0.0)
     return Tuning(
         rule=rule,
         winner=winner,
         settings=tuple(settings),
         as_good=tuple(
-            name for name, may in zip(left, may_be.tolist(), strict=True) if may and name in allowed and name != winner
+            left[at] for at, may in zip(contenders, may_be.tolist(), strict=True) if may and left[at] != winner
         ),
         questions=len(rows),
         mean=own,
@@ -90,7 +93,7 @@ def chosen(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, show_prog
         new_mean_interval=found.mean_interval,
         gain=own - own_default,
         new_gain=found.gain,
-        new_gain_interval=Interval(low, max(high, low)),
+        new_gain_interval=Interval(min(low, high), high),
         p=1.0 if difference is None else difference.p_corrected,
         evaluations=dict(compared.evaluations),
     )

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
+from math import isnan
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.argument_names import argument
-from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.argument_names import argument, named
+from retrieval_metrics.checks import RetrievalWarning, positive_integer
+from retrieval_metrics.comparing.compare_evaluations import require_comparable
 from retrieval_metrics.comparing.compare_retrievers import compare_retrievers
-from retrieval_metrics.comparing.paired_tests import pairs_of
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.watching import watched
-from retrieval_metrics.tuning.choice import SECONDS, TuningRule
+from retrieval_metrics.tuning.choice import NAMED, SECONDS, TuningRule
 from retrieval_metrics.tuning.choosing import chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from retrieval_metrics.tuning.tuning import Tuning
-
-FIRST = 6
-"""How many settings an error names."""
 
 
 def tune(
@@ -93,16 +92,18 @@ def tune(
             f"lower is better in {chosen_by}; tune takes the largest mean, so bound it: "
             f"{argument('at_most', python='at_most={...}')}"
         )
-    bounds = {**(at_least or {}), **(at_most or {})}
+    bounds = {**_bounds(at_least, "at_least"), **_bounds(at_most, "at_most")}
     further = [others] if isinstance(others, (str, Metric)) else list(others)
     wanted = [chosen_by, *further, *(name for name in bounds if name != SECONDS)]
     metrics = list(dict.fromkeys(one if isinstance(one, Metric) else Metric.parse(one) for one in wanted))
     settings, default_name = _settings(candidates, default, parameters)
     if default_name not in settings:
         raise ValueError(
-            f"the default, {default_name!r}, is not among the settings: {numbers.listed(list(settings), FIRST)}"
+            f"the default, {default_name!r}, is not among the settings: {numbers.listed(list(settings), NAMED)}"
         )
-    pairs_of(list(settings), default_name)  # everything is refused before the first call that costs
+    # Everything is refused before the first call that costs.
+    require_comparable(list(settings), {"baseline": default_name, "level": level, "seed": seed})
+    positive_integer(resamples, "resamples")
     made = not isinstance(candidates, Mapping)
     evaluations = _evaluated(
         settings, questions, metrics, default_name, made=made, show_progress=show_progress, options=options
@@ -118,6 +119,20 @@ def tune(
         seed=seed,
     )
     return chosen(evaluations, rule, show_progress=show_progress)
+
+
+def _bounds(given: Any, what: str) -> Mapping[str, float]:
+    """Return bounds of means by name, after checking them."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{named(what)} must map names of metrics to numbers, got {type(given).__name__}")
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise TypeError(f"{named(what)} of {name} must be a number, got {value!r} ({type(value).__name__})")
+        if isnan(value):
+            raise ValueError(f"{named(what)} of {name} must be a number, got nan")
+    return given
 
 
 class _Candidate:
@@ -137,14 +152,24 @@ def _settings(
         known = _known(candidates, parameters or {})
         return {name: _Candidate(value, known.get(name, {})) for name, value in candidates.items()}, default
     if not callable(candidates):
-        raise TypeError(f"candidates must be a mapping of names to settings, or a function; got {candidates!r}")
+        raise TypeError(
+            f"candidates must be a mapping of names to settings, or a function; got {type(candidates).__name__}"
+        )
     if not parameters:
         raise ValueError('a function needs parameters, such as parameters={"k": [10, 60, 100]}')
+    for name, values in parameters.items():
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise TypeError(f"the values of {name} must be a list, got {values!r} ({type(values).__name__})")
+    tried = {name: list(values) for name, values in parameters.items()}
+    if empty := [name for name, values in tried.items() if not values]:
+        raise ValueError(f"there is no value to try of {', '.join(empty)}")
+    if isinstance(default, Mapping) and default.keys() != tried.keys():
+        raise ValueError(f"default must have a value of each of {', '.join(tried)}, got {dict(default)!r}")
     found = {}
-    for values in product(*parameters.values()):
-        given = dict(zip(parameters, values, strict=True))
+    for chosen_values in product(*tried.values()):
+        given = dict(zip(tried, chosen_values, strict=True))
         found[_name(given)] = _Candidate(candidates, given)
-    return found, default if isinstance(default, str) else _name({key: default.get(key) for key in parameters})
+    return found, default if isinstance(default, str) else _name({name: default[name] for name in tried})
 
 
 def _known(candidates: Mapping[str, Any], parameters: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
@@ -190,10 +215,14 @@ def _evaluated(
         "trying settings", len(settings), doing, "fewer settings take less", show_progress=show_progress
     ) as advance:
         for done, (name, one) in enumerate(settings.items(), start=1):
-            run = one.value(**one.parameters) if made else one.value
-            with warnings.catch_warnings():
-                if done > 1:
-                    warnings.simplefilter("ignore", RetrievalWarning)  # said once, of the first
-                evaluations[name] = evaluate(questions, run, metrics, **options)
+            try:
+                run = one.value(**one.parameters) if made else one.value
+                with warnings.catch_warnings():
+                    if done > 1:
+                        warnings.simplefilter("ignore", RetrievalWarning)  # said once, of the first
+                    evaluations[name] = evaluate(questions, run, metrics, **options)
+            except Exception as error:
+                error.add_note(f"this is the setting {name!r}")
+                raise
             advance(done)
     return evaluations

@@ -59,8 +59,8 @@ class Tuning(Choice, Printed):
         stable = sorted(self.settings, key=lambda one: -one.chosen)[:STABLE]
         notes.append(f"chosen in the resamples: {', '.join(f'{one.name} {100 * one.chosen:.0f} %' for one in stable)}")
         if self.winner != self.default:
-            tried = len(self.settings) - 1
-            notes.append(f"p {numbers.p_value(self.p)}, corrected for {tried} settings")
+            tried = numbers.count(len(self.settings) - 1, "setting")
+            notes.append(f"p {numbers.p_value(self.p)}, corrected for {tried}")
         if self.as_good:
             notes.append(f"cannot be told from the winner: {numbers.listed(list(self.as_good), ALIKE)}")
         excluded = sum(not one.allowed for one in self.settings)

@@ -320,3 +320,21 @@ def test_what_cannot_be_an_id_is_refused() -> None:
     strange = Document(content="Paris", meta={"file": ["a", "b"]})
     with pytest.raises(TypeError, match=r"compared by a str or an int; meta.file of document .* is \['a', 'b'\]"):
         RetrievalEvaluator("mrr", document_comparison_field="meta.file").run([[strange]], [[strange]])
+
+
+@pytest.mark.parametrize(
+    ("expected", "retrieved", "said"),
+    [
+        ([["d7"]], [[]], "ground_truth_documents must hold a list of Documents for each question; it holds 'd7'"),
+        ([None], [[]], "ground_truth_documents must hold a list of Documents for each question, got None"),
+        (
+            [[Document(id="d7")]],
+            [[None]],
+            "retrieved_documents must hold .*, for each question; it holds None",
+        ),
+        ([[Document(id="d7")]], [Document(id="d7")], "retrieved_documents must hold a list of Documents, or None"),
+    ],
+)
+def test_what_is_no_list_of_documents_is_refused_by_name(expected: Any, retrieved: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        RetrievalEvaluator("mrr", document_comparison_field="id").run(expected, retrieved)

@@ -7,6 +7,7 @@ import pickle
 import threading
 import time
 import warnings
+from math import nan
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.evaluation import MRR
 from llama_index.core.evaluation.notebook_utils import get_retrieval_results_df
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 import retrieval_metrics as rm
 from llama_index.evaluation.retrieval_metrics import (
@@ -278,3 +279,11 @@ def test_the_removed_dataset_class_is_read_where_it_still_exists(tmp_path: Path)
     dataset.save_json(str(tmp_path / "qa.json"))
     for one in (dataset, tmp_path / "qa.json"):
         assert dict(evaluator().evaluate_dataset(one).evaluation.means) == MEANS
+
+
+def test_a_score_that_is_no_number_is_left_out_so_that_results_can_be_saved(tmp_path: Path) -> None:
+    found = [NodeWithScore(node=TextNode(id_="d1", text="a"), score=nan)]
+    evaluator = RetrieverEvaluator.from_metric_names(["mrr"], retriever=lambda _: found)
+    results = evaluator.evaluate_dataset({"why?": ["d1"]})
+    results.save(tmp_path / "results.json")
+    assert DatasetResult.load(tmp_path / "results.json").evaluation == results.evaluation

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import mlflow
+import numpy as np
 import pandas as pd
 import pytest
 from langchain_core.documents import Document as LangChainDocument
@@ -374,3 +375,11 @@ def test_a_name_says_everything_that_was_chosen_or_what_the_user_says() -> None:
     assert name(max_grade=4, prefix="dense/") == "dense/mrr"
     with pytest.raises(TypeError, match="prefix must be a text, got 7"):
         name(prefix=7)
+
+
+def test_ids_of_numpy_are_ids_and_a_set_is_no_ranking() -> None:
+    (scorer,) = retrieval_scorers("mrr", retrieved="outputs")
+    run: Any = scorer
+    assert run(outputs=[np.int64(3), np.int64(7)], expectations={"relevant_ids": [7]}).value == 0.5
+    with pytest.raises(TypeError, match=r"outputs must hold a list of documents or ids, got .*set"):
+        run(outputs={"d7"}, expectations={"relevant_ids": ["d7"]})

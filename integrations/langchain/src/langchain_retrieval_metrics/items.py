@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.documents import Document
 
-from langchain_retrieval_metrics.relevance import is_number, score_in
+from langchain_retrieval_metrics.relevance import score_in
 from retrieval_metrics import Retrieved
+from retrieval_metrics.adapting import known_score, listed
 
 SOURCE = "source"
 START_INDEX = "start_index"
@@ -38,7 +39,7 @@ def as_retrieved(document: Document) -> Retrieved:
         text=document.page_content,
         source=source if isinstance(source, str) else None,
         start=start if placed else None,
-        score=float(score) if is_number(score) else None,
+        score=known_score(score),
         metadata=metadata,
         claimed=True,
     )
@@ -52,16 +53,8 @@ def items_of(documents: Any) -> list[Retrieved]:
     """
     if isinstance(documents, list) and all(isinstance(one, Retrieved) for one in documents):
         return documents  # of the searches of an agent
-    require_documents(documents)
-    return [as_retrieved(document) for document in documents]
-
-
-def require_documents(documents: Any) -> None:
-    """Raise if what a retriever returned is not a list of Documents."""
-    if isinstance(documents, (str, Mapping)) or not isinstance(documents, Sequence):
-        raise TypeError(f"a retriever must return a list of Documents, got {type(documents).__name__}")
-    if stray := [one for one in documents if not isinstance(one, Document)]:
-        raise TypeError(f"a retriever must return a list of Documents; it holds {stray[0]!r}")
+    found = listed(documents, Document, "a retriever must return a list of Documents")
+    return [as_retrieved(document) for document in found]
 
 
 def part(of: Any, key: str, what: str) -> Any:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Real
 from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.adapting import known_score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,11 +19,6 @@ def score_in(metadata: Mapping[str, Any], key: str | None = None) -> tuple[Seque
     """Return the keys that may hold a score, and the value of the first that exists; None if none does."""
     keys = SCORE_KEYS if key is None else (key,)
     return keys, next((metadata[name] for name in keys if metadata.get(name) is not None), None)
-
-
-def is_number(score: Any) -> bool:
-    """Whether a score is a finite number."""
-    return isinstance(score, Real) and not isinstance(score, bool) and math.isfinite(score)
 
 
 def score_of(document: Document, key: str | None) -> float:
@@ -43,6 +38,6 @@ def score_of(document: Document, key: str | None) -> float:
             f"document {document.id!r} has no metadata {' or '.join(map(repr, keys))} with its score; it has {has}. "
             "Name its key with score_key=..., or use relevance='rank'"
         )
-    if not is_number(found):
+    if (score := known_score(found)) is None:
         raise ValueError(f"the score of document {document.id!r} must be a finite number, got {found!r}")
-    return float(found)
+    return score

@@ -23,6 +23,7 @@ from retrieval_metrics.judging.matching.places import Locator
 from retrieval_metrics.judging.matching.quotes import QuoteRule
 from retrieval_metrics.judging.matching.spans import SpanRule
 from retrieval_metrics.judging.matching.texts import TextRule
+from retrieval_metrics.judging.ranking_order import AS_GIVEN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +64,7 @@ def judge_items(qrels: Qrels, run: RunMapping, matching: Matching, calls: Mappin
         keys = {query: list(dict.fromkeys(each)) for query, each in keys.items()}
     lengths = Lengths(qrels.queries, rankings, matching.tokens, calls)
     if not qrels.has_pieces:
-        return judge_by_id(qrels, keys, "input", lengths)  # items are listed in rank order
+        return judge_by_id(qrels, keys, AS_GIVEN, lengths)  # items are listed in rank order
     return _judge_pieces(qrels, rankings, matching, lengths)
 
 

@@ -72,7 +72,7 @@ class Elsewhere:
         )
         strange = None
         of_corpus = 0
-        rankings = Rankings(run, "id", STANDARD.ties)
+        rankings = Rankings(run, "id", STANDARD.order)
         for name, ranking in rankings.of(found):
             for document, known in rankings.first(ranking, self._depth):
                 item = known or Retrieved(document)

@@ -99,4 +99,4 @@ class Subject:
         match: Any = "id"
         if self.qrels.has_pieces:
             match = Matching(sources=None if self.passages is None else self.passages.sources, shortest_quote=1)
-        return {name: judge(self.qrels, run, match, STANDARD.ties) for name, run in self.runs.items()}
+        return {name: judge(self.qrels, run, match, STANDARD.order) for name, run in self.runs.items()}

@@ -47,7 +47,7 @@ def at_top(subject: Subject) -> Iterator[LintFinding | str]:
         )
         return
     found_by: dict[Any, list[list[Any]]] = {query: [] for query in subject.queries}
-    for rankings in (Rankings(run, Matching(collapse=True), STANDARD.ties) for run in runs.values()):
+    for rankings in (Rankings(run, Matching(collapse=True), STANDARD.order) for run in runs.values()):
         for query, ranking in rankings.of(found_by):
             found_by[query].append(rankings.ids(ranking)[:TOP])
     if not any(one in subject.graded[query] for query, tops in found_by.items() for top in tops for one in top):

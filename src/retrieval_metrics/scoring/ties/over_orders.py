@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.definition.definition import OverOrders
+from retrieval_metrics.judging.judged_rows import Items
 from retrieval_metrics.scoring.ties.enumerated import enumerated
 from retrieval_metrics.scoring.ties.extremes import best_and_worst
 
@@ -25,7 +26,7 @@ def over_orders(judged: JudgedRun, queries: IntArray, metric: Metric, parameters
     in the presence of tied scores (2008), extended to graded gains, ERR, bpref and alpha-NDCG.
 
     Args:
-        judged: The judged run with all documents of a tie at its first rank.
+        judged: The judged run.
         queries: The queries with ties; the values of all others are meaningless.
         metric: The metric.
         parameters: Its parameters.
@@ -33,7 +34,7 @@ def over_orders(judged: JudgedRun, queries: IntArray, metric: Metric, parameters
     Raises:
         ValueError: If there is no closed form and there are too many orders to try.
     """
-    definition = metric.definition
+    definition, judged = metric.definition, _with_ties_joined(judged)
     if definition.mean_over_orders is not None and (judged.qrels.is_flat or definition.by_document):
         cut = judged.cutoff(metric.k)
         # Scored rankings have no item lengths; a budget of calls differs by query, and has no closed form.
@@ -49,3 +50,10 @@ def over_orders(judged: JudgedRun, queries: IntArray, metric: Metric, parameters
                 best, worst = (definition.score(run, k=cut, **parameters) for run in best_and_worst(judged, first))
                 return OverOrders(found, worst, best)
     return enumerated(judged, queries, metric, parameters)
+
+
+def _with_ties_joined(judged: JudgedRun) -> JudgedRun:
+    """Return the judged run with all documents of a tie at its first rank."""
+    items, in_qrels = judged.items, np.argsort(judged.items.document)
+    document, tied, first = (column[in_qrels] for column in (items.document, items.tied, items.tied_from))
+    return judged.with_items(Items.ordered(judged.qrels, document, first, tied, first))

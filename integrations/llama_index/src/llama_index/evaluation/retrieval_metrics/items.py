@@ -9,6 +9,7 @@ from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.schema import BaseNode, Document, ImageNode, MetadataMode, NodeWithScore, TextNode
 
 from retrieval_metrics import Matching, Retrieved
+from retrieval_metrics.adapting import known_score, listed
 
 if TYPE_CHECKING:
     from retrieval_metrics.types import DocumentId, MatchBy
@@ -127,7 +128,9 @@ def as_retrieved(scored: NodeWithScore, source: Callable[[NodeWithScore], str | 
     # A document is its own source. Nothing says whether the offsets of a node are those in its document: after a second
     # parser, they are those in a section, while the node still names the document.
     claimed = not isinstance(node, Document)
-    return Retrieved(node.node_id, text, source(scored), start, end, scored.score, node.metadata, claimed=claimed)
+    return Retrieved(
+        node.node_id, text, source(scored), start, end, known_score(scored.score), node.metadata, claimed=claimed
+    )
 
 
 def _offsets(node: BaseNode, text: str) -> tuple[int | None, int | None]:
@@ -151,13 +154,8 @@ def nodes_of(answer: Any) -> list[NodeWithScore]:
         TypeError: If it is neither.
     """
     found = getattr(answer, "source_nodes", answer)
-    if isinstance(found, (str, Mapping)) or not isinstance(found, Sequence):
-        raise TypeError(
-            "a retriever must return a list of nodes with scores, or a response with source_nodes; got "
-            f"{type(answer).__name__}"
-        )
-    if stray := [one for one in found if not isinstance(one, (NodeWithScore, BaseNode))]:
-        raise TypeError(f"a retriever must return a list of nodes with scores; it holds {stray[0]!r}")
+    said = "a retriever must return a list of nodes with scores, or a response with source_nodes"
+    found = listed(found, (NodeWithScore, BaseNode), said)
     return [one if isinstance(one, NodeWithScore) else NodeWithScore(node=one) for one in found]
 
 

@@ -29,7 +29,7 @@ from retrieval_metrics import (
     Span,
     evaluate,
 )
-from retrieval_metrics.adapting import Scorer
+from retrieval_metrics.adapting import Scorer, listed
 from retrieval_metrics.types import DocumentId
 
 Judged: TypeAlias = DocumentId | Quote | Span
@@ -143,13 +143,18 @@ class RetrievalEvaluator:
             ValueError: If there is no question, the two lists differ in length, some of a question's expected documents
                 have a score and others do not, an expected document lacks what it is compared by or is not found in
                 `documents`, or every retriever failed.
-            TypeError: If documents are compared by a value that is neither a str nor an int.
+            TypeError: If something in the lists is no Document, or documents are compared by a value that is neither a
+                str nor an int.
         """
         if not ground_truth_documents or len(ground_truth_documents) != len(retrieved_documents):
             raise ValueError(
                 "ground_truth_documents and retrieved_documents must hold a list for each question, got "
                 f"{len(ground_truth_documents)} and {len(retrieved_documents)} of them"
             )
+        for row in ground_truth_documents:
+            listed(row, Document, "ground_truth_documents must hold a list of Documents for each question")
+        for row in retrieved_documents:
+            listed(row or [], Document, "retrieved_documents must hold a list of Documents, or None, for each question")
         whole = None if documents is None else {document.id: document.content or "" for document in documents}
         if self.document_comparison_field == "span" and not whole:
             raise ValueError("document_comparison_field='span' needs documents, the whole ones before they were split")

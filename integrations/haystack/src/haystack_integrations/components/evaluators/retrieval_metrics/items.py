@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from haystack import Document
 
 from retrieval_metrics import Retrieved
+from retrieval_metrics.adapting import known_score, listed
 
 if TYPE_CHECKING:
     from retrieval_metrics.types import DocumentId
@@ -38,7 +39,7 @@ def as_retrieved(document: Document) -> Retrieved:
         text=document.content,
         source=source if isinstance(source, str) else None,
         start=start if placed else None,
-        score=document.score,
+        score=known_score(document.score),
         metadata=document.meta,
         claimed=True,
     )
@@ -51,10 +52,7 @@ def items_of(documents: Any) -> list[Retrieved]:
         TypeError: If it is not a list of Documents.
     """
     found = documents["documents"] if isinstance(documents, Mapping) and "documents" in documents else documents
-    if isinstance(found, (str, Mapping)) or not isinstance(found, Sequence):
-        raise TypeError(f"a retriever must return a list of Documents, got {found!r:.80}")
-    if stray := [one for one in found if not isinstance(one, Document)]:
-        raise TypeError(f"a retriever must return a list of Documents; it holds {stray[0]!r:.80}")
+    found = listed(found, Document, "a retriever must return a list of Documents")
     return [as_retrieved(document) for document in found]
 
 
