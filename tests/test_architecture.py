@@ -52,7 +52,7 @@ JUDGMENTS = [
 ENTRANCES = [
     ["loading"],
     ["history"],
-    ["adapting", "types"],
+    ["adapting", "pyinstaller", "types"],
     ["command_line"],
     ["__main__"],
 ]

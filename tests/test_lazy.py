@@ -3,8 +3,10 @@
 import ast
 import importlib
 import pickle
+import runpy
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -105,13 +107,19 @@ except ValueError as error:
 def test_the_package_works_from_an_archive(tmp_path: Path) -> None:
     archive = tmp_path / "held.zip"
     with zipfile.ZipFile(archive, "w") as held:
-        for path in CORE.rglob("*.py*"):
+        for path in CORE.rglob("*"):
             if path.suffix != ".pyc":
                 held.write(path, path.relative_to(CORE.parent))
-    code = "import retrieval_metrics as rm; print(rm.__file__, rm.ndcg([3, 2]), rm.types.Counts.__name__)"
+    page = tmp_path / "page.html"
+    code = f"""
+import retrieval_metrics as rm
+rm.evaluate({{"q": ["d"]}}, {{"q": ["d"]}}, "mrr").report({str(page)!r})
+print(rm.__file__, rm.ndcg([3, 2]), rm.types.Counts.__name__)
+"""
     assert fresh(code, "-S", PYTHONPATH=":".join([str(archive), *sys.path])) == (
         f"{archive}/retrieval_metrics/__init__.py 1.0 Counts"
     )
+    assert page.read_text().startswith("<!DOCTYPE html>")
 
 
 def test_a_warning_filter_of_python_can_name_the_warning() -> None:
@@ -120,3 +128,18 @@ def test_a_warning_filter_of_python_can_name_the_warning() -> None:
     environment = {"PYTHONPATH": ":".join([str(CORE.parent), *sys.path])}
     done = subprocess.run(call, check=False, capture_output=True, text=True, env=environment)
     assert done.stderr.splitlines()[-1].startswith("retrieval_metrics.checks.RetrievalWarning: nothing was retrieved")
+
+
+def test_pyinstaller_is_told_of_what_no_import_names() -> None:
+    settings = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())
+    owner, _, name = settings["project"]["entry-points"]["pyinstaller40"]["hook-dirs"].partition(":")
+    (folder,) = getattr(importlib.import_module(owner), name)()
+    hook = Path(folder) / "hook-retrieval_metrics.py"
+    said = runpy.run_path(str(hook))
+    files = {path for path in CORE.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    named = {CORE.parent / Path(*module.split(".")) for module in said["hiddenimports"]}
+    modules = {path / "__init__.py" if path.is_dir() else path.with_suffix(".py") for path in named}
+    carried = {Path(source) for source, _ in said["datas"]}
+    assert modules | carried == files - {hook}
+    assert {CORE / "types.pyi", CORE / "presentation" / "page.css"} <= carried
+    assert all(CORE.parent / target == Path(source).parent for source, target in said["datas"])

@@ -304,6 +304,39 @@ class TestWhatIsRefusedOrCounted:
         ungrounded = {"content": "No.", "grounding_metadata": {"web_search_queries": None}}
         assert read(span("1", "model", output=ungrounded)).calls == []
 
+    def test_a_step_without_a_search_inside_may_have_searched(self) -> None:
+        step = otel("2", "retrieve", "1", attributes={"openinference.span.kind": "CHAIN"})
+        with pytest.raises(ValueError, match=re.escape("span '2' (retrieve) of trace 't' is a step that may have")):
+            rm.read_traces([OTEL_ROOT, step, CHAT])
+        assert rm.read_traces([OTEL_ROOT, step, {**CHAT, "parent_id": "2"}])["t"].calls == []
+        assert rm.read_traces([OTEL_ROOT, step, RETRIEVAL, CHAT]).notes == ()
+
+    def test_what_a_reranker_handed_on_is_read_where_openinference_lists_it_or_refused(self) -> None:
+        documents = {f"reranker.output_documents.{at}.document.id": id_ for at, id_ in enumerate("yx")}
+        retriever = otel("3", "kb", "1", attributes=RETRIEVAL["attributes"])
+        reranker = otel("5", "rerank", "1", attributes={"openinference.span.kind": "RERANKER", **documents})
+        (call,) = rm.read_traces([OTEL_ROOT, retriever, reranker])["t"].calls
+        assert (ids(call), [ids(one) for one in call.before]) == (["y", "x"], [["x"]])
+        silent = {**reranker, "attributes": {"openinference.span.kind": "RERANKER", "reranker.query": "a"}}
+        with pytest.raises(ValueError, match=re.escape("span '5' (rerank) of trace 't' does not say which documents")):
+            rm.read_traces([OTEL_ROOT, retriever, silent])
+        (call,) = rm.read_traces([OTEL_ROOT, retriever, {**silent, "status_code": "ERROR"}])["t"].calls
+        assert ids(call) == ["x"]
+
+    def test_documents_whose_texts_were_hidden_and_have_no_ids_are_refused(self) -> None:
+        hidden = {"text": "__REDACTED__"}
+        with pytest.raises(ValueError, match=re.escape("documents of span '1' (retriever) of trace 't' were hidden")):
+            read(search("1", 1, "a", [hidden]))
+        (call,) = read(search("1", 1, "a", [{"id": "x", **hidden}])).calls
+        assert ids(call) == ["x"]
+
+    def test_a_block_of_a_message_is_no_document(self) -> None:
+        block = {"type": "text", "text": "I found nothing."}
+        with pytest.raises(ValueError, match="does not say which documents it found"):
+            read(span("1", "tool", output=[block]), tools="tool")
+        (call,) = read(span("1", "tool", output=[{**block, "metadata": {"source": "s"}}]), tools="tool").calls
+        assert len(call.ranking) == 1
+
     def test_a_message_of_anthropic_asks_for_a_tool(self) -> None:
         asks = {"content": [{"type": "tool_use", "name": "search", "input": {"query": "a"}, "id": "c"}]}
         with pytest.raises(ValueError, match="nothing is known of what was found"):

@@ -25,7 +25,7 @@ _ID, _TEXT, _METADATA = (
 _KEYS = {*_ID, *_TEXT, *_METADATA}
 _SOURCE = ("doc_uri", "source", "file_path")
 _MESSAGE = {"role", "tool_call_id", "tool_calls"}
-"""The keys of messages, which have ids and texts as documents have."""
+"""The keys of messages, which have ids and texts as documents have; a block of their content has a text alone."""
 
 
 def items_in(found: Any, where: str) -> Items:
@@ -119,7 +119,7 @@ metadata={'file_path': 'with.md'}, tokens=None)
     metadata = dict(metadata) if metadata and isinstance(metadata, Mapping) else {}
     if id_ is text is None or isinstance(id_, (list, dict)) or not isinstance(text, (str, NoneType)):
         return None
-    if not said.keys().isdisjoint(_MESSAGE):
+    if not said.keys().isdisjoint(_MESSAGE) or (id_ is None and not metadata and said.get("type") == "text"):
         return None
     start = metadata.get("start_index", said.get("start_char_idx"))
     if text is None or not isinstance(start, int) or start < 0:  # a splitter writes -1 where it does not find it

@@ -7,7 +7,7 @@ from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from html import escape
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.presentation.tables import Table
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.presentation.tables import Table
-
-HERE = Path(__file__).parent
 
 
 def section(title: str, *parts: str) -> str:
@@ -107,4 +105,4 @@ def _json(data: Any) -> str:
 
 @cache
 def _text(name: str) -> str:
-    return (HERE / name).read_text(encoding="utf-8")
+    return files("retrieval_metrics.presentation").joinpath(name).read_text(encoding="utf-8")  # also from an archive

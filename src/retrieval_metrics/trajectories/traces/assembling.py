@@ -25,7 +25,7 @@ from retrieval_metrics.trajectories.traces.span import (
 from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from retrieval_metrics.aliases import DocumentId
 
@@ -107,22 +107,23 @@ class Trace:
         items: dict[Any, Any] = {identity(item): item for call in calls for item in call.ranking}
         return Trajectory(calls, self._context(list(items.values())), self._citations())
 
-    def unclear(self) -> list[tuple[str, TraceSpan]]:
-        """Return the spans that may be searches which nobody counts, each with what is said of it.
+    def unclear(self) -> Iterator[tuple[str, TraceSpan]]:
+        """Yield the spans that may be searches which nobody counts, each with what is said of it."""
+        for one in self._spans.values():
+            if one.kind not in {*SPAN_KINDS, UNSAID}:
+                yield f"of the unknown kind {one.kind!r}", one
+            elif one.kind == MODEL and (hosted := one.hosted()):
+                yield f"with a tool of the model's provider ({hosted[0]!r})", one
+        for one in self.steps(UNSAID):
+            yield "without a kind", one
 
-        What runs inside a search, a tool or a model is a part of that, and a span with others inside is told by these.
-        """
+    def steps(self, kind: str) -> Iterator[TraceSpan]:
+        """Yield the spans of a kind that are told by no other: none is inside, nor a search, tool or model around."""
         known = {RETRIEVER, RERANKER, TOOL, MODEL}
         outer = {one.parent for one in self._spans.values()}
-        found: list[tuple[str, TraceSpan]] = []
         for id_, one in self._spans.items():
-            if one.kind not in {*SPAN_KINDS, UNSAID}:
-                found.append((f"of the unknown kind {one.kind!r}", one))
-            elif one.kind == UNSAID and id_ not in outer and known.isdisjoint(each.kind for each in self._above[id_]):
-                found.append(("without a kind", one))
-            elif one.kind == MODEL and (hosted := one.hosted()):
-                found.append((f"with a tool of the model's provider ({hosted[0]!r})", one))
-        return found
+            if one.kind == kind and id_ not in outer and known.isdisjoint(each.kind for each in self._above[id_]):
+                yield one
 
     def _searches(self) -> list[_Search]:
         if self._rules.calls:
@@ -161,7 +162,11 @@ class Trace:
 
     def _calls(self, searches: Sequence[_Search]) -> list[SearchCall]:
         """Return the calls: searches that one reranker joins are one, and so are the attempts at the same."""
-        rerankers = [one for one in self._spans.values() if one.kind == RERANKER and not self._around(one, RETRIEVER)]
+        rerankers = [
+            one
+            for one in self._spans.values()
+            if one.kind == RERANKER and one.error is None and not self._around(one, RETRIEVER)
+        ]
         joined: dict[str, tuple[list[_Search], TraceSpan | None]] = {}
         for one in searches:
             after = [each for each in rerankers if each.parent == one.span.parent and each.start >= one.span.start]
@@ -188,9 +193,20 @@ class Trace:
         inside = [one for one in self._spans.values() if one.kind == RETRIEVER and span in self._above[one.id]]
         inside.sort(key=lambda one: (len(self._above[one.id]), one.start, one.id))
         inner = [items for one in inside if one.error is None and (items := self._found(one)) is not None]
+        found = inner.pop(0) if inner and self._found(span) is None else self._told(span)
+        before = [items for at, items in enumerate(inner) if items != found and items not in inner[:at]]
+        if reranker is not None:
+            before = [items for one in group if (items := self._found(one.span)) is not None]
+            found, call = self._told(reranker), replace(call, seconds=max(reranker.end - span.start, 0.0))
+        return replace(call, ranking=found, before=before)
+
+    def _told(self, span: TraceSpan) -> list[Any]:
+        """Return the documents that a span says it found.
+
+        Raises:
+            TraceError: If it does not say.
+        """
         found = self._found(span)
-        if found is None and inner:
-            found = inner.pop(0)
         if found is None:
             said = repr(span.output)
             raise TraceError(
@@ -199,11 +215,7 @@ class Trace:
                 + in_python("documents= takes a function that returns the documents in an output; ")
                 + f"this one is {said if len(said) <= SHOWN else f'{said[: SHOWN - 3]}...'}"
             )
-        before = [items for at, items in enumerate(inner) if items != found and items not in inner[:at]]
-        if reranker is not None and (handed_on := self._found(reranker)) is not None:
-            before = [items for one in group if (items := self._found(one.span)) is not None]
-            found, call = handed_on, replace(call, seconds=max(reranker.end - span.start, 0.0))
-        return replace(call, ranking=found, before=before)
+        return found
 
     def _found(self, span: TraceSpan) -> list[Any] | None:
         if self._rules.documents is not None:

@@ -82,6 +82,8 @@ NO_SPANS = {
 }
 """What is taken for spans, by a key that it has."""
 COMPONENT = "haystack.component.run"
+LISTED = {RETRIEVER: "retrieval.documents", RERANKER: "reranker.output_documents"}
+"""What the names of attributes begin with in which OpenInference lists documents."""
 OTLP_ERROR = 2
 UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 """From which number on a time is in nanoseconds, in microseconds and in milliseconds, and how many make a second."""
@@ -204,8 +206,7 @@ def _fill(span: TraceSpan, part: Callable[[str], Any]) -> None:
     if span.kind == TOOL:
         span.name = str(part("name") or "")
         span.call = None if (call := part("call")) is None else str(call)
-    elif span.kind == RETRIEVER:
-        name = "retrieval.documents"
+    elif (name := LISTED.get(span.kind)) is not None:
         with_ids = name in attributes or f"{name}.0.document.id" in attributes
         # Those of LangChain have ids in the output alone.
         if with_ids or not (isinstance(span.output, str) and '"page_content"' in span.output):

@@ -12,7 +12,7 @@ from retrieval_metrics.presentation.numbers import count
 from retrieval_metrics.trajectories.traces.assembling import ReadingRules, Trace
 from retrieval_metrics.trajectories.traces.forms import spans_of
 from retrieval_metrics.trajectories.traces.payloads import parsed
-from retrieval_metrics.trajectories.traces.span import MODEL, RETRIEVER, TOOL, TraceError, TraceSpan
+from retrieval_metrics.trajectories.traces.span import MODEL, OTHER, RETRIEVER, TOOL, TraceError, TraceSpan
 from retrieval_metrics.trajectories.traces.units import units_of
 from retrieval_metrics.trajectories.trajectories import Trajectories
 from retrieval_metrics.trajectories.views import seen_in
@@ -99,6 +99,7 @@ tokens=None)]
     of_question: dict[Any, list[Trajectory]] = {}
     without = 0
     unclear: dict[str, list[TraceSpan]] = {}
+    steps: list[TraceSpan] = []
     for id_, spans in sorted(traces.items(), key=lambda one: min(span.start for span in one[1].values())):
         question = traces.questions.get(id_) if query is not None else id_
         if question is None:
@@ -109,11 +110,12 @@ tokens=None)]
             told = trace.trajectory()
             for what, span in trace.unclear():
                 unclear.setdefault(what, []).append(span)
+            steps += trace.steps(OTHER)
         except RecursionError:
             raise TraceError(f"an input or output in trace {id_!r} is nested too deeply to be read") from None
         of_question.setdefault(question, []).append(told)
     doubts = _doubts(unclear)
-    _check_found(traces, rules, doubts)
+    _check_found(traces, rules, doubts, steps)
     if not of_question:
         raise ValueError(
             f"of {count(len(traces), 'trace')}, none has {query!r}, which {argument('query')} names; {_there(traces)}"
@@ -211,7 +213,7 @@ def _metadata(span: TraceSpan) -> dict[str, Any]:
     return found
 
 
-def _check_found(traces: _Traces, rules: ReadingRules, doubts: Sequence[str]) -> None:
+def _check_found(traces: _Traces, rules: ReadingRules, doubts: Sequence[str], steps: Sequence[TraceSpan]) -> None:
     """Raise if no span of the source is a search, unless models answered without one: that would say nothing."""
     every = [span for spans in traces.values() for span in spans.values()]
     tools = sorted({span.name for span in every if span.kind == TOOL})
@@ -226,7 +228,7 @@ def _check_found(traces: _Traces, rules: ReadingRules, doubts: Sequence[str]) ->
         return
     models = [span for span in every if span.kind == MODEL]
     asked = [span.asked() for span in models if span.error is None]
-    if tools or not models or doubts or any(one != [] for one in asked):
+    if tools or not models or doubts or steps or any(one != [] for one in asked):
         said = (
             f"tools that ran are {', '.join(map(repr, tools))}; {argument('tools', tools[:1])} says that one searches"
         )
@@ -235,6 +237,7 @@ def _check_found(traces: _Traces, rules: ReadingRules, doubts: Sequence[str]) ->
             "found; "
             + "".join(f"{doubt}; " for doubt in doubts)
             + ("what a model answered was not recorded; " if None in asked else "")
+            + (f"{steps[0].where} is a step that may have searched; " if steps and not tools else "")
             + (
                 said
                 if tools

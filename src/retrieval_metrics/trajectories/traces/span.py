@@ -94,6 +94,8 @@ class TraceSpan:
                 raise TraceError(f"the output of {self.where} cannot be read: {error}") from None
             if one is self.listed and self.dropped:  # some tracers drop the newest attributes, which are its end
                 continue
+            if any(item.id is None and item.text == REDACTED for item in items or ()):
+                raise TraceError(f"the documents of {self.where} were hidden: they have neither ids nor texts")
             if items is not None and all(item.id is not None for item in items):
                 return items
             found = items if found is None else found
