@@ -175,7 +175,10 @@ def test_a_run_is_converted_and_its_numbers_stay(files: list[str], tmp_path: Pat
 def test_help_and_no_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert "retrieval-metrics evaluate qrels.trec run.trec.gz -m ndcg@10,map" in capsys.readouterr().out
-    assert main(["--version"]) == 0
+    with pytest.raises(SystemExit) as printed:
+        main(["--version"])
+    assert printed.value.code == 0
+    assert capsys.readouterr().out == f"{rm.__version__}\n"
     for command in ("evaluate", "compare", "audit", "convert"):
         with pytest.raises(SystemExit) as stopped:
             main([command, "--help"])
@@ -363,12 +366,12 @@ def test_an_interrupt_while_the_program_starts_is_one_line(
 ) -> None:
     class Interrupting:
         def find_spec(self, name: str, *_: object) -> None:
-            if name == "retrieval_metrics.command_line.commands":
+            if name == "retrieval_metrics.command_line.evaluate":
                 raise KeyboardInterrupt
 
-    monkeypatch.delitem(sys.modules, "retrieval_metrics.command_line.commands", raising=False)
+    monkeypatch.delitem(sys.modules, "retrieval_metrics.command_line.evaluate", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
-    assert main(["--version"]) == 130
+    assert main(["evaluate", "--help"]) == 130
     assert capsys.readouterr().err == "retrieval-metrics: interrupted\n"
 
 
@@ -381,6 +384,7 @@ def test_an_interrupt_while_the_program_starts_is_one_line(
         ([], "retrieval-metrics ev", set()),
         ([], "retrieval-metrics history sh", {"history"}),
         (["compare", "--help"], None, {"compare"}),
+        (["--version", "evaluate", "qrels", "run"], None, {"evaluate"}),
     ],
 )
 def test_a_call_imports_its_command_and_no_other(words: list[str], typed: str | None, called: set[str]) -> None:

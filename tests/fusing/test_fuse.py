@@ -90,6 +90,9 @@ def test_a_query_that_a_run_lacks_is_fused_from_the_others() -> None:
         ({"a": {"q": ["x"]}}, {"method": "borda"}, ValueError, "method must be one of 'rrf', 'scores', got 'borda'"),
         ({"a": {"q": {"x": 1}}}, {"norm": "max"}, ValueError, "norm must be one of 'minmax', 'zscore', None"),
         ({"a": {"q": ["x"]}}, {"k": -1}, ValueError, "k must be a number of at least 0, got -1"),
+        ({"a": {"q": ["x"]}}, {"k": "60"}, TypeError, "k must be a number of at least 0, got '60'"),
+        ({"a": {"q": ["x"]}}, {"k": True}, TypeError, "k must be a number of at least 0, got True"),
+        ({"a": {"q": ["x"]}}, {"weights": "1"}, TypeError, "the weight of 'a' must be a number of at least 0, got '1'"),
         ({"a": {"q": ["x"]}}, {"weights": [1, 2]}, ValueError, "one weight per run; got 2 for 1 runs"),
         ({"a": {"q": ["x"]}}, {"weights": {"b": 1}}, ValueError, "weights are of 'b', but the runs are 'a'"),
         (

@@ -189,3 +189,27 @@ def test_a_choice_of_entries_is_corrected_for(tmp_path: Path) -> None:
         history.compare(worst, best, unseen=1)
     with pytest.raises(ValueError, match="unjudged cannot be changed for evaluations"):
         history.compare(worst, best, unjudged="condensed")
+
+
+def test_an_entry_whose_file_another_one_was_saved_over_is_not_compared(tmp_path: Path) -> None:
+    history = rm.History(tmp_path / "history.jsonl")
+    history.add(result(1), "one", save=tmp_path / "saved.json")
+    assert history.load("one") == result(1)
+    history.add(result(2), "two", save=tmp_path / "saved.json")
+    with pytest.raises(ValueError, match=r"'one' of .*: its mrr is 0\.500 and not 1\.000; was another"):
+        history.compare("one", "two")
+    history.add(result(1), "again", save=tmp_path / "again.json")
+    result(1, ties="input").save(tmp_path / "again.json")
+    with pytest.raises(ValueError, match="its rules are others"):
+        history.load("again")
+    rm.evaluate(QRELS, {query: ["d"] for query in QRELS}, "recall@5").save(tmp_path / "again.json")
+    with pytest.raises(ValueError, match="it has no mrr"):
+        history.load("again")
+
+
+def test_an_option_that_there_is_not_is_named(tmp_path: Path) -> None:
+    history = rm.History(tmp_path / "history.jsonl")
+    for rank in (1, 2):
+        history.add(result(rank), f"{rank}", save=tmp_path / f"{rank}.json")
+    with pytest.raises(TypeError, match="there is no option 'levle'; there are level, margin, metrics, resamples"):
+        history.compare("1", "2", levle=0.9)

@@ -6,6 +6,7 @@ The options of a command and its work are in the module of its name, which is im
 from __future__ import annotations
 
 import argparse
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -179,6 +180,18 @@ class Parser(argparse.ArgumentParser):
         self.exit(WRONG)
 
 
+class Version(argparse.Action):
+    """Prints the version, which takes longer to find than the rest of a start, and ends the program."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        """Print it to standard output."""
+        from retrieval_metrics.version import __version__  # noqa: PLC0415  (as said above)
+
+        with output.for_reader(sys.stdout):
+            sys.stdout.write(f"{__version__}\n")
+        parser.exit()
+
+
 def command_in(words: Sequence[str]) -> str | None:
     """Return the command that is called by some words, if there is one."""
     return next((word for word in words if word in COMMANDS), None)
@@ -192,7 +205,7 @@ def parser(called: str | None) -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    top.add_argument("--version", action="store_true", help="print the version and exit")
+    top.add_argument("--version", action=Version, nargs=0, help="print the version and exit")
     commands = top.add_subparsers(title="commands", metavar="COMMAND")
     for name, command in COMMANDS.items():
         summary = command.description.partition(". ")[0].removesuffix(".")

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from retrieval_metrics.argument_names import spelled_by
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.command_line import output
+from retrieval_metrics.command_line.commands import WRONG, command_in, parser
+from retrieval_metrics.command_line.completion import complete, typed
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
-BELOW, WRONG, DEFECT, INTERRUPTED = 1, 2, 3, 130
-"""Exit codes: a threshold is missed; the call or a file is invalid; a bug in this package; Ctrl-C."""
+BELOW, DEFECT, INTERRUPTED = 1, 3, 130
+"""Further exit codes: a threshold is missed; a bug in this package; Ctrl-C."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,15 +50,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    # Imported here, because a command takes up to half a second to import, in which Ctrl-C shall end as later on.
-    from retrieval_metrics.command_line.commands import command_in, parser  # noqa: PLC0415
-    from retrieval_metrics.command_line.completion import complete, typed  # noqa: PLC0415
-
     called = command_in(typed(sys.argv[1:] if arguments is None else arguments))
     top = parser(called)
     complete(top)
     if called is None:
-        return _without_command(top, arguments)
+        top.parse_args(arguments)  # --help, --version and what is wrong end the program
+        top.print_help()
+        return WRONG
+    # Imported here, because numpy and what a command needs take tenths of a second, in which Ctrl-C ends it as later.
     from retrieval_metrics.command_line import arguments as shared  # noqa: PLC0415
     from retrieval_metrics.command_line.options import Options  # noqa: PLC0415
 
@@ -68,17 +68,6 @@ def _run(arguments: Sequence[str] | None) -> int:
     with spelled_by(Options(given)):
         met: bool = given.run_command(given)
     return 0 if met else BELOW
-
-
-def _without_command(top: argparse.ArgumentParser, arguments: Sequence[str] | None) -> int:
-    if not top.parse_args(arguments).version:
-        top.print_help()
-        return WRONG
-    from retrieval_metrics.version import __version__  # noqa: PLC0415  (takes longer to import than the command line)
-
-    with output.for_reader(sys.stdout):
-        sys.stdout.write(__version__ + "\n")
-    return 0
 
 
 def _defect(error: Exception) -> int:

@@ -36,6 +36,16 @@ def refuse_marks(start: bytes, name: str) -> None:
         )
 
 
+def refuse_binary(start: bytes, name: str) -> None:
+    """Raise if the beginning of a text holds a zero, as no text in UTF-8 does.
+
+    Raises:
+        ValueError: If it does.
+    """
+    if b"\x00" in start:
+        raise ValueError(f"{name} is a binary file; the only binary format that can be read is Parquet")
+
+
 def refuse_other_encoding(text: bytes, name: str) -> None:
     """Raise if a text is not UTF-8.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.argument_names import argument
 from retrieval_metrics.files.compressed import COMPRESSIONS
-from retrieval_metrics.files.encodings import refuse_marks
+from retrieval_metrics.files.encodings import refuse_binary, refuse_marks
 from retrieval_metrics.inputs.columns import DOCUMENT, QUERY
 
 if TYPE_CHECKING:
@@ -84,12 +84,11 @@ def _by_content(source: Reader) -> str:
         return "parquet"
     refuse_marks(start, name)
     lines = [line for line in start.splitlines() if line.strip()]
-    if lines and b"\x00" in lines[0]:
-        raise ValueError(f"{name} is a binary file; the only binary format that can be read is Parquet")
     if not lines:
         raise ValueError(
             f"{name} is empty" + (", or begins with very many blank lines; pass {argument('format')}" if start else "")
         )
+    refuse_binary(lines[0], name)
     first = lines[0].strip()
     if first.startswith((b"{", b"[")):
         # One object per line, or one object that is the whole file.

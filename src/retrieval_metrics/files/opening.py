@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from retrieval_metrics.argument_names import argument
 from retrieval_metrics.files.compressed import COMPRESSIONS, member_of
-from retrieval_metrics.files.encodings import BYTE_ORDER_MARK, refuse_marks, refuse_other_encoding
+from retrieval_metrics.files.encodings import BYTE_ORDER_MARK, refuse_binary, refuse_marks, refuse_other_encoding
 from retrieval_metrics.files.limits import Limits
 from retrieval_metrics.files.quoting import refuse_carriage_returns
 from retrieval_metrics.files.rereading import Kept, let_ctrl_c_interrupt
@@ -127,8 +127,7 @@ class Reader:
         """
         start = self.beginning()
         refuse_marks(start, self.name)
-        if b"\x00" in start:
-            raise ValueError(f"{self.name} is a binary file; the only binary format that can be read is Parquet")
+        refuse_binary(start, self.name)
         content = self.content().removeprefix(BYTE_ORDER_MARK)
         if not content.strip():
             raise ValueError(f"{self.name} is empty")

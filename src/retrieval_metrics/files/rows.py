@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from retrieval_metrics.aliases import IntArray
     from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.qrels import Qrels
 
@@ -54,11 +55,7 @@ def trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.DataFram
     """
     import polars as pl
 
-    sizes = np.diff(batch.bounds)
-    if not sizes.all():
-        raise ValueError(
-            f"a TREC file cannot hold an empty ranking, such as that of query {batch.queries[int(sizes.argmin())]!r}"
-        )
+    sizes = _sizes(batch, "TREC")
     if batch.scores is None and (row := first_repeat(batch)) is not None:
         raise ValueError(f"a TREC file cannot hold a document twice in a query, such as {batch.documents[row]!r}")
     number = np.repeat(np.arange(len(sizes)), sizes)
@@ -91,10 +88,7 @@ def table_frame(batch: Batch, kind: str) -> pl.DataFrame:
     """
     import polars as pl
 
-    sizes = np.diff(batch.bounds)
-    if not sizes.all():
-        query = batch.queries[int(sizes.argmin())]
-        raise ValueError(f"a {kind} file cannot hold an empty ranking, such as that of query {query!r}; {ONLY_JSON}")
+    sizes = _sizes(batch, kind)
     number = np.repeat(np.arange(len(sizes)), sizes)
     columns: dict[str, Any] = {"query": pl.Series(batch.queries).gather(number), "document": batch.documents}
     if batch.scores is None:
@@ -102,6 +96,19 @@ def table_frame(batch: Batch, kind: str) -> pl.DataFrame:
     else:
         columns["score"] = batch.scores
     return pl.DataFrame(columns)
+
+
+def _sizes(batch: Batch, kind: str) -> IntArray:
+    """Return how many documents each ranking has.
+
+    Raises:
+        ValueError: If one has none.
+    """
+    sizes = np.diff(batch.bounds)
+    if not sizes.all():
+        query = batch.queries[int(sizes.argmin())]
+        raise ValueError(f"a {kind} file cannot hold an empty ranking, such as that of query {query!r}; {ONLY_JSON}")
+    return sizes
 
 
 def require_words(words: list[Any], what: str, path: str | PathLike[str]) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 
 from retrieval_metrics.argument_names import argument, in_python
 from retrieval_metrics.files.encodings import at_line, decoded
-from retrieval_metrics.files.opening import opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +35,6 @@ class Layout:
         name: The beginning of a message that lists the columns of such a file.
         fields: The names of all columns.
         value: The name of the numeric column: the score or the grade.
-        hint: What a file with another number of columns probably is.
     """
 
     name: str
@@ -59,12 +57,6 @@ QRELS = Layout(
     ("query", "iteration", "document", "grade"),
     "grade",
 )
-
-
-def parts_of_file(path: str, layout: Layout) -> Iterator[Part]:
-    """Open a file and return its `parts`."""
-    with opened(path) as source:
-        yield from parts(source, layout)
 
 
 def parts(source: Reader, layout: Layout, advance: Callable[[int], None] | None = None) -> Iterator[Part]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,21 +71,19 @@ def write_run(
     if kind in {"json", "jsonl"}:
         _write_entries(path, kind, ((query, _scored(held)) for query, held in columns.rankings()))
         return
+    frame_of = partial(table_frame, kind=kind)
     if kind == "trec":
         require_words([tag], "the tag", path)
-        frames = (trec_frame(batch, tag, path) for batch in columns.batches())
-    else:
-        frames = (table_frame(batch, kind) for batch in columns.batches())
+        frame_of = partial(trec_frame, tag=tag, path=path)
     # A run may be too large to hold all its frames at once, so each is made twice: to check it, and to write it.
-    _require_alike(columns, kind, tag, path)
-    _write_frames(path, kind, frames)
+    _require_alike(map(frame_of, columns.batches()), kind, path)
+    _write_frames(path, kind, map(frame_of, columns.batches()))
 
 
-def _require_alike(run: Run, kind: str, tag: str, path: str | PathLike[str]) -> None:
-    """Raise before anything is written if a batch of a run cannot be written."""
+def _require_alike(frames: Iterator[pl.DataFrame], kind: str, path: str | PathLike[str]) -> None:
+    """Raise before anything is written if a part of a run cannot be written."""
     header = None
-    for batch in run.batches():
-        frame = trec_frame(batch, tag, path) if kind == "trec" else table_frame(batch, kind)
+    for frame in frames:
         if header is not None and frame.columns != header:
             raise ValueError(
                 f"a {kind} file has scores for all queries or for none; write .json or .jsonl, or give all scores"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from math import fsum, isfinite, sqrt
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import id_kind, same_kind
@@ -105,8 +106,14 @@ def _check_options(runs: object, method: str, k: float, norm: str | None) -> Non
         raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, got {method!r}")
     if norm not in NORMS:
         raise ValueError(f"norm must be one of {', '.join(map(repr, NORMS))}, got {norm!r}")
-    if not (k >= 0 and isfinite(k)):
-        raise ValueError(f"k must be a number of at least 0, got {k!r}")
+    _at_least_0(k, "k")
+
+
+def _at_least_0(number: Any, what: str) -> None:
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise TypeError(f"{what} must be a number of at least 0, got {number!r} ({type(number).__name__})")
+    if not (float(number) >= 0 and isfinite(number)):
+        raise ValueError(f"{what} must be a number of at least 0, got {number!r}")
 
 
 def _add(points: Mapping[DocumentId, float], of_query: dict[DocumentId, list[float]]) -> None:
@@ -134,8 +141,7 @@ def _weights(runs: Mapping[str, Any], weights: Mapping[str, float] | Sequence[fl
             f"weights are of {', '.join(map(repr, weights))}, but the runs are {', '.join(map(repr, runs))}"
         )
     for name, weight in weights.items():
-        if not (weight >= 0 and isfinite(weight)):
-            raise ValueError(f"the weight of {name!r} must be a number of at least 0, got {weight!r}")
+        _at_least_0(weight, f"the weight of {name!r}")
     if not any(weights.values()):
         raise ValueError("at least one weight must be positive")
     return weights

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from math import isclose, isnan
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.definition.metric import spelled
 from retrieval_metrics.keeping.document import checked_labels, now
 from retrieval_metrics.keeping.identity import questions_fingerprint, rankings_fingerprint, rules_fingerprint
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.statistics.intervals import Interval
 from retrieval_metrics.version import __version__
 
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
+
+ROUNDING = 1e-9
+"""Another processor may add the same numbers in another order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,22 @@ class Entry:
     def mean(self, metric: str | Metric) -> float | None:
         """Return the mean of a metric, in any spelling; None if it was not computed."""
         return self.means.get(spelled(metric, self.means))
+
+    def unlike(self, evaluation: Evaluation) -> str:
+        """Return what an evaluation has otherwise than the entry, in words; empty if it may be that of the entry."""
+        other = entry_of(line_of(evaluation, self.label, self.saved, {}), "the evaluation")
+        for metric, mean in self.means.items():
+            there = other.means.get(metric)
+            if there is None:
+                return f"it has no {metric}"
+            if not isclose(mean, there, rel_tol=ROUNDING) and not (isnan(mean) and isnan(there)):
+                one, two = numbers.apart(there, mean)
+                return f"its {metric} is {one} and not {two}"
+        if self.version == other.version:  # another version may take fingerprints in another way
+            for what in ("questions", "rules", "rankings"):
+                if getattr(self, what) != getattr(other, what):
+                    return f"its {what} are others"
+        return ""
 
     def differs_from(self, other: Entry) -> list[str]:
         """Return what differs, the questions with their judgments or the rules; the means are then not comparable."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import require
-from retrieval_metrics.comparing.compare_evaluations import compare_evaluations
+from retrieval_metrics.comparing.compare_evaluations import Terms, compare_evaluations
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.history.entry import Entry, entry_of, line_of
 from retrieval_metrics.journal import Journal
@@ -148,7 +148,7 @@ class History(Printed):
 
         Raises:
             KeyError: If there is no such entry.
-            ValueError: If the evaluation was not saved.
+            ValueError: If the evaluation was not saved, or the file holds another one by now.
         """
         found = _newest(self.entries(), label)
         if found.saved is None:
@@ -157,6 +157,11 @@ class History(Printed):
                 "evaluation, so that you can compare it query by query"
             )
         evaluation: Evaluation = load(self.path.parent / found.saved)
+        if unlike := found.unlike(evaluation):
+            raise ValueError(
+                f"{found.saved} does not hold the evaluation of entry {label!r} of {self.path}: {unlike}; was another "
+                "one saved over it? Each entry needs a file of its own"
+            )
         return evaluation
 
     def compare(self, baseline: str, system: str, *, planned: bool = False, **options: Any) -> Comparison:
@@ -173,8 +178,12 @@ class History(Printed):
 
         Raises:
             KeyError: If there is no entry with such a label.
-            ValueError: If an evaluation was not saved, or as in `compare`.
+            TypeError: If there is no such option.
+            ValueError: As in `load` and `compare`.
         """
+        known = {"metrics", *Terms.__annotations__} - {"baseline", "looks"}
+        if others := sorted(options.keys() - known):
+            raise TypeError(f"there is no option {others[0]!r}; there are {', '.join(sorted(known))}")
         evaluations = {baseline: self.load(baseline), system: self.load(system)}
         entries = self.entries()
         looks = 1 if planned else pairs_of_results(entries, _newest(entries, system))
