@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 QUIET = (
     *("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars"),
@@ -61,6 +63,13 @@ class Browser:
         self.requests()
         self.errors()
         self.driver.get(page.as_uri())
+
+    def keep(self, test: str) -> None:
+        """Keep what is shown where REPORT_PICTURES says, to be looked at."""
+        if folder := os.environ.get("REPORT_PICTURES"):
+            shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})
+            name = test.replace("/", "-").replace(" ", "-")
+            (Path(folder) / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
 
     def requests(self) -> set[str]:
         """Return the addresses asked for since the last call, without what stands in the page itself."""

@@ -17,7 +17,7 @@ import numpy as np
 import retrieval_metrics as rm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from matplotlib.figure import Figure
 
@@ -107,13 +107,13 @@ def _across(result: Any, *kinds: str, across: int | None) -> Figure:
     return figure
 
 
-def _alone(result: Any, *, across: int | None) -> Figure:
+def alone(result: Any, *, across: int | None) -> Figure:
     del across  # a figure of one panel
     figure: Figure = result.plot()
     return figure
 
 
-def plots(folder: Path) -> Iterator[tuple[str, Callable[..., Figure]]]:
+def plots(folder: Path) -> Iterator[tuple[str, partial[Figure]]]:
     """Yield the name of each plot, and what draws it with so many panels in a row."""
     for systems, queries in ((2, 120), (2, 8), (2, 5_000), (3, 120), (6, 120), (12, 120)):
         compared = comparison(systems, queries)
@@ -129,14 +129,14 @@ def plots(folder: Path) -> Iterator[tuple[str, Callable[..., Figure]]]:
     kept = history(folder)
     yield "history", partial(_across, kept)
     swept = sweep()
-    yield "sweep", partial(_alone, swept)
+    yield "sweep", partial(alone, swept)
     for settings in (4, 30):
         tuned = tuning(settings)
-        yield f"tuning-{settings}", partial(_alone, tuned)
+        yield f"tuning-{settings}", partial(alone, tuned)
     planned = rm.plan(0.05)
-    yield "plan", partial(_alone, planned)
+    yield "plan", partial(alone, planned)
     agreed = agreement()
-    yield "calibration", partial(_alone, agreed)
+    yield "calibration", partial(alone, agreed)
 
 
 def main(folder: Path, styles: tuple[str, ...] = ("light",)) -> None:

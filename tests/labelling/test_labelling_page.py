@@ -1,8 +1,6 @@
 """The page on which a person grades, used by keys in a browser as that person does."""
 
-import base64
 import math
-import os
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +39,6 @@ def page(tmp_path: Path) -> Path:
 @pytest.fixture
 def hand(browser: Browser, tmp_path: Path) -> GradingPage:
     return GradingPage(browser, tmp_path, POOL)
-
-
-def picture(browser: Browser, request: pytest.FixtureRequest) -> None:
-    folder = os.environ.get("REPORT_PICTURES")
-    if folder:
-        shot = browser.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})
-        name = request.node.name.replace("/", "-").replace(" ", "-")
-        (Path(folder) / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
 
 
 def test_what_is_exported_is_evaluated(hand: GradingPage, page: Path) -> None:
@@ -181,7 +171,7 @@ def test_it_fits_every_screen_and_the_text_has_more_room_than_the_buttons(
     assert browser.run("return document.documentElement.scrollWidth") <= look.width
     dark = browser.run("return getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
     assert dark == (look.scheme == "dark")
-    picture(browser, request)
+    browser.keep(request.node.name)
     hand.press("l")
     until(lambda: hand.shown(".passage"), 1)
     box = "return document.querySelector(arguments[0]).getBoundingClientRect()"

@@ -12,17 +12,17 @@ from matplotlib.colors import to_rgb
 from matplotlib.text import Annotation, Text
 
 import retrieval_metrics as rm
-from plot_gallery import comparison, plots
+from plot_gallery import alone, comparison, plots
 from retrieval_metrics.presentation.plots.curves import apart
 from retrieval_metrics.presentation.series import COLOURS, GAIN, LOSS, TIED, style
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from functools import partial
     from pathlib import Path
 
     from matplotlib.figure import Figure
 
-    Drawing = tuple[str, Callable[..., Figure]]
+    Drawing = tuple[str, partial[Figure]]
 
 PIXELS_OF_A_PHONE = 85
 # What remains of linear red, green and blue for a reader without red, green or blue cones (Machado et al. 2009).
@@ -71,6 +71,8 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[Drawing]:
 @pytest.mark.parametrize("across", [1, 2])
 def test_no_word_leaves_its_figure_or_lies_on_another(across: int, drawn: list[Drawing]) -> None:
     for name, draw in drawn:
+        if across > 1 and draw.func is alone:  # its one panel has been looked at
+            continue
         figure = draw(across=across)
         words = shown(figure)
         width, height = figure.get_size_inches()

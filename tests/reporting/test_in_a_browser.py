@@ -1,7 +1,5 @@
 """The pages of reports, opened and used as the colleague uses them to whom they were sent."""
 
-import base64
-import os
 from pathlib import Path
 from typing import Any
 
@@ -64,15 +62,6 @@ def quotes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def picture(browser: Browser, request: pytest.FixtureRequest) -> None:
-    """Keep what the browser shows where REPORT_PICTURES says, to be looked at."""
-    folder = os.environ.get("REPORT_PICTURES")
-    if folder:
-        shot = browser.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})
-        name = request.node.name.replace("/", "-").replace(" ", "-")
-        (Path(folder) / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
-
-
 def brightness(browser: Browser, name: str) -> float:
     colour = browser.run(
         f"return getComputedStyle(document.body).{name} + '|' + getComputedStyle(document.documentElement).{name}"
@@ -133,7 +122,7 @@ def test_it_fits_asks_for_nothing_and_runs_nothing(
     )
     assert smallest >= 11
     browser.run("document.getElementById('queries').scrollIntoView()")
-    picture(browser, request)
+    browser.keep(request.node.name)
 
 
 def test_hostile_texts_are_shown_as_they_are(browser: Browser, page: Path) -> None:
@@ -271,7 +260,7 @@ def test_an_opened_query_shows_both_systems_and_what_moved(
     assert "score 1.5" in text
     assert "not retrieved" in text
     assert "never retrieved; the ranking has 2 documents" in text
-    picture(browser, request)
+    browser.keep(request.node.name)
 
 
 def test_the_needed_words_are_marked(browser: Browser, quotes: Path, request: pytest.FixtureRequest) -> None:
@@ -283,7 +272,7 @@ def test_the_needed_words_are_marked(browser: Browser, quotes: Path, request: py
         ["The \u201cneeded\u201d\nwords stand"],
     )
     assert browser.errors() == []
-    picture(browser, request)
+    browser.keep(request.node.name)
 
 
 def test_a_thousand_queries_of_two_systems_open_and_sort(
@@ -310,7 +299,7 @@ def test_a_thousand_queries_of_two_systems_open_and_sort(
     browser.run("location.hash = '#q=q950'")
     shows(browser, "return document.querySelectorAll('.query[open] .result').length", 40)
     assert browser.errors() == []
-    picture(browser, request)
+    browser.keep(request.node.name)
 
 
 def test_ten_thousand_queries_open_and_show_what_they_have(browser: Browser, tmp_path: Path) -> None:
