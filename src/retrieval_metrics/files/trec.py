@@ -61,7 +61,7 @@ QRELS = Layout(
 
 
 def parts_of_file(path: str, layout: Layout) -> Iterator[Part]:
-    """Open a file and return its `parts`."""
+    """Open a file and return its `parts`: for adapters, whose workers open their files themselves."""
     with opened(path) as source:
         yield from parts(source, layout)
 
