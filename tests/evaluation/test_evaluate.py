@@ -84,6 +84,15 @@ class TestStandardRules:
     def test_no_judged_document_anywhere_is_warned_of(self) -> None:
         with pytest.warns(rm.RetrievalWarning, match=r"none of the retrieved documents is judged .* chunks .*'doc-1'"):
             rm.evaluate({"q": ["doc-1"]}, {"q": ["doc-1#chunk-4"]}, ["map"])
+        with pytest.warns(rm.RetrievalWarning, match="none of the retrieved documents is judged"):
+            rm.evaluate({"q": ["doc-1"]}, {"q": ["doc-1#chunk-4"]}, ["map"], unjudged="condensed")
+
+    def test_where_nothing_came_back_no_ids_are_doubted(self) -> None:
+        with pytest.warns(rm.RetrievalWarning) as caught:
+            rm.evaluate({"q": ["doc-1"]}, {"q": []}, ["map"])
+        assert [str(one.message) for one in caught] == [
+            "nothing was retrieved for 1 of 1 judged queries, for example 'q'; they score 0"
+        ]
 
 
 WORKED_TRUTH = [["test-1", "test-2"], ["test-3"]]

@@ -38,3 +38,10 @@ def test_a_row_for_which_nothing_was_retrieved_is_0_under_every_budget() -> None
     assert whole.means == dict.fromkeys(metrics, 0.0)
     with pytest.raises(ValueError, match="the rankings hold only ids"):
         RowScorer(metrics).row(["d1"], lambda: ["d1"])
+
+
+@pytest.mark.parametrize("wrong", ["3", True, -1, 0, float("nan")])
+def test_a_largest_grade_that_cannot_be_one_is_refused_before_any_row(wrong: Any) -> None:
+    for make in (Scorer, RowScorer):
+        with pytest.raises((TypeError, ValueError), match="max_grade must be"):
+            make("err", max_grade=wrong)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from retrieval_metrics.comparing.comparison import Comparison
+from retrieval_metrics.comparing.spreads import OF_VALUES, SPREADS, usual_spread
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.question_clusters import Clusters, clusters_by
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.results.difference import Difference
-from retrieval_metrics.results.spreads import OF_VALUES, SPREADS, usual_spread
 from retrieval_metrics.results.summary import bounds_of
 from retrieval_metrics.statistics import Sums, Units
 from retrieval_metrics.statistics.power import spread_bounds

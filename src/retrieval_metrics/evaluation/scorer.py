@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.checks import RetrievalWarning, positive_number
 from retrieval_metrics.definition.largest_grade import refuse_unknown_scale
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.evaluation.evaluate import evaluate
@@ -47,6 +47,7 @@ class Scorer:
         metrics: The metrics.
         rules: The rule set.
         match: What an id of the judgments is compared with.
+        max_grade: The largest grade of all judgments; None for that of the judgments that are scored together.
     """
 
     def __init__(
@@ -56,18 +57,20 @@ class Scorer:
         semantics: str | Rules = "standard",
         match: str | Key | Matching = "id",
         documents: Any = None,
+        max_grade: float | None = None,
     ) -> None:
         """Read the arguments, as in `evaluate`.
 
         Raises:
             TypeError: If one is of a wrong type.
-            ValueError: If a metric or a rule set is unknown, or `match`.
+            ValueError: If a metric, a rule set or `match` is unknown, or the largest grade is not positive.
         """
         self.metrics = as_metrics(metrics)
         self.rules = as_rules(semantics)
         as_matching(match)
         self.match = match
         self._documents = documents
+        self.max_grade = None if max_grade is None else positive_number(max_grade, "max_grade")
 
     def run(self, qrels: QrelsMapping | Qrels, run: RunMapping) -> Scores:
         """Return the scores of a run without a warning.
@@ -98,6 +101,8 @@ class Scorer:
             RetrievalWarning: As in `evaluate`.
         """
         truth = as_qrels(qrels)
+        if self.max_grade is not None:
+            truth = truth.with_largest_grade(self.max_grade)
         try:
             return self._evaluation(truth, run, clusters), {}
         except (TypeError, ValueError):
@@ -132,6 +137,7 @@ class Scorer:
         return evaluate(truth, run, self.metrics, semantics=self.rules, match=match, clusters=clusters)
 
     def _scores(self, truth: Qrels, run: RunMapping, scale: float | None = None) -> Scores:
+        scale = self.max_grade if scale is None else scale
         return scored_run(truth, run, self.metrics, self.rules, self._matching(truth), scale=scale)
 
     def _matching(self, truth: Qrels) -> MatchBy:
@@ -175,11 +181,7 @@ class Scorer:
 
 
 class RowScorer(Scorer):
-    """Scores one row at a time, for hosts that store a value and a reason for each.
-
-    Attributes:
-        max_grade: The largest grade of all judgments, which one row does not show.
-    """
+    """Scores one row at a time, for hosts that store a value and a reason for each."""
 
     def __init__(
         self,
@@ -194,11 +196,10 @@ class RowScorer(Scorer):
 
         Raises:
             TypeError: If one is of a wrong type.
-            ValueError: If a metric, a rule set or `match` is unknown; or if a metric divides by the largest
-                grade of all judgments, and that is not given.
+            ValueError: As in `Scorer`; or if a metric divides by the largest grade of all judgments, which one row does
+                not show, and that is not given.
         """
-        super().__init__(metrics, semantics=semantics, match=match, documents=documents)
-        self.max_grade = max_grade
+        super().__init__(metrics, semantics=semantics, match=match, documents=documents, max_grade=max_grade)
         if max_grade is None:
             refuse_unknown_scale(self.metrics, "one row", "pass max_grade=")
 
@@ -241,7 +242,7 @@ class RowScorer(Scorer):
         run = RetrievedRun({ROW: seen.ranking}, calls={ROW: seen.calls} if seen.calls else None)
         if hidden := hidden_calls(self.metrics, run):
             warnings.warn(hidden, RetrievalWarning, stacklevel=4)
-        return _query_scores(self._scores(truth, run, self.max_grade), stacklevel=5)
+        return _query_scores(self._scores(truth, run), stacklevel=5)
 
 
 def _query_scores(scores: Scores, stacklevel: int) -> dict[Metric, dict[QueryId, QueryScore]]:

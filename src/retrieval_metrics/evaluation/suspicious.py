@@ -55,7 +55,8 @@ def warn_of_run(scores: Scores, stacklevel: int) -> None:
             warnings.warn(said, RetrievalWarning, stacklevel=stacklevel)
     if hidden := hidden_calls(scores.metrics, run):
         warnings.warn(hidden, RetrievalWarning, stacklevel=stacklevel)
-    if judged.is_empty and not judged.unplaced:  # which was said with them
+    # Without results, and with those that are unplaced, the reason was said above.
+    if judged.is_empty and judged.n_retrieved.any() and not judged.unplaced:
         hint = (
             "do the items have the texts, sources and offsets that the judgments need?"
             if judged.qrels.has_pieces

@@ -1,9 +1,11 @@
 """Scorers are registered, listed, loaded, written and read as MLflow does with its own."""
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import mlflow
+import pandas as pd
 import pytest
 from mlflow.genai.scorers import Scorer, get_scorer, list_scorers
 
@@ -60,3 +62,23 @@ def test_what_mlflow_cannot_store_is_refused(given: dict[str, Any]) -> None:
     (scorer,) = retrieval_scorers("mrr", retrieved="outputs", **given)
     with pytest.raises(TypeError, match=rf"a scorer with {next(iter(given))}=.* cannot be registered"):
         scorer.model_dump()
+
+
+def test_a_loaded_scorer_logs_0_where_the_application_always_failed_and_each_row_says_why(
+    experiment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MLflow keeps names of aggregations only, and rebuilds no class of another package, so the mean is its own."""
+    monkeypatch.setenv("MLFLOW_SERVER_ENABLE_CUSTOM_SCORERS", "true")
+
+    failed: Any = mlflow.trace({}.__getitem__, name="app")
+    with suppress(KeyError):
+        failed("why?")
+    trace = mlflow.get_trace(str(mlflow.get_last_active_trace_id()))
+    row = {"trace": trace, "expectations": {"relevant_ids": ["d7"]}}
+    (scorer,) = retrieval_scorers("mrr")
+    scorer.register()
+    loaded = get_scorer(name="mrr", experiment_id=experiment)
+    for each, logged in ((scorer, {}), (loaded, {"mrr/mean": 0.0})):
+        result: Any = mlflow.genai.evaluate(pd.DataFrame([row]), scorers=[each])
+        assert result.metrics == logged
+        assert "the application failed: KeyError" in result.result_df["mrr/rationale"][0]

@@ -79,8 +79,7 @@ class RowSettings:
 
     Attributes:
         metrics: The metrics.
-        options: What a scorer is told besides them: `match` and `documents`.
-        max_grade: The largest grade of all judgments; None if nobody said.
+        options: What a scorer is told besides them.
         paths: Where a row has its judgments, and what was retrieved.
         keys: The key of each metric: with all that is not the default, or with what the user puts before it.
     """
@@ -96,9 +95,8 @@ class RowSettings:
         max_grade: float | None = None,
         prefix: str | None = None,
     ) -> None:
-        self.options: dict[str, Any] = {"match": match, "documents": documents}
+        self.options: dict[str, Any] = {"match": match, "documents": documents, "max_grade": max_grade}
         self.metrics = Scorer(metrics, **self.options).metrics
-        self.max_grade = max_grade
         self.paths = RowPaths(f"reference_outputs.{relevant_key}", f"outputs.{documents_key}")
         chosen = {
             "match": match,
@@ -115,7 +113,7 @@ class RowSettings:
         Raises:
             ValueError: If a metric divides by the largest grade of all judgments, and that is not given.
         """
-        return RowScorer(metrics or self.metrics, max_grade=self.max_grade, **self.options)
+        return RowScorer(metrics or self.metrics, **self.options)
 
 
 def unscored(settings: RowSettings, comment: str | None) -> Outputs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from langchain_retrieval_metrics.langsmith_rows import Outputs, Row, RowSettings, unscored, warned_of
-from retrieval_metrics import Qrels, RetrievedRun
+from retrieval_metrics import RetrievedRun
 from retrieval_metrics.adapting import Scorer, row_error
 from retrieval_metrics.adapting.printing import numbers
 from retrieval_metrics.adapting.twins import arguments_of, passed_on
@@ -53,7 +53,7 @@ class Gathered:
             if row.failure is not None:
                 self._errors[at] = RuntimeError(row.failure)
 
-    def evaluation(self, scorer: Scorer, max_grade: float | None) -> Evaluation:
+    def evaluation(self, scorer: Scorer) -> Evaluation:
         """Return the evaluation of the rows that can be judged.
 
         Raises:
@@ -67,13 +67,9 @@ class Gathered:
         if len(self._errors) == len(self._qrels):
             first = next(iter(self._errors.values()))
             raise ValueError(f"every example failed, so nothing is scored: {first}")
-        truth = Qrels(self._qrels)
+        found = RetrievedRun(self._found, self._errors)
         try:
-            evaluation, refused = scorer.evaluation(
-                truth if max_grade is None else truth.with_largest_grade(max_grade),
-                RetrievedRun(self._found, self._errors),
-                clusters=self._clusters(),
-            )
+            evaluation, refused = scorer.evaluation(self._qrels, found, clusters=self._clusters())
         except (TypeError, ValueError) as error:
             raise ValueError(warned_of(row_error(error, None, "the experiment"))) from error
         self.unread += [warned_of(row_error(error, at, "the output")) for at, error in refused.items()]
@@ -121,7 +117,7 @@ def langsmith_summary_evaluators(*args: Any, **options: Any) -> list[SummaryEval
     def retrieval_metrics(runs: Sequence[Any], examples: Sequence[Any]) -> Outputs:
         rows = Gathered(runs, examples, settings.paths)
         try:
-            evaluation = rows.evaluation(scorer, settings.max_grade)
+            evaluation = rows.evaluation(scorer)
         except ValueError as error:
             return unscored(settings, str(error))
         distinct = rows.examples_of(evaluation)

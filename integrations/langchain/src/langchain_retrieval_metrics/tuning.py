@@ -226,8 +226,7 @@ def tune_mmr(*args: Any, **options: Any) -> MMRTuning:  # noqa: D417  (they are 
         >>> how = {"embedding_key": "vector", "relevance": "rank", "k": 2}
         >>> tuned = tune_mmr(lambda query: found, asked, lambdas=[0.3], **how)
         >>> print(tuned.conclusion)  # recall 1/2 as retrieved, 1 with MMR
-        lambda 0.3 of all is better than as retrieved in recall@2; expect +0.500 on new questions, not the +0.500 of \
-these.
+        lambda 0.3 of all is better than as retrieved in recall@2; expect +0.500 on new questions.
         >>> [document.id for document in tuned.retriever.invoke("0?")]
         ['a', 'other']
     """

@@ -138,7 +138,7 @@ class RetrievalReport(ReportEvaluator):
     evaluation_name: str | None = None
 
     def __post_init__(self) -> None:
-        Scorer(self.metrics, semantics=self.semantics, match=self.match)
+        Scorer(self.metrics, semantics=self.semantics, match=self.match, max_grade=self.max_grade)
         report_paths(self.relevant, self.retrieved)
 
     def evaluate(self, ctx: ReportEvaluatorContext) -> TableResult:

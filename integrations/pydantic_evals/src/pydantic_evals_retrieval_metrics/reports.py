@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_evals.reporting import ReportCaseFailure
 
 from pydantic_evals_retrieval_metrics.spans import FOUND, GIVEN, KEPT, RELEVANT, SPANS
-from retrieval_metrics import DEFAULT_METRICS, Qrels, RetrievalWarning, RetrievedRun
+from retrieval_metrics import DEFAULT_METRICS, RetrievalWarning, RetrievedRun
 from retrieval_metrics.adapting import RowPaths, Scorer, row_error
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def to_evaluation(
         RetrievalWarning: If cases are left out; and as in the core's `evaluate`.
     """
     paths = report_paths(relevant, retrieved)
+    scorer = Scorer(metrics, semantics=semantics, match=match, max_grade=max_grade)
     cases = _numbered([*report.cases, *report.failures])
     qrels: dict[Any, Any] = {}
     run: dict[Any, Any] = {}
@@ -92,11 +93,8 @@ def to_evaluation(
     if left and not qrels:
         raise ValueError(f"no case can be judged: {left[0]}")
     runs_of = {name: case.source_case_name for name, case in cases.items() if case.source_case_name and name in qrels}
-    scorer = Scorer(metrics, semantics=semantics, match=match)
     try:
-        truth = Qrels(qrels)
-        judged = truth if max_grade is None else truth.with_largest_grade(max_grade)
-        evaluation, refused = scorer.evaluation(judged, RetrievedRun(run, errors), clusters=runs_of or "source")
+        evaluation, refused = scorer.evaluation(qrels, RetrievedRun(run, errors), clusters=runs_of or "source")
     except (TypeError, ValueError) as error:
         raise row_error(error, None, "the report") from error
     left += [str(row_error(error, name, f"case {name!r}")) for name, error in refused.items()]

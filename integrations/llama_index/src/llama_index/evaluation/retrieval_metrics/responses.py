@@ -60,7 +60,7 @@ class ResponseEvaluator(BaseEvaluator):
         questions = EvaluationSet.of(content_of(dataset))
         refuse_nodes(questions)
         asked = Asked(questions, [metric], match, documents=partial(texts_by_name, documents, source))
-        self._scorer = RowScorer([metric], match=asked.match, max_grade=asked.qrels.largest_grade)
+        self._scorer = RowScorer([metric], match=asked.match, max_grade=asked.qrels.largest_grade or 1.0)
         (self._metric,) = self._scorer.metrics
         self._source = one_document_each(source, asked.sources)
         self._has_ids = asked.qrels.document_kind is not None
