@@ -301,6 +301,9 @@ class TestWhatIsRefusedOrCounted:
             read(answer)
         t = rm.read_traces([ROOT, answer, search("2", 1, "a", found("x"))])
         assert t.notes == (note,)
+        flat = {"llm.output_messages.0.message.content": "It is x.", "output.value": json.dumps({"output": [part]})}
+        listed = otel("4", "model", "1", attributes={"openinference.span.kind": "LLM", **flat})
+        assert len(rm.read_traces([OTEL_ROOT, RETRIEVAL, listed]).notes) == 1
         ungrounded = {"content": "No.", "grounding_metadata": {"web_search_queries": None}}
         assert read(span("1", "model", output=ungrounded)).calls == []
 

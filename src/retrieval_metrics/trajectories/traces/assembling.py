@@ -67,6 +67,7 @@ class Trace:
         self._rules = rules
         self._spans = spans
         self._above = {id_: self._path(span) for id_, span in spans.items()}
+        self._outer = {span.parent for span in spans.values()}
         models = [one for one in spans.values() if one.kind == MODEL and not self._works_inside(one)]
         self._models = sorted(models, key=lambda one: (one.end, one.id))
         calls = [one for one in spans.values() if one.kind in {TOOL, RETRIEVER} or one.id in rules.calls]
@@ -120,9 +121,8 @@ class Trace:
     def steps(self, kind: str) -> Iterator[TraceSpan]:
         """Yield the spans of a kind that are told by no other: none is inside, nor a search, tool or model around."""
         known = {RETRIEVER, RERANKER, TOOL, MODEL}
-        outer = {one.parent for one in self._spans.values()}
         for id_, one in self._spans.items():
-            if one.kind == kind and id_ not in outer and known.isdisjoint(each.kind for each in self._above[id_]):
+            if one.kind == kind and id_ not in self._outer and known.isdisjoint(each.kind for each in self._above[id_]):
                 yield one
 
     def _searches(self) -> list[_Search]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.trajectories.traces.payloads import (
+    HOSTED,
     Listed,
     answer_in,
     hosted_in,
@@ -122,10 +123,10 @@ class TraceSpan:
 
     def hosted(self) -> list[str]:
         """Return what the provider of a model ran itself, as far as its message tells; it leaves no spans."""
-        try:
-            return list(dict.fromkeys(hosted_in(parsed(self.output))))
-        except ValueError:  # it was cut
+        said = self.output.otherwise if isinstance(self.output, Listed) else self.output
+        if isinstance(said, str) and not any(name in said for name in HOSTED):  # most of them, unread
             return []
+        return list(dict.fromkeys(hosted_in(parsed(said))))
 
     def answer(self) -> str | None:
         """Return the last text in what a model said."""
