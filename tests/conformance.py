@@ -138,13 +138,11 @@ class Conformance:
         alone: Those that are also asked for one by one, if not all.
         refuses: Cases the host cannot express, with a pattern of the error it must raise: a number that is not the
             core's must not come out.
-        leaves_out: Cases that mean something else in the host.
     """
 
     metrics: ClassVar[tuple[str, ...]] = METRICS
     alone: ClassVar[tuple[str, ...] | None] = None
     refuses: ClassVar[Mapping[str, str]] = {}
-    leaves_out: ClassVar[frozenset[str]] = frozenset()
 
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         """Score the rankings through the host.
@@ -162,8 +160,6 @@ class Conformance:
 
     @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
     def test_the_numbers_are_the_cores_and_what_was_given_stays(self, case: Case) -> None:
-        if case.name in self.leaves_out:
-            pytest.skip("it means something else in the host")
         qrels, run = copy.deepcopy((case.qrels, case.run))
         if case.name in self.refuses:
             with pytest.raises(Exception, match=self.refuses[case.name]):
