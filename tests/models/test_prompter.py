@@ -222,6 +222,7 @@ def test_a_later_reply_that_is_no_text_or_empty_is_a_failure_and_not_kept(tmp_pa
     prompter = Prompter(lambda prompt: said.get(prompt, '{"length": 1}'), cache=cache, model_name="gaps")
     replies = ask(prompter, PROMPTS)
     assert replies.reasons == {"no text": 2}
+    assert prompter.calls.failed == 2
     assert list(replies.failures) == [5, 6]
     model = Model()
     ask(Prompter(model, cache=cache, model_name="gaps"), PROMPTS)

@@ -273,3 +273,9 @@ def test_a_set_is_printed_in_a_line() -> None:
     assert str(questions).startswith("<EvaluationSet: 60 questions, such as 'q0': 'Why? Why?")
     assert len(str(questions)) < 120
     assert str(rm.EvaluationSet({}, {})) == "<EvaluationSet: 0 questions>"
+
+
+@pytest.mark.parametrize("text", [None, 7, ["why?"], b"why?"])
+def test_a_question_that_is_no_text_is_refused_where_it_enters(text: Any) -> None:
+    with pytest.raises(TypeError, match="the text of query 'q2' must be a str, got"):
+        rm.EvaluationSet({"q1": "why?", "q2": text}, {"q1": ["d"], "q2": ["d"]})

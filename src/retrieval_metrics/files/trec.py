@@ -11,6 +11,7 @@ import numpy as np
 
 from retrieval_metrics.argument_names import argument, in_python
 from retrieval_metrics.files.encodings import at_line, decoded
+from retrieval_metrics.files.opening import opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,6 +58,12 @@ QRELS = Layout(
     ("query", "iteration", "document", "grade"),
     "grade",
 )
+
+
+def parts_of_file(path: str, layout: Layout) -> Iterator[Part]:
+    """Open a file and return its `parts`: for adapters, whose workers open their files themselves."""
+    with opened(path) as source:
+        yield from parts(source, layout)
 
 
 def parts(source: Reader, layout: Layout, advance: Callable[[int], None] | None = None) -> Iterator[Part]:

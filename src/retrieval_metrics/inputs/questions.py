@@ -45,6 +45,8 @@ class Questions:
     history: Mapping[Any, Sequence[Message]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if odd := [(query, text) for query, text in self.queries.items() if not isinstance(text, str)]:
+            raise TypeError(f"the text of query {odd[0][0]!r} must be a str, got {odd[0][1]!r}")
         if not (self.answers or self.history):
             return
         from retrieval_metrics.inputs.conversations import messages_of  # noqa: PLC0415  (few sets have either)

@@ -50,7 +50,7 @@ class EvaluationSet(Questions):
         history: What was said before a query, by query id: messages such as `{"role": "user", "content": "..."}`.
 
     Raises:
-        TypeError: If an answer is no text, or what was said is no list of messages.
+        TypeError: If a query or an answer is no text, or what was said is no list of messages.
         ValueError: If either belongs to no query, or a message is from neither the user nor the assistant.
 
     Example:

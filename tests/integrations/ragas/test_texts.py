@@ -8,7 +8,7 @@ import pytest
 from ragas import EvaluationDataset, evaluate
 
 import retrieval_metrics as rm
-from conformance import Conformance, Rankings, Scores, Truth
+from conformance import CASES, Case, Conformance, Rankings, Scores, Truth
 from ragas_retrieval_metrics import MAP, MRR, NDCG, HitRate, Precision, Recall, RetrievalMetric, to_evaluation
 
 pytestmark = pytest.mark.filterwarnings("ignore:a?evaluate\\(\\) is deprecated:DeprecationWarning")
@@ -20,9 +20,15 @@ HALVES = [
 ]
 OTHER = "A try statement specifies exception handlers and cleanup code for a group of statements."
 
+OF_WORDS = [case for case in CASES if case.name != "ids of every script, and that differ little"]
+
 
 class TestTextsScoredOneByOne(Conformance):
-    """The ids of the cases are texts of one word here."""
+    """The ids of the cases are texts of one word here, which are compared as words: in any case and form of letters."""
+
+    @pytest.mark.parametrize("case", OF_WORDS, ids=lambda case: case.name)
+    def test_the_numbers_are_the_cores_and_what_was_given_stays(self, case: Case) -> None:
+        super().test_the_numbers_are_the_cores_and_what_was_given_stays(case)
 
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         def one(metric: RetrievalMetric, query: str) -> float:
@@ -37,7 +43,7 @@ class TestTextsScoredOneByOne(Conformance):
         return {name: {query: one(metric, query) for query in qrels} for name, metric in chosen.items()}
 
 
-class TestTextsInEvaluate(Conformance):
+class TestTextsInEvaluate(TestTextsScoredOneByOne):
     metrics = ("ndcg@3", "map", "mrr", "precision@3")
 
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
