@@ -394,6 +394,16 @@ def test_what_is_rare_is_said_of_its_metric_where_metrics_differ() -> None:
     assert second == f"In recall@5, {rare} differ by 1, and the mean by 0.39."
 
 
+def test_what_is_rare_in_one_metric_is_not_said_of_others() -> None:
+    qrels = {f"q{i}": {"d": 2 if i < 4 else 1, "e": 1} for i in range(12)}
+    runs = {"old": {query: ["d", "e"] for query in qrels}, "new": {query: ["e", "d"] for query in qrels}}
+    (said,) = rm.compare(qrels, runs, ["mrr", "mrr(rel=2)"]).conclusions.unseen
+    assert said == (
+        "In mrr, 12 queries cannot show what is rare: "
+        "up to 22 % of all queries could differ by 1, and the mean by 0.22."
+    )
+
+
 def test_six_queries_are_not_said_to_show_nothing_because_two_metrics_are_tested() -> None:
     assert "better" in str(rm.compare(*systems({"old": [4] * 6, "new": [1] * 6}), ["mrr", "recall@3"]).conclusions)
     mixed = rm.compare(*systems({"old": [4] * 6, "new": [1] * 5 + [6]}), ["mrr", "recall@3"]).conclusions

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.ignorance import UnjudgedBounds
 
 
-SEVERAL = 2
-
-
 class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds what is said of all pairs together)
     """One conclusion for each pair of systems and metric, pair by pair; printed as sentences.
 
@@ -76,9 +73,10 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds wha
         for each in self:
             if each.unseen and each.metric not in metrics.setdefault(each.unseen, []):
                 metrics[each.unseen].append(each.metric)
-        if len(metrics) < SEVERAL:
-            return list(metrics)
-        return [f"In {numbers.listed(names)}, {said}" for said, names in metrics.items()]
+        whole = len({each.metric for each in self})
+        return [
+            said if len(names) == whole else f"In {numbers.listed(names)}, {said}" for said, names in metrics.items()
+        ]
 
     def _tables(self) -> list[Table]:
         return [Table((), (), self.sentences)]
