@@ -1,6 +1,7 @@
 """What is saved is loaded as it was: every number to the bit, every id with its type, every answer."""
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +171,14 @@ def test_a_merged_evaluation_and_one_of_totals(tmp_path: Any) -> None:
         half.save(tmp_path / f"half-{number}.json")
     loaded = rm.merge(rm.load(tmp_path / f"half-{number}.json") for number in range(2))
     assert_same(rm.merge(halves), loaded)
+
+
+def test_means_over_several_runs_are_loaded_though_they_follow_from_no_single_ranking(tmp_path: Any) -> None:
+    scores = rm.evaluate({"q": ["d"]}, {"q": ["x", "d"]}, "mrr").scores
+    of_two = replace(scores, values=np.array([[0.75]]), origin=scores.needed_origin("a mean")._replace(rounds=2))
+    rm.Evaluation(of_two).save(tmp_path / "e.json")
+    loaded: rm.Evaluation = rm.load(tmp_path / "e.json")
+    assert (loaded.means["mrr"], loaded.scores.needed_origin("a mean").rounds) == (0.75, 2)
 
 
 def test_a_part_of_a_larger_set_keeps_the_largest_grade_of_the_whole(tmp_path: Any) -> None:

@@ -133,6 +133,10 @@ class TestQuestions:
         assert finding.evidence["longest_run"] == 13
         assert "officer together with a second member" in finding.evidence["run"]
 
+    def test_six_words_of_the_answer_in_a_row_are_an_echo(self) -> None:
+        assert found(lint({"q1": "officer together with a second member"}), "echo") == ["q1"]
+        assert found(lint({"q1": "together with a second member"}), "echo") == []
+
 
 class TestJudgments:
     def test_an_id_that_is_not_in_the_corpus_leaves_its_group_without_a_way(self) -> None:

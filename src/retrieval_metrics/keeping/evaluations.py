@@ -48,7 +48,7 @@ def save_evaluation(
 
 
 def of_evaluation(
-    record: Scores | Totals, texts: dict[str, int], *, rankings: bool = True, questions_like: str | None = None
+    record: Scores | Totals, texts: dict[str, int], *, rankings: bool, questions_like: str | None = None
 ) -> Section:
     """Return an evaluation as JSON holds it.
 
