@@ -136,9 +136,10 @@ def refuse_fixed(options: Iterable[str]) -> None:
     Raises:
         ValueError: If there are.
     """
-    if said := ", ".join(map(named, options)):
+    if said := list(map(named, options)):
         raise ValueError(
-            f"{said} cannot be changed for evaluations; pass them to " + in_python("evaluate(...)", "evaluate")
+            f"{', '.join(said)} cannot be changed for evaluations; pass {'it' if len(said) == 1 else 'them'} to "
+            + in_python("evaluate(...)", "evaluate")
         )
 
 
