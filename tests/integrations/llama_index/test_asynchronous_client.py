@@ -156,7 +156,7 @@ def test_a_service_that_fails_is_in_the_errors_and_what_it_takes_is_limited(clie
 
     ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Fails(client))
     with pytest.warns(rm.RetrievalWarning, match="failed for 1 of them"):
-        result = ours.evaluate_dataset(ROWS, timeout=0.5, retries=1)
+        result = ours.evaluate_dataset(ROWS, timeout=1.5, retries=1)
     assert {query: type(error) for query, error in result.errors.items()} == {ROWS[0][0]: TimeoutError}
     assert result.means["mrr"] == 7 / 8
     assert set(result.seconds) == {text for text, _ in ROWS}
