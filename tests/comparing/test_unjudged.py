@@ -298,6 +298,39 @@ def test_an_effect_is_how_much_the_mean_difference_of_two_systems_moves() -> Non
         assert effects({"old": {"p": ["a"], "q": ["a"]}, "new": last}, metrics)["w"] == pytest.approx(1 / 5 / 2)
 
 
+def candidates(run: Any, metrics: str | list[str], **options: Any) -> dict[object, Any]:
+    """Return the documents to judge of one of six alike queries, with their ranks."""
+    qrels = {f"q{at}": {"d": 1, "z": 0} for at in range(6)}
+    runs = {"one": dict.fromkeys(qrels, run), "two": {query: ["d", "z"] for query in qrels}}
+    return {
+        one.document: one.ranks for one in quietly(qrels, runs, metrics, **options).to_judge(99) if one.query == "q0"
+    }
+
+
+def test_what_is_looked_at_reaches_to_the_largest_cutoff_or_to_ten() -> None:
+    run = ["z", *(f"u{rank}" for rank in range(2, 14))]
+    assert candidates(run, "mrr") == {f"u{rank}": {"one": rank} for rank in range(2, 11)}
+    assert candidates(run, ["mrr", "ndcg@3", "precision@4"]) == {f"u{rank}": {"one": rank} for rank in range(2, 5)}
+
+
+def test_what_ties_with_the_last_of_the_first_is_looked_at_too() -> None:
+    run = {"z": 3.0, "d": 2.0, "a": 2.0, "b": 2.0 - 1e-9, "c": 1.0}
+    assert candidates(run, "ndcg@2", ties="expected") == {"a": {"one": 3}}
+    single = rm.Rules(name="mine", ties="expected", scores="single")  # to which "b" has the score of "a"
+    assert candidates(run, "ndcg@2", semantics=single) == {"b": {"one": 3}, "a": {"one": 4}}
+    assert candidates(run, "ndcg@2") == {}
+
+
+def test_how_much_is_judged_is_not_said_of_judgments_of_text() -> None:
+    halves = [rm.Retrieved(at, "x" * 50, "page", at) for at in (0, 50)]
+    truth = {f"q{at}": [rm.Span("page", 0, 80)] for at in range(12)}
+    comparison = rm.compare(
+        truth, {"one": dict.fromkeys(truth, halves[:1]), "two": dict.fromkeys(truth, halves)}, "recall"
+    )
+    assert comparison.ignorance is None
+    assert "judged@" not in str(comparison)
+
+
 def test_a_document_to_judge_is_given_the_highest_grade() -> None:
     runs: dict[str, Run] = {"old": {"p": ["a"], "q": ["a"]}, "new": {"p": ["a", "u"], "q": ["a"]}}
     ideal = 3 + 1 / np.log2(3)  # "u" has grade 3 then, and stands below "a", which has 1
