@@ -350,6 +350,37 @@ def test_up_to_4096_ways_to_grade_a_query_are_tried(documents: int, unseen: int,
     assert bounds.means["mrr@20"]["b"] == ((1, 1) if exact else (0, 1))
 
 
+@pytest.mark.parametrize(("documents", "unseen", "exact"), [(7, 0, True), (7, 1, False), (6, 2, True), (6, 3, False)])
+def test_an_unseen_document_has_every_grade_above_0(documents: int, unseen: int, *, exact: bool) -> None:
+    # 3^7 = 2187 and 3^7 (1 + 2) = 6561; 3^6 (1 + 2 * 2) = 3645 and 3^6 (1 + 3 * 2) = 5103
+    runs = {"a": {"q": [*(f"u{at}" for at in range(documents)), "d"]}, "b": {"q": ["d", "x"]}}
+    bounds = quietly({"q": {"d": 1, "e": 2, "x": 0}}, runs, "mrr@20", unjudged="bounds", unseen=unseen).unjudged
+    assert bounds is not None
+    assert bounds.exact == exact
+
+
+def test_unseen_documents_of_numbered_ones_have_numbers_of_their_own() -> None:
+    for known, other in (({5: 1}, [5]), ({5: 1}, [6, 5]), ({5: 1, 6: 1}, [6, 5]), ({6: 1, 5: 0}, [6, 5])):
+        found = []
+        for to in (int, str):
+            qrels = {f"q{at}": {to(document): grade for document, grade in known.items()} for at in range(6)}
+            runs = {name: {query: [*map(to, own)] for query in qrels} for name, own in (("a", [5]), ("b", other))}
+            bounds = quietly(qrels, runs, ["recall@3", "ndcg@3"], unjudged="bounds", unseen=3).unjudged
+            assert bounds is not None
+            found.append((bounds.means, bounds.differences))
+        assert found[0] == found[1]
+    # one of 1 to 1 + 3 relevant documents
+    assert found[0][0]["recall@3"]["b"] == (1 / 4, 1)
+
+
+def test_unseen_documents_are_relevant_or_are_not() -> None:
+    # bpref counts the judged documents that are not relevant: one, above both relevant ones.
+    runs = {"one": {"q": ["z", "d", "e"]}, "two": {"q": ["d", "e", "z"]}}
+    bounds = quietly({"q": {"d": 1, "e": 1, "z": 0}}, runs, "bpref", unjudged="bounds", unseen=1).unjudged
+    assert bounds is not None
+    assert bounds.means["bpref"] == {"one": (0, 0), "two": (2 / 3, 1)}
+
+
 def test_what_can_be_tried_in_all_goes_to_the_queries_with_the_fewest_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     qrels = {query: {"d": 1, "x": 0} for query in "pqrs"}
     one = {"p": ["u", "v", "w", "d"], "q": ["u", "d"], "r": ["u", "v", "d"], "s": ["d"]}  # 8, 2, 4 and 1 ways
