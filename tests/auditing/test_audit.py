@@ -161,6 +161,71 @@ class TestWhatItPrints:
         assert (qrels, run) == ({"q": ["a"]}, {"q": ["a", "a"]})
 
 
+def audit_of(qrels: Any, run: Any, metrics: str | list[str], **rules: Any) -> rm.types.Audit:
+    """Compare the standard with itself but for some rules."""
+    return rm.audit(qrels, run, metrics, semantics=["standard", rm.Rules(name="mine", **rules)])
+
+
+class TestExamples:
+    def test_the_metric_that_differs_most_is_shown(self) -> None:
+        # The reciprocal rank is 1 instead of 1/2, the hit rate 1 instead of 0.
+        audit = audit_of({"q": ["a"]}, {"q": {"a": 1.0, "b": 1.0}}, ["mrr", "hit_rate@1"], ties="input")
+        assert (
+            "mine: equal scores stay in the order given (mrr in 1, hit_rate@1 in 1 of 1); hit_rate@1 of query 'q' is "
+            "1.0000 instead of 0.0000: document 'a' has the same score as 1 other"
+        ) in str(audit)
+
+    def test_the_metric_that_falls_most_is_shown(self) -> None:
+        audit = audit_of({"q": ["b"]}, {"q": {"a": 1.0, "b": 1.0}}, ["mrr", "hit_rate@1"], ties="input")
+        assert "hit_rate@1 of query 'q' is 0.0000 instead of 1.0000" in str(audit)
+
+    def test_the_example_has_the_fewest_retrieved_and_judged_documents(self) -> None:
+        qrels = {"2 + 4": ["a", "b", "c", "d"], "3 + 2": ["a", "b"], "5 + 1": ["a"]}
+        run = {"2 + 4": ["a", "a"], "3 + 2": ["a", "a", "x"], "5 + 1": ["a", "a", "x", "y", "z"]}
+        (found,) = audit_of(qrels, run, "map", repeats="count").differences
+        assert found.queries == tuple(qrels)
+        assert (found.example, found.value, found.reference) == ("3 + 2", (1 / 1 + 2 / 2) / 2, (1 / 1) / 2)
+
+    @pytest.mark.parametrize(
+        ("grades", "shown"), [(5, "its grades are 5, 4, 3, 2, 1"), (6, "its grades are 6, 5, 4, 3, 2, ...")]
+    )
+    def test_five_grades_are_shown(self, grades: int, shown: str) -> None:
+        qrels = {"p": {"a": 9}, "q": {f"d{grade}": grade for grade in range(1, grades + 1)}}
+        (found,) = audit_of(
+            qrels, {"q": ["d1", "d2"]}, "ndcg", parameters={"ndcg": {"gain": "exponential"}}
+        ).differences
+        assert (found.example, found.detail) == ("q", shown)
+
+    def test_documents_and_groups_are_counted(self) -> None:
+        qrels = {"p": [["a"]], "q": [["a", "b"], ["c"]]}
+        (found,) = audit_of(qrels, {"p": ["a"], "q": ["a", "b"]}, "recall", groups="flatten").differences
+        assert (found.value, found.reference, found.detail) == (2 / 3, 1 / 2, "3 documents in 2 groups")
+
+    def test_of_repeated_documents_a_relevant_one_is_named(self) -> None:
+        (found,) = audit_of(
+            {"q": {"z": 0, "a": 1}}, {"q": ["z", "z", "a", "a", "a"]}, "map", repeats="count"
+        ).differences
+        assert found.detail == "document 'a' is retrieved 3 times"
+        refused = audit_of({"q": {"z": 0, "a": 1}}, {"q": ["z", "z", "a"]}, "map", repeats="error")
+        assert refused.differences[0].detail == "document 'z' is retrieved twice"
+        assert refused.refused == {"standard": 0, "mine": 1}
+        (unjudged,) = audit_of({"q": ["a"]}, {"q": ["x", "x", "x", "a"]}, "map", repeats="error").differences
+        assert unjudged.detail == "2 of its places hold repeated documents"
+
+    def test_of_tied_documents_the_one_with_the_highest_grade_is_named(self) -> None:
+        run = {"q": {"a": 1.0, "b": 1.0, "x": 1.0, "c": 2.0}}
+        (found,) = audit_of({"q": {"a": 1, "b": 2}}, run, "ndcg", ties="expected").differences
+        assert found.detail == "document 'b' has the same score as 2 others"
+
+    def test_rules_that_make_the_difference_only_together_are_one_explanation(self) -> None:
+        # Ordered as given, "a" is first: one of two groups. With flat groups it is one of three documents.
+        qrels, run = {"q": [["a", "d"], ["c"]]}, {"q": {"a": 1.0, "x": 1.0}}
+        (found,) = audit_of(qrels, run, "recall@1", ties="input", groups="flatten").differences
+        assert (found.rules, found.value, found.reference) == (("ties=input", "groups=flatten"), 1 / 3, 0)
+        assert found.detail == "document 'a' has the same score as 1 other; 3 documents in 2 groups"
+        assert ", and " in found.meaning
+
+
 class TestLints:
     def test_one_relevant_document_everywhere(self) -> None:
         (lint,) = rm.audit({"p": ["a"], "q": ["b"]}, {"p": ["a"], "q": ["b"]}, "map").lints
@@ -174,6 +239,24 @@ class TestLints:
             "1 relevant documents of 1 queries are not in the corpus, so no retriever can find them, "
             "such as 'z' of query 'p'"
         )
+
+    def test_lacking_documents_are_counted_apart_from_their_queries(self) -> None:
+        (lint,) = rm.audit({"p": ["a", "y", "z"], "q": ["z", "b"]}, {"p": ["a"]}, "map", corpus={"a", "b"}).lints
+        assert lint.startswith("3 relevant documents of 2 queries are not in the corpus")
+        assert lint.endswith("such as 'y' of query 'p'")
+
+    def test_one_query_alone_and_documents_all_judged_are_not_suspicious(self) -> None:
+        assert rm.audit({"p": ["a"]}, {"p": ["a"]}, "map").lints == ()
+
+    def test_the_judged_share_is_that_of_the_first_ten(self) -> None:
+        run = {"p": ["a", *(f"x{at}" for at in range(14))], "q": ["a"]}
+        (lint,) = rm.audit({"p": ["a", "b"], "q": ["a"]}, run, "map").lints
+        assert lint.startswith("55% of the first 10")  # (1 / 10 + 1) / 2
+
+    def test_each_repeat_is_counted_and_the_first_is_shown(self) -> None:
+        qrels = {"why": ["a", "b"], "who": ["a"], "Why?": ["a"], "Why ?": ["a"]}
+        (lint,) = rm.audit(qrels, {"why": ["a"]}, "map").lints
+        assert lint.startswith("2 of 4 queries repeat another, as 'Why?' does 'why'")
 
     def test_repeated_queries_by_their_texts_or_by_ids_that_are_texts(self) -> None:
         qrels, run = {"1": ["a", "b"], "2": ["a"]}, {"1": ["a"], "2": ["a"]}

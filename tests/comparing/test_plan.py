@@ -2,13 +2,14 @@
 
 import random
 from dataclasses import replace
+from math import ceil
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import retrieval_metrics as rm
-from retrieval_metrics.statistics import Units, sign_flip_test, within_margins
+from retrieval_metrics.statistics import Units, fewest_for_margin, sign_flip_test, within_margins
 from retrieval_metrics.statistics.power import room_for_error, units_needed
 
 
@@ -77,6 +78,34 @@ def test_more_of_everything_takes_more_questions() -> None:
     assert rm.plan(0.03, design_effect=2).questions == pytest.approx(2 * plain, abs=1)
     least, most = rm.plan(0.03).range
     assert least < plain < most
+
+
+def test_one_level_stands_for_another() -> None:
+    # A margin is tested on one side; each of two differences has half of the 5 %.
+    of_margin, at_90 = rm.plan(margin=0.05), rm.plan(0.05, level=0.9)
+    assert [row.questions for row in of_margin.rows[1:]] == [row.questions for row in at_90.rows[1:]]
+    assert of_margin.rows[0].questions == fewest_for_margin(0.05) > at_90.rows[0].questions
+    assert {row.uneven for row in of_margin.rows} == {None}
+    assert rm.plan(margin=0.05, design_effect=2.5).range == (ceil(59 * 2.5), 340 * 2.5)
+    assert rm.plan(0.05, comparisons=2).rows == rm.plan(0.05, level=0.975).rows
+
+
+def test_if_few_carry_the_difference_its_own_variance_is_added() -> None:
+    row = rm.plan(0.05).rows[1]
+    assert (row.spread, row.questions) == (0.2, 128)
+    # (2.8 / 0.05)^2 (0.2^2 + 0.05 * 0.95) = 274, and more, because the number of those that carry it varies by chance
+    assert row.uneven == units_needed(0.05, 0.2**2, 1.0, 0.8, 0.05) == 306
+    assert rm.plan(0.05, design_effect=1.5).rows[1][3:] == (192, 459)
+    # If the difference is the largest there is, every question carries it.
+    assert [row[3:] for row in rm.plan(1).rows] == [(6, 6)] * 3
+    assert rm.plan(1, design_effect=1.5).rows[0][3:] == (9, 9)
+
+
+def test_the_room_for_error_is_that_of_the_level_of_each_test() -> None:
+    compared = pilot(8)
+    for options, level in (({"margin": 0.2}, 0.1), ({"difference": 0.2, "comparisons": 5}, 0.01)):
+        more = 100 * (room_for_error(7, 0.8, level) - 1)
+        assert f"the middle row has {more:.0f} % more" in str(rm.plan(**options, metric="mrr", pilot=compared))  # type: ignore[arg-type]  # any option
 
 
 def test_it_starts_from_the_best_that_is_known() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.comparing import unjudged_bounds
 
 METRICS = ["ndcg@4", "mrr@4", "recall@4", "map"]
 Run = dict[str, list[str]]
@@ -277,6 +278,79 @@ def test_what_to_judge_is_what_would_move_the_difference_most() -> None:
         if document in {*runs["A"][query], *runs["B"][query]} and document not in truth[query]:
             other: dict[str, dict[str, int]] = {**truth, query: {**truth[query], document: 1}}
             assert abs(quietly(other, runs, "ndcg@4").difference("ndcg@4").mean - base) <= first.effect + 1e-12
+
+
+def effects(runs: dict[str, Run], metrics: str | list[str], grade: int = 1) -> dict[object, float]:
+    qrels = {"p": {"a": 1, "z": 0}, "q": {"a": grade, "z": 0}}
+    return {one.document: one.effect for one in quietly(qrels, runs, metrics).to_judge()}
+
+
+def test_an_effect_is_how_much_the_mean_difference_of_two_systems_moves() -> None:
+    old, new = {"p": ["a", "z"], "q": ["u", "z"]}, {"p": ["a", "v"], "q": ["u", "a"]}
+    # "v" would raise new by 1/2 in one of two queries; "u" would raise both systems, which moves no difference.
+    assert effects({"old": old, "new": new}, "precision@2") == {"v": 1 / 2 / 2, "u": 0}
+    third = {"p": ["a", "v"], "q": ["z", "a"]}  # without "u"
+    assert effects({"old": old, "new": new, "third": third}, "precision@2") == {"v": 1 / 4, "u": 1 / 4}
+    # The metric that moves most counts: here the reciprocal rank, by 1/2, then precision@5, by 1/5.
+    for metrics in (["mrr@2", "precision@5"], ["precision@5", "mrr@2"]):
+        first, last = ({"p": ranking, "q": ["a"]} for ranking in (["w", "a"], ["a", "z", "w"]))
+        assert effects({"old": {"p": ["a"], "q": ["a"]}, "new": first}, metrics)["w"] == pytest.approx(1 / 2 / 2)
+        assert effects({"old": {"p": ["a"], "q": ["a"]}, "new": last}, metrics)["w"] == pytest.approx(1 / 5 / 2)
+
+
+def test_a_document_to_judge_is_given_the_highest_grade() -> None:
+    runs: dict[str, Run] = {"old": {"p": ["a"], "q": ["a"]}, "new": {"p": ["a", "u"], "q": ["a"]}}
+    ideal = 3 + 1 / np.log2(3)  # "u" has grade 3 then, and stands below "a", which has 1
+    assert effects(runs, "ndcg@2", grade=3)["u"] == pytest.approx((3 / np.log2(3)) / ideal / 2)
+
+
+@pytest.mark.parametrize(
+    ("documents", "unseen", "exact"), [(12, 0, True), (13, 0, False), (11, 1, True), (12, 1, False), (10, 3, True)]
+)
+def test_up_to_4096_ways_to_grade_a_query_are_tried(documents: int, unseen: int, *, exact: bool) -> None:
+    # 2^12 = 2^11 (1 + 1) = 2^10 (1 + 3): how many unseen ones are relevant is one more choice
+    runs = {"a": {"q": [*(f"u{at}" for at in range(documents)), "d"]}, "b": {"q": ["d", "x"]}}
+    bounds = quietly({"q": {"d": 1, "x": 0}}, runs, "mrr@20", unjudged="bounds", unseen=unseen).unjudged
+    assert bounds is not None
+    assert (bounds.exact, bounds.queries, bounds.unseen) == (exact, {"mrr@20": 1}, unseen)
+    assert bounds.means["mrr@20"]["a"] == ((1 / (documents + 1), 1) if exact else (0, 1))
+    assert bounds.means["mrr@20"]["b"] == ((1, 1) if exact else (0, 1))
+
+
+def test_what_can_be_tried_in_all_goes_to_the_queries_with_the_fewest_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels = {query: {"d": 1, "x": 0} for query in "pqrs"}
+    one = {"p": ["u", "v", "w", "d"], "q": ["u", "d"], "r": ["u", "v", "d"], "s": ["d"]}  # 8, 2, 4 and 1 ways
+    two = {query: ["d"] for query in qrels}
+
+    def outer(most: int, *metrics: str) -> dict[str, int]:
+        monkeypatch.setattr(unjudged_bounds, "MOST_OF_ALL", most)
+        bounds = quietly(qrels, {"one": one, "two": two}, list(metrics), unjudged="bounds").unjudged
+        assert bounds is not None
+        assert bounds.queries == dict.fromkeys(metrics, 3)
+        return dict(bounds.outer)
+
+    assert [outer(most, "mrr@5")["mrr@5"] for most in (14, 13, 6, 5, 2, 1)] == [0, 1, 1, 2, 2, 3]
+    assert outer(28, "mrr@5", "mrr@6") == {"mrr@5": 0, "mrr@6": 0}  # half for each depth
+    assert outer(27, "mrr@5", "mrr@6") == {"mrr@5": 1, "mrr@6": 1}
+    assert outer(14, "mrr@5", "map@5") == {"mrr@5": 0, "map@5": 0}  # one depth
+
+
+@pytest.mark.parametrize("clusters", [None, {f"q{at}": at // 2 for at in range(14)}])
+def test_the_p_values_are_those_of_the_judgments_at_either_end(clusters: dict[str, int] | None) -> None:
+    qrels = {f"q{at}": {"a": 1, "z": 0} for at in range(14)}
+    old = {query: ["z", "a"] if at % 3 else ["a", "z"] for at, query in enumerate(qrels)}
+    new = {query: ["u", "a"] if at % 2 else ["a", "z"] for at, query in enumerate(qrels)}
+
+    def compared(judged: dict[str, dict[str, int]], **options: Any) -> rm.Comparison:
+        return quietly(judged, {"old": old, "new": new}, ["mrr@2", "mrr@1"], clusters=clusters, **options)
+
+    bounds = compared(qrels, unjudged="bounds").unjudged
+    assert bounds is not None
+    ends = [compared({query: {**own, "u": grade} for query, own in qrels.items()}) for grade in (0, 1)]
+    for metric in ("mrr@2", "mrr@1"):
+        found = [end.difference(metric, "new", "old") for end in ends]
+        assert bounds.p_values[metric, "new", "old"] == pytest.approx(tuple(one.p_corrected for one in found))
+        assert bounds.differences[metric, "new", "old"] == pytest.approx(tuple(one.mean for one in found))
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,19 @@ def test_scores_are_normed_with_the_lowest_at_0_and_a_constant_list_at_1() -> No
     assert rm.fuse(runs, "scores", weights=[0.5, 0])["q"] == {"x": 0.5, "y": 0.25, "z": 0.0, "w": 0.0}
 
 
+def test_reciprocal_ranks_have_the_weights_of_their_runs() -> None:
+    runs = {"a": {"q": ["x", "y", "x"]}, "b": {"q": ["y", "z"]}, "c": {"q": ["z"]}}
+    weights = {"a": 2, "b": 0.5, "c": 0}
+    assert rm.fuse(runs, k=0, weights=weights)["q"] == {"x": 2 / 1, "y": 2 / 2 + 0.5 / 1, "z": 0.5 / 2 + 0}
+    assert rm.fuse(runs, k=3, weights=weights)["q"] == {"x": 2 / 4, "y": 2 / 5 + 0.5 / 4, "z": 0.5 / 5 + 0}
+
+
+def test_of_a_repeated_document_the_first_score_counts() -> None:
+    items = [rm.Retrieved(name, score=score) for name, score in (("a", 4.0), ("b", 2.0), ("a", 0.0), ("c", 1.0))]
+    found = rm.fuse({"dense": {"q": items}}, "scores")["q"]
+    assert [(item.id, item.score) for item in found] == [("a", 1), ("b", 1 / 3), ("c", 0)]  # (s - 1) / (4 - 1)
+
+
 def test_texts_and_places_are_kept_and_a_repeat_counts_once() -> None:
     piece = rm.Retrieved("a", "text of a", source="page", start=3, score=0.9)
     fused = rm.fuse(
@@ -105,6 +118,18 @@ def test_a_query_that_a_run_lacks_is_fused_from_the_others() -> None:
         ({"a": {"q": ["x"]}}, {"method": "scores"}, ValueError, "'a' has no score for document 'x' of query 'q'"),
         ({"a": {"q": {"x": float("nan")}}}, {}, ValueError, "document 'x' for query 'q' in 'a' is nan"),
         ({"a": {"q": ["x"]}, "b": {"q": [1]}}, {}, TypeError, "document ids of 'a' are str and those of 'b' are int"),
+        (
+            {"a": {"q": ["x"]}, "none": {"q": []}, "b": {"q": [1]}},
+            {},
+            TypeError,
+            "document ids of 'a' are str and those of 'b' are int",
+        ),
+        (
+            {"none": {"q": []}, "a": {"q": [1]}, "b": {"q": ["x"]}},
+            {},
+            TypeError,
+            "document ids of 'a' are int and those of 'b' are str",
+        ),
     ],
 )
 def test_what_cannot_be_fused_is_refused(runs: Any, options: Any, error: type[Exception], message: str) -> None:

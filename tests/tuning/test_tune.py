@@ -134,6 +134,46 @@ def test_bounds_leave_out_settings_the_default_included() -> None:
         rm.tune(runs, qrels, "mrr", default="s0", at_most={"seconds": 1.0})
 
 
+def always(ranking: list[str], count: int = 20) -> dict[str, list[str]]:
+    return {f"q{at}": ranking for at in range(count)}
+
+
+def test_settings_that_differ_alike_on_every_question_have_known_numbers() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(20)}
+    settings = {"old": always(["x", "d"]), "new": always(["d", "x"]), "bad": always(["x", "y", "z", "d"])}
+    found = rm.tune(settings, qrels, "mrr", default="old", others="recall@3")
+    assert (found.winner, found.mean, found.default_mean, found.gain) == ("new", 1, 0.5, 0.5)
+    assert (found.new_mean, found.new_mean_interval) == (1, (1, 1))
+    assert (found.new_gain, found.new_gain_interval) == (0.5, (0.5, 0.5))
+    assert [(one.name, one.gain, one.chosen) for one in found.settings] == [
+        ("new", 0.5, 1),
+        ("old", 0, 0),
+        ("bad", -0.25, 0),
+    ]
+    assert found.as_good == ()
+    assert found.conclusion == "new is better than old in mrr; expect +0.500 on new questions."
+    frame = found.to_pandas().set_index("setting")
+    assert frame["difference"].to_dict() == {"new": 0.5, "old": 0, "bad": -0.25}
+    assert frame["recall@3"].to_dict() == {"new": 1, "old": 1, "bad": 0}
+    from_bad = str(rm.tune(settings, qrels, "mrr", default="bad", others="recall@3"))
+    assert re.search(r"recall@3 +1\.000 +0\.000 +\+1\.00", from_bad)
+    assert "chosen in the resamples: new 100 %, " in from_bad
+
+
+def test_a_mean_at_the_bound_keeps_it() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(20)}
+    settings = {"old": always(["x", "d"]), "new": always(["d", "x"]), "bad": always(["x", "y", "z", "d"])}
+
+    def allowed(**bounds: Any) -> list[str]:
+        found = rm.tune(settings, qrels, "mrr", default="old", **bounds)
+        return [one.name for one in found.settings if one.allowed]
+
+    assert allowed(at_least={"mrr": 0.5}) == ["new", "old"]
+    assert allowed(at_most={"mrr": 0.5}) == ["old", "bad"]
+    assert allowed(at_least={"mrr": 0.5}, at_most={"mrr": 0.5}) == ["old"]
+    assert allowed(at_least={"mrr": 0.26}, at_most={"map": 0.99}) == ["old"]
+
+
 def test_it_prints_what_was_chosen_and_draws_it() -> None:
     qrels, runs = data(5)
     found = rm.tune(runs, qrels, "mrr", default="s0")

@@ -270,10 +270,8 @@ def _needed(asked: Plan, spread: float, freedom: float, wanted: float) -> tuple[
         equal = units_needed(wanted, variance, 0.0, asked.power, 2 * alpha, freedom=freedom)
         return ceil(max(equal, fewest_for_margin(wanted, span=asked.span, alpha=alpha)) * effect), None
     each = alpha / asked.comparisons
-    alike, uneven = (
-        units_needed(wanted, variance, step, asked.power, each, freedom=freedom)
-        if wanted < asked.span or not step
-        else 0
-        for step in (0.0, asked.span)
-    )
+    alike = units_needed(wanted, variance, 0.0, asked.power, each, freedom=freedom)
+    if wanted >= asked.span:  # every question changes by as much as it can
+        return ceil(alike * effect), ceil(alike * effect)
+    uneven = units_needed(wanted, variance, asked.span, asked.power, each, freedom=freedom)
     return ceil(alike * effect), ceil(max(alike, uneven) * effect)

@@ -74,9 +74,10 @@ def _read_gains(value: Any) -> ParameterValue:
     try:
         pairs = sorted(_pairs(str(value).replace(" ", "")))
     except ValueError:
-        pairs = [(0.0, 0.0)]
+        pairs = []
     grades = [grade for grade, _ in pairs]
-    if len(set(grades)) < len(grades) or not all(0 < g < np.inf and 0 <= v < np.inf for g, v in pairs):
+    valid = all(0 < grade < np.inf and 0 <= gain < np.inf for grade, gain in pairs)
+    if not pairs or not valid or len(set(grades)) < len(grades):
         raise ValueError("must be grade:gain pairs such as 1:0;2:1, each grade above 0 and once, no gain below 0")
     return ";".join(f"{grade:g}:{gain:g}" for grade, gain in pairs)
 
