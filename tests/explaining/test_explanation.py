@@ -57,6 +57,8 @@ def test_behind_chunks_only_if_one_of_each_document_would_let_it_in() -> None:
     assert explained(["d1"], ["d3#1", "d3#2", "d4#1", "d5", "d1"])["d1"].kind == "beyond the cut-off"
     two = explained(["d1"], ["d3#1", "d4#1", "d3#2", "d4#2", "d3#3", "d1"], "ndcg@3")["d1"]
     assert two.detail == "behind 2 further chunks of d3 and 1 of other documents"
+    itself = explained(["d3#4"], ["d3#1", "d3#2", "d3#9", "d3#4"])["d3#4"]
+    assert itself.detail == "behind 2 further chunks of d3"
 
 
 @pytest.mark.parametrize(("relevant", "retrieved"), [("d7", "d7#3"), ("d7", "d7_chunk_3"), ("d7::p2", "d7")])
@@ -94,6 +96,24 @@ def test_alternatives_of_a_group_that_is_satisfied_are_not_needed() -> None:
     assert [one.document for one in explanation.failures] == ["d"]  # the nearest miss stands for its group
     assert explanation.needed == 2
     assert "group" in str(explanation).splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("truth", "groups"),
+    [
+        (["a", "b"], None),  # everything is needed by itself
+        ([["a"], ["b"]], None),
+        ([["a", "b"], ["c"]], [(1,), (1,), (2,)]),
+        ([["a"], ["a"]], [(1, 2)]),
+    ],
+)
+def test_the_number_of_a_group_is_counted_within_its_query_and_shown_where_it_says_something(
+    truth: Any, groups: list[tuple[int, ...]] | None
+) -> None:
+    evaluation = rm.evaluate({"before": ["x", "y"], "q": truth}, {"before": ["x"], "q": ["a"]}, "recall")
+    explanation = evaluation.explain("q", "recall")
+    assert ("group" in str(explanation).splitlines()[1]) is (groups is not None)
+    assert [one.groups for one in explanation.findings] == (groups or [(1,), (2,)])
 
 
 def test_metrics_of_the_first_relevant_document_need_only_one() -> None:

@@ -38,6 +38,7 @@ def test_siblings_and_equal_ids_are_not_part_and_whole() -> None:
     assert not same_document("d7#1", "d7#2")
     assert not same_document("d7", "d7")
     assert not same_document("d7", "d7#")
+    assert not same_document("d7", "#d7")
     assert not same_document("", "d7")
 
 
@@ -68,11 +69,37 @@ def test_relatives_are_all_that_look_like_the_same_document(ranking: list[str], 
 
 
 def test_parts_beyond_the_first_are_counted_by_source_where_there_is_one_and_else_by_id() -> None:
-    given = [("a", "S"), ("b", "S"), ("c", "S"), ("d7#1", None), ("d7#2", None), ("e", None), ("c", "S")]
+    given = [
+        ("a", "S"),
+        ("b", "S"),
+        ("c", "S"),
+        ("d7#1", None),
+        ("d7#2", None),
+        ("e", None),
+        ("c", "S"),
+        ("d8#1", None),
+    ]
     items = [rm.Retrieved(name, source=source) for name, source in given]
     assert names(items).further_parts(len(items)) == {"S": 2, "d7": 1}
     assert names(items).further_parts(2) == {"S": 1}
     assert names([name for name, _ in given]).further_parts(len(items)) == {"d7": 1}
+
+
+@pytest.mark.parametrize(
+    ("ranking", "above", "least", "expected"),
+    [
+        (["d1#1", "d1#2", "d2#1"], 2, 1, True),  # one further part in all, and one is asked for
+        (["d1#1", "d1#2", "d2#1"], 2, 2, False),
+        (["d1#1", "d2#1", "d1#2"], 2, 1, False),  # it is not among the first two
+        (["d1#1", "d2#1", "d3#1"], 3, 1, False),  # every document has one part
+        (["d1_chunk_1", "d1_chunk_2"], 2, 1, True),
+        (["d1_chunk_1", "d1_chunk_2"], 2, 2, False),
+        (["d1_chunk_1", "d1_chunk_2"], 2, 3, False),  # more than there are ids
+    ],
+)
+def test_so_many_further_parts_or_more(ranking: list[str], above: int, least: int, *, expected: bool) -> None:
+    assert names(ranking).has_further_parts(above, least) is expected
+    assert (names(ranking).further_parts(above).total() >= least) is expected
 
 
 @given(st.text("ab1-#:_. \n", max_size=8))

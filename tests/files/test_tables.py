@@ -138,6 +138,16 @@ def test_a_grade_may_be_true_or_false_as_in_a_dict() -> None:
     assert truth(rm.Qrels.from_frame(columns)) == truth(rm.Qrels.from_frame(pd.DataFrame(columns))) == truth(expected)
 
 
+def test_the_largest_grade_is_2_to_the_53rd_in_a_table_as_in_a_dict() -> None:
+    columns: Any = {"query": ["q", "q"], "document": ["a", "b"], "relevance": [2.0**53, -(2.0**53)]}
+    assert truth(rm.Qrels.from_frame(columns)) == {"q": {"a": 2.0**53, "b": -(2.0**53)}}
+    for beyond in (2.0**53 + 2, -(2.0**53) - 2):
+        with pytest.raises(
+            ValueError, match=r"row 2 of the table has -?9007199254740994\.0 as grade, .* beyond 2\*\*53"
+        ):
+            rm.Qrels.from_frame(columns | {"relevance": [1.0, beyond]})
+
+
 def test_columns_of_pandas_may_have_numbers_for_names() -> None:
     frame = pd.DataFrame([["q1", "d3", 2.0]])
     run = rm.Run.from_frame(frame, columns={"query": "0", "document": "1", "score": "2"})

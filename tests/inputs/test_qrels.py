@@ -74,6 +74,12 @@ def test_columns_can_be_read_once_and_used_again() -> None:
         ({"q": {"a": 1e300}}, ValueError, r"at most 2\*\*53, got 1e\+300"),
         ({"q": {"a": "2"}}, TypeError, "must be a number, got '2'"),
         ({"q": [{"a": float("nan")}, {"b": 1}]}, ValueError, "grade of document 'a' for query 'q' must be finite"),
+        (
+            {"q": {"a": 2.0**53 + 2}},
+            ValueError,
+            r"document 'a' for query 'q' must be finite and at most 2\*\*53, got 9",
+        ),
+        ({"q": {"a": -(2.0**53) - 2}}, ValueError, r"'a' for query 'q' must be finite and at most 2\*\*53, got -9"),
         ({"q": [{"a": "x"}, {"a": 1}]}, TypeError, "must be a number, got 'x'"),
         ({"q": ["a", 1]}, TypeError, "document ids in the qrels are partly str and partly int"),
         ({"q": [rm.Retrieved("a")]}, TypeError, r"hold retrieved items.*; evaluate\(qrels, run\) takes the judgments"),
@@ -101,6 +107,12 @@ def test_a_part_takes_the_largest_grade_of_the_whole_and_the_original_keeps_its_
     # RBP of ["b"]: (1 - 0.8) * 2 / largest grade.
     assert rm.evaluate(part, {"q": ["b"]}, "rbp").means["rbp"] == pytest.approx(0.2 * 2 / 9)
     assert rm.evaluate(qrels, {"q": ["b"]}, "rbp").means["rbp"] == pytest.approx(0.2)
+
+
+def test_the_largest_grade_of_all_is_one_that_a_float_still_counts_to() -> None:
+    assert rm.Qrels({"q": {"a": 2**53, "b": -(2**53)}}).document_grade.tolist() == [2.0**53, -(2.0**53)]
+    assert rm.Qrels({"q": {"a": 2}}).with_largest_grade(2**53).largest_grade == 2.0**53
+    assert rm.Qrels({"q": {"a": 2}}).with_largest_grade(2).largest_grade == 2
 
 
 @pytest.mark.parametrize(

@@ -185,6 +185,21 @@ def test_a_single_run_and_several_metrics() -> None:
         assert 0 <= low < found.means[metric]["the run"] <= high <= 1
 
 
+def test_a_metric_that_is_0_or_1_for_people_gets_an_interval_of_shares() -> None:
+    found = estimate(metrics=["hit_rate@1", "recall@1"])
+    corrected = found.estimated["hit_rate@1", "weak"].corrected
+    assert 0 < corrected.people < 1  # both values occur
+    assert [found.estimated[metric, "weak"].binary for metric in found.metrics] == [True, False]
+    assert found.intervals()["hit_rate@1"]["weak"] == corrected.interval(0.95, binary=True)
+
+
+@pytest.mark.parametrize(("n", "said"), [(14, True), (15, False)])
+def test_fewer_than_fifteen_graded_queries_are_called_few(n: int, said: bool) -> None:  # noqa: FBT001
+    sample = QUESTIONS.sample(n)
+    found = estimate(people={query: TRUTH[query] for query in sample}, sample=sample)
+    assert ("14 graded queries are few: intervals from fewer than 15 are rough" in str(found)) is said
+
+
 def test_runs_that_are_none_are_refused() -> None:
     with pytest.raises(TypeError, match="runs must be a run, or map names to runs"):
         estimate(runs=[RUNS["good"]])
@@ -309,6 +324,8 @@ def test_more_of_a_sample_is_drawn_where_the_model_says_that_systems_differ() ->
         ([1.0] * 80, 10, 0.125),  # no query tells more than another: as many as there are
         ([3.0] * 10 + [1.0] * 70, 10, 30 / 100),  # 10 * 3 of 10 * 3 + 70 * 1
         ([1.0] * 2 + [0.0] * 3, 2, 0.6),
+        ([1.0] * 60 + [0.0] * 20, 40, 40 / (40 + 800**0.5)),  # at most half of the queries; sqrt(40 * 20) of the others
+        ([1.0] + [0.0] * 79, 10, 0.6),  # at least an eighth of them
     ],
 )
 def test_the_first_stratum_holds_the_differences(apart: list[float], size: int, share: float) -> None:

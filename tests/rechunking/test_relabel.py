@@ -46,6 +46,18 @@ class TestFates:
         assert "compare chunkings by coverage@2000chars" in str(rm.relabel(labels, cut(50), cut(30, name="n")))
         assert "coverage" not in str(rm.relabel(labels, cut(50), cut(50, name="n")))
 
+    @pytest.mark.parametrize(("n_split", "said"), [(0, False), (1, False), (2, True)])
+    def test_that_is_said_where_more_than_a_tenth_is_split(self, n_split: int, *, said: bool) -> None:
+        labels: dict[str, list[Any]] = {"q": [chunk.id for chunk in cut(20)]}
+        result = rm.relabel(labels, cut(20), cut(20)[n_split:] + cut(10, name="n")[: 2 * n_split])
+        assert (len(result.labels), result.counts["split"]) == (10, n_split)
+        assert ("coverage" in str(result)) is said
+
+    def test_without_a_label_nothing_is_said_of_split_ones(self) -> None:
+        result = rm.relabel({"q": [Quote("a quote that stays")]}, cut(20), cut(30, name="n"))
+        assert not result.labels
+        assert "coverage" not in str(result)
+
     def test_larger_chunks_merge_it_with_its_neighbour(self) -> None:
         found = only_fate("c20", cut(20), cut(40, name="n"))
         assert (found.fate, found.new) == ("merged", ("n0",))
@@ -61,6 +73,14 @@ class TestFates:
         assert (result.labels[0].fate, result.labels[0].held) == ("lost", 0.75)
         assert list(result.qrels["q"]) == [Span("s", 20, 40)]
         assert "lost: 'c20' of query 'q', 75% held" in str(result)
+
+    def test_exactly_the_share_is_enough(self) -> None:
+        for end, fate, held in ((36, "moved", 0.8), (35, "lost", 0.75)):
+            found = only_fate("c20", cut(20), [Retrieved("n", source="s", start=20, end=end)])
+            assert (found.fate, found.held) == (fate, held)
+        for end, fate in ((45, "moved"), (46, "merged")):  # 20 of 25 characters are of the old chunk, or of 26
+            old = [*cut(20), Retrieved("next", source="s", start=40, end=46)]
+            assert only_fate("c20", old, [Retrieved("n", source="s", start=20, end=end)]).fate == fate
 
     def test_an_unknown_label_stays_an_id_and_is_lost(self) -> None:
         result = rm.relabel({"q": ["nobody", "c20"]}, cut(20), cut(20))

@@ -61,7 +61,7 @@ class Investigation:
             rank=rank,
             tied=tied,
             tied_from=tied_from,
-            repeats=np.where(rank > 0, count_above(at[query], rank, repeats.query, repeats.rank), 0),
+            repeats=count_above(at[query], rank, repeats.query, repeats.rank),
             cutoffs=cutoffs,
             member_row=row,
             member_group=group,
@@ -122,7 +122,7 @@ class Investigation:
         late &= ~(of_text | of_calls)
         behind = late & (rank - repeats <= k)
         kind[behind] = CODE["behind repeats"]
-        tied = late & (outcomes.tied > 1) & (outcomes.tied_from <= k)
+        tied = late & (outcomes.tied_from <= k)
         kind[tied] = CODE["lost a tie"]
         empty = absent & (self.judged.n_retrieved[outcomes.positions] == 0)[query]
         kind[empty] = CODE["nothing retrieved"]

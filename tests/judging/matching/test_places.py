@@ -88,6 +88,21 @@ class TestWithTheSource:
         assert recall_without_warning([SPAN], claim, match=self.MATCH) == (0, 1)
         assert recall([SPAN], Retrieved("a", source="s", start=15, end=60), match=self.MATCH) == (1, 0)
 
+    @pytest.mark.parametrize(
+        ("source", "spans"),
+        [
+            ("abcdefghsame one ijklmnop same one.", [(0, 8), (26, 34)]),  # the first place begins where a span ends
+            ("same oneabcdefgh ijklmnop same one.", [(8, 16), (26, 34)]),  # and ends where one begins
+        ],
+    )
+    def test_of_two_places_one_that_only_touches_a_span_is_not_the_judged_one(
+        self, source: str, spans: list[tuple[int, int]]
+    ) -> None:
+        truth = [Span("s", *stretch) for stretch in spans]
+        item, match = Retrieved("a", "same one"), rm.Matching(sources={"s": source})
+        assert source[slice(*spans[1])] == "same one"
+        assert recall(truth, item, match=match) == (0.5, 0)
+
     def test_an_item_from_another_known_source_is_not_looked_for_here(self) -> None:
         both = rm.Matching(sources={"s": SOURCE, "t": SOURCE})
         assert recall_without_warning([SPAN], chunk(15, 60, source="t"), match=both) == (0, 0)
