@@ -298,6 +298,39 @@ def test_an_effect_is_how_much_the_mean_difference_of_two_systems_moves() -> Non
         assert effects({"old": {"p": ["a"], "q": ["a"]}, "new": last}, metrics)["w"] == pytest.approx(1 / 5 / 2)
 
 
+def candidates(run: Any, metrics: str | list[str], **options: Any) -> dict[object, Any]:
+    """Return the documents to judge of one of six alike queries, with their ranks."""
+    qrels = {f"q{at}": {"d": 1, "z": 0} for at in range(6)}
+    runs = {"one": dict.fromkeys(qrels, run), "two": {query: ["d", "z"] for query in qrels}}
+    return {
+        one.document: one.ranks for one in quietly(qrels, runs, metrics, **options).to_judge(99) if one.query == "q0"
+    }
+
+
+def test_what_is_looked_at_reaches_to_the_largest_cutoff_or_to_ten() -> None:
+    run = ["z", *(f"u{rank}" for rank in range(2, 14))]
+    assert candidates(run, "mrr") == {f"u{rank}": {"one": rank} for rank in range(2, 11)}
+    assert candidates(run, ["mrr", "ndcg@3", "precision@4"]) == {f"u{rank}": {"one": rank} for rank in range(2, 5)}
+
+
+def test_what_ties_with_the_last_of_the_first_is_looked_at_too() -> None:
+    run = {"z": 3.0, "d": 2.0, "a": 2.0, "b": 2.0 - 1e-9, "c": 1.0}
+    assert candidates(run, "ndcg@2", ties="expected") == {"a": {"one": 3}}
+    single = rm.Rules(name="mine", ties="expected", scores="single")  # to which "b" has the score of "a"
+    assert candidates(run, "ndcg@2", semantics=single) == {"b": {"one": 3}, "a": {"one": 4}}
+    assert candidates(run, "ndcg@2") == {}
+
+
+def test_how_much_is_judged_is_not_said_of_judgments_of_text() -> None:
+    halves = [rm.Retrieved(at, "x" * 50, "page", at) for at in (0, 50)]
+    truth = {f"q{at}": [rm.Span("page", 0, 80)] for at in range(12)}
+    comparison = rm.compare(
+        truth, {"one": dict.fromkeys(truth, halves[:1]), "two": dict.fromkeys(truth, halves)}, "recall"
+    )
+    assert comparison.ignorance is None
+    assert "judged@" not in str(comparison)
+
+
 def test_a_document_to_judge_is_given_the_highest_grade() -> None:
     runs: dict[str, Run] = {"old": {"p": ["a"], "q": ["a"]}, "new": {"p": ["a", "u"], "q": ["a"]}}
     ideal = 3 + 1 / np.log2(3)  # "u" has grade 3 then, and stands below "a", which has 1
@@ -315,6 +348,37 @@ def test_up_to_4096_ways_to_grade_a_query_are_tried(documents: int, unseen: int,
     assert (bounds.exact, bounds.queries, bounds.unseen) == (exact, {"mrr@20": 1}, unseen)
     assert bounds.means["mrr@20"]["a"] == ((1 / (documents + 1), 1) if exact else (0, 1))
     assert bounds.means["mrr@20"]["b"] == ((1, 1) if exact else (0, 1))
+
+
+@pytest.mark.parametrize(("documents", "unseen", "exact"), [(7, 0, True), (7, 1, False), (6, 2, True), (6, 3, False)])
+def test_an_unseen_document_has_every_grade_above_0(documents: int, unseen: int, *, exact: bool) -> None:
+    # 3^7 = 2187 and 3^7 (1 + 2) = 6561; 3^6 (1 + 2 * 2) = 3645 and 3^6 (1 + 3 * 2) = 5103
+    runs = {"a": {"q": [*(f"u{at}" for at in range(documents)), "d"]}, "b": {"q": ["d", "x"]}}
+    bounds = quietly({"q": {"d": 1, "e": 2, "x": 0}}, runs, "mrr@20", unjudged="bounds", unseen=unseen).unjudged
+    assert bounds is not None
+    assert bounds.exact == exact
+
+
+def test_unseen_documents_of_numbered_ones_have_numbers_of_their_own() -> None:
+    for known, other in (({5: 1}, [5]), ({5: 1}, [6, 5]), ({5: 1, 6: 1}, [6, 5]), ({6: 1, 5: 0}, [6, 5])):
+        found = []
+        for to in (int, str):
+            qrels = {f"q{at}": {to(document): grade for document, grade in known.items()} for at in range(6)}
+            runs = {name: {query: [*map(to, own)] for query in qrels} for name, own in (("a", [5]), ("b", other))}
+            bounds = quietly(qrels, runs, ["recall@3", "ndcg@3"], unjudged="bounds", unseen=3).unjudged
+            assert bounds is not None
+            found.append((bounds.means, bounds.differences))
+        assert found[0] == found[1]
+    # one of 1 to 1 + 3 relevant documents
+    assert found[0][0]["recall@3"]["b"] == (1 / 4, 1)
+
+
+def test_unseen_documents_are_relevant_or_are_not() -> None:
+    # bpref counts the judged documents that are not relevant: one, above both relevant ones.
+    runs = {"one": {"q": ["z", "d", "e"]}, "two": {"q": ["d", "e", "z"]}}
+    bounds = quietly({"q": {"d": 1, "e": 1, "z": 0}}, runs, "bpref", unjudged="bounds", unseen=1).unjudged
+    assert bounds is not None
+    assert bounds.means["bpref"] == {"one": (0, 0), "two": (2 / 3, 1)}
 
 
 def test_what_can_be_tried_in_all_goes_to_the_queries_with_the_fewest_ways(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,4 +44,9 @@ def test_a_stage_holds_the_questions_that_reached_it_and_the_last_is_the_evaluat
     assert stages.last is evaluation
     assert stages["found"].per_query["mrr"] == {"q1": 0.5, "q2": 0.0}  # what failed has found nothing anywhere
     assert list(asked.stages(run, evaluation, "reached")) == ["found", "reached"]
-    assert not Asked(QUESTIONS, "mrr").stages(run, evaluation)
+    assert str(stages).startswith(str(evaluation))
+    assert stages.tables[-1].rows == [["found", "0.250"], ["ranked", "0.500"]]
+    assert list(stages.tables[-1].notes) == ["no question reached joined"]
+    none = Asked(QUESTIONS, "mrr").stages(run, evaluation)
+    assert not none
+    assert str(none) == ""

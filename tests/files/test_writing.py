@@ -63,6 +63,27 @@ def test_trec_lines_stand_as_trec_eval_orders_them(tmp_path: Path) -> None:
     assert all(line.endswith(" mine") for line in lines)
 
 
+def test_trec_ranks_begin_anew_in_each_query_and_stand_in_for_scores(tmp_path: Path) -> None:
+    path = tmp_path / "x.run"
+    rm.write_run({"p": ["b", "a", "c"], "q": ["c", "a"]}, path)
+    ranked = [
+        ["p", "b", "1", "3"],
+        ["p", "a", "2", "2"],
+        ["p", "c", "3", "1"],
+        ["q", "c", "1", "2"],
+        ["q", "a", "2", "1"],
+    ]
+    assert [
+        [*line.split()[::2][:2], line.split()[3], f"{float(line.split()[4]):g}"] for line in read_lines(path)
+    ] == ranked
+    rm.write_run({"p": {"a": 2.5}, "q": {"a": 0.5, "b": 1.5}}, path)
+    assert [line.split()[2:5] for line in read_lines(path)] == [["a", "1", "2.5"], ["b", "1", "1.5"], ["a", "2", "0.5"]]
+
+
+def read_lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
 @pytest.mark.parametrize(
     ("run", "name", "message"),
     [

@@ -99,3 +99,13 @@ def test_offsets_are_checked_against_the_text() -> None:
 def test_other_types_are_refused(chunks: Any, sources: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         rm.locate(chunks, sources)
+
+
+@given(lines=st.lists(st.sampled_from(["", "a", "b c", " "]), min_size=1, max_size=6))
+def test_offsets_are_read_across_both_ends_of_lines(lines: list[str]) -> None:
+    pairs, single = "\r\n".join(lines), "\n".join(lines)
+    counting_pairs, counting_single = SourceText(single), SourceText(pairs)
+    for at in range(len(pairs) + 1):  # between the two of a pair, the line has not ended yet
+        assert counting_pairs.across_newlines(at) == (len(pairs[:at].replace("\r", "")) if "\r" in pairs else at)
+    for at in range(len(single) + 1):
+        assert counting_single.across_newlines(at) == len(single[:at].replace("\n", "\r\n"))

@@ -19,6 +19,12 @@ def with_response(status: int, headers: dict[str, str]) -> Exception:
     return error
 
 
+def with_code(code: object) -> Exception:
+    error = RuntimeError("no")
+    error.code = code  # type: ignore[attr-defined]
+    return error
+
+
 @pytest.mark.parametrize(
     ("error", "limited", "seconds"),
     [
@@ -26,6 +32,11 @@ def with_response(status: int, headers: dict[str, str]) -> Exception:
         (with_response(429, {"retry-after-ms": "250"}), True, 0.25),
         (with_response(529, {}), True, None),
         (with_response(500, {"retry-after": "7"}), False, 7.0),
+        (with_code(429), True, None),
+        (with_code("429"), True, None),
+        (with_code("context_length_exceeded"), False, None),  # some clients name the reason there
+        (with_code(-429), False, None),
+        (with_code(429.0), False, None),
         (ThrottlingException("rate exceeded"), True, None),
         (RuntimeError("Rate limit reached for gpt. Please try again in 6m0s."), True, 360.0),
         (RuntimeError("429 Too Many Requests: retry after 20 seconds"), True, 20.0),

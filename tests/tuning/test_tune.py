@@ -160,6 +160,30 @@ def test_settings_that_differ_alike_on_every_question_have_known_numbers() -> No
     assert "chosen in the resamples: new 100 %, " in from_bad
 
 
+def test_a_gain_that_is_not_shown_is_worth_a_switch_or_is_chance() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(20)}
+    old, new = always(["x", "d"]), always(["x", "d"])
+    new |= {"q0": ["d"], "q1": ["d"], "q2": ["d"]}
+    few = rm.tune({"old": old, "new": new}, qrels, "mrr", default="old")
+    assert (few.winner, few.better) == ("new", False)
+    assert few.gain == pytest.approx(3 * 0.5 / 20)
+    assert few.new_gain_interval.low == 0 < few.new_gain
+    assert few.conclusion == (
+        f"Switching to new is right on average (+{few.new_gain:.4f} on new questions), but 20 questions cannot show "
+        "that it is better than old."
+    )
+    # One question decides, and says nothing of the others.
+    old, new = always([*"abcefghij", "d"], 10), always(["x"], 10)
+    old |= {"q0": ["x"]}
+    new |= {"q0": ["d"]}
+    one = rm.tune({"old": old, "new": new}, {f"q{at}": ["d"] for at in range(10)}, "mrr", default="old")
+    assert (one.winner, one.better) == ("new", False)
+    assert one.new_gain < 0
+    assert one.conclusion == (
+        "Keep old: the gain of new is no more than the best of 2 equal settings would have by chance."
+    )
+
+
 def test_a_mean_at_the_bound_keeps_it() -> None:
     qrels = {f"q{at}": ["d"] for at in range(20)}
     settings = {"old": always(["x", "d"]), "new": always(["d", "x"]), "bad": always(["x", "y", "z", "d"])}

@@ -287,6 +287,19 @@ def test_kinds_are_mixed_as_asked_and_differ_in_what_they_need() -> None:
             assert first.source != second.source
 
 
+def test_the_usual_mixture_of_kinds() -> None:
+    usual = rm.generate_questions(topics(), ScriptedModel(), 20, checks=()).questions
+    assert Counter(usual.labels("kind").values()) == {
+        "one_passage": 8,
+        "other_words": 6,
+        "several_passages": 4,
+        "keywords": 2,
+    }
+    # One passage leaves 4 : 3 : 1, which of four is 2, 1.5 and 0.5.
+    alone = rm.generate_questions({"vault": RULES["vault"]}, ScriptedModel(), 4, checks=()).wanted
+    assert alone == {"one_passage": 2, "other_words": 2, "keywords": 0}
+
+
 def test_a_question_of_several_passages_is_all_or_nothing() -> None:
     made = rm.generate_questions(topics(), ScriptedModel(), 1, kinds="several_passages")
     ((query, groups),) = qrels_of(made).items()
