@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import retrieval_metrics as rm
 from retrieval_metrics.labelling.drawing import first_stratum
 from retrieval_metrics.labelling.label import Scale
+from retrieval_metrics.presentation import numbers
 
 QUERIES = [f"q{at}" for at in range(120)]
 RANDOM = np.random.default_rng(8)
@@ -372,6 +373,72 @@ def test_differences_that_only_the_model_sees_and_no_label_touches_decide_nothin
     assert one.extrapolates
     assert one.people_interval.low < one.corrected.people < one.people_interval.high
     assert "on 4 queries the model sees differences beyond those that people graded" in str(found)
+
+
+class TestToldApart:
+    """A difference whose mean is as far from 0 as is said in half widths of its interval."""
+
+    FOUND = estimate().difference("ndcg@10", "good", "weak")
+    PLAIN = replace(FOUND.corrected, beyond=0.0, alone=None)
+    HALF = FOUND.corrected.half_width(0.95)
+
+    def decided(self, comparisons: int = 1, **changes: Any) -> bool:
+        return replace(self.FOUND, corrected=replace(self.PLAIN, **changes), comparisons=comparisons).decided
+
+    def test_in_either_direction(self) -> None:
+        assert self.decided(mean=1.05 * self.HALF)
+        assert self.decided(mean=-1.05 * self.HALF)
+        assert not self.decided(mean=0.95 * self.HALF)
+        assert not self.decided(mean=-0.95 * self.HALF)
+
+    def test_at_a_level_for_all_differences(self) -> None:
+        factor = self.PLAIN.half_width(1 - 0.05 / 3) / self.HALF
+        assert factor > 1.15
+        assert not self.decided(3, mean=0.99 * factor * self.HALF)
+        assert self.decided(3, mean=1.01 * factor * self.HALF)
+
+    @pytest.mark.parametrize(("alone", "decided"), [(2.0, True), (0.0, False), (-2.0, False)])
+    def test_by_people_alone_too_where_the_model_extrapolates(self, alone: float, decided: bool) -> None:  # noqa: FBT001
+        people = replace(self.PLAIN, mean=alone * self.HALF)
+        assert self.decided(mean=2 * self.HALF, beyond=0.11 * self.HALF, alone=people) is decided
+        assert self.decided(mean=2 * self.HALF, beyond=0.09 * self.HALF, alone=people)  # too little to matter
+
+    def test_rare_changes_matter_if_they_could_shift_it_beyond_its_interval(self) -> None:
+        shift = self.FOUND.rare.shift
+
+        def matters(half: float) -> bool:
+            wide = replace(self.PLAIN, mean=0.0, variance=self.PLAIN.variance * (half / self.HALF) ** 2)
+            return replace(self.FOUND, corrected=wide).rare_matters
+
+        assert matters(0.99 * shift)
+        assert not matters(1.01 * shift)
+
+
+@pytest.mark.parametrize(("n", "enough"), [(15, True), (30, False)])
+def test_what_is_needed_to_know_an_open_difference_twice_as_well_is_printed(n: int, enough: bool) -> None:  # noqa: FBT001
+    sample = QUESTIONS.sample(n)
+    runs = {"good": RUNS["good"], "other": system(0.88, 9), "third": system(0.89, 10)}
+    model = rm.Labels.of(judge(0.9, lenient=0.5), "a model", kind="model")
+    found = estimate(people={query: TRUTH[query] for query in sample}, sample=sample, runs=runs, model=model)
+    one = found.difference("ndcg@10", "other", "good")
+    assert not one.decided
+    width = one.interval.high - one.interval.low
+    more = one.labels_needed(width / 2)
+    assert math.isfinite(more) is enough
+    needed = f"grades for {more:.0f} queries more" if enough else "not with these 120 queries"
+    said = str(found)
+    assert f"other - good in ndcg@10, to know it within -+{numbers.value(width / 4)} (half as wide): {needed}" in said
+    assert said.count("half as wide") == 1  # one is enough for planning
+
+
+def test_how_much_higher_the_model_grades_is_said() -> None:
+    apart = [MODEL.qrels[query][document] - grade for query in SAMPLE for document, grade in TRUTH[query].items()]
+    shift = np.mean(apart)
+    assert shift > 0
+    same = 100 * np.mean([each == 0 for each in apart])
+    assert f"{same:.0f} % with the same grade; a model grades {shift:.2f} higher on average" in str(estimate())
+    strict = rm.Labels.of(judge(0.12, lenient=0.0), "a model", kind="model")
+    assert re.search(r"a model grades 0\.\d\d lower on average", str(estimate(model=strict)))
 
 
 def test_the_rubric_of_the_labels_reaches_the_metrics_of_the_estimate() -> None:

@@ -327,3 +327,29 @@ def test_an_agreement_that_cannot_be_told_from_chance_is_not_called_chance(grade
     assert found.near_chance
     assert f"this agreement is {said}" in str(found)
     assert "hardly better" not in str(found)
+
+
+@pytest.mark.parametrize(("same", "near_chance"), [(27, True), (28, False)])
+def test_an_agreement_of_a_tenth_beyond_chance_is_hardly_better(same: int, near_chance: bool) -> None:  # noqa: FBT001
+    # Both call half of 100 passages relevant, so kappa is 2 * the share of equal grades - 1: 0.08 and 0.12.
+    pairs = [(0, 0), (1, 1)] * same + [(0, 1), (1, 0)] * (50 - same)
+    one, other = ({f"q{q}": {f"d{d}": pair[at] for d, pair in enumerate(pairs)} for q in range(4)} for at in (0, 1))
+    found = rm.Labels.of(one, "Ada").agreement(rm.Labels.of(other, "Ben"))
+    assert found.weighted_kappa.value == pytest.approx(2 * same / 50 - 1)
+    assert found.near_chance is near_chance
+
+
+def test_up_to_twelve_grades_are_compared() -> None:
+    def compared(most: int) -> rm.types.Agreement:
+        grades = {"q": {"a": 0, "b": most}}
+        return rm.Labels.of(grades, "Ada").agreement(rm.Labels.of(grades, "Ben"))
+
+    assert len(compared(11).grades) == 12  # those in between count
+    with pytest.raises(ValueError, match="13 different grades"):
+        compared(12)
+
+
+def test_the_largest_disagreements_come_first() -> None:
+    one, other = {"q": {"a": 1, "b": 3, "c": 0, "d": 2}}, {"q": {"a": 2, "b": 0, "c": 2, "d": 2}}
+    found = rm.Labels.of(one, "Ada").agreement(rm.Labels.of(other, "Ben"))
+    assert list(found.disagreements.items()) == [(("q", "b"), (3, 0)), (("q", "c"), (0, 2)), (("q", "a"), (1, 2))]

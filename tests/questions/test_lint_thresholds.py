@@ -242,3 +242,139 @@ class TestSearching:
         }
         result = rm.EvaluationSet(texts, {thing: [thing] for thing in texts}).lint(corpus)
         assert len(result.of("unanswered")) == reported
+
+
+class TestSpans:
+    SOURCE = "One guard opens the vault. Two guards lock it"
+
+    def names(self, *judged: Any, source: str = SOURCE) -> list[str]:
+        result = rm.EvaluationSet({"q1": "Who has the key?"}, {"q1": [list(judged)]}).lint({"a": source})
+        return [one.name for one in result if one.name in {"moved_span", "cut_span"}]
+
+    @pytest.mark.parametrize(
+        ("start", "end", "found"),
+        [
+            (0, 45, []),
+            (0, 46, ["moved_span"]),
+            (4, 9, []),
+            (5, 9, ["cut_span"]),
+            (4, 8, ["cut_span"]),
+            (3, 10, []),  # white space at the ends
+            (4, 25, []),  # before a full stop
+            (4, 26, []),
+        ],
+    )
+    def test_end_with_their_source_and_between_words(self, start: int, end: int, found: list[str]) -> None:
+        assert self.names(rm.Span("a", start, end)) == found
+
+    @pytest.mark.parametrize(
+        ("source", "quotes", "said", "moved"),
+        [
+            ("{} The guard opens it.", ["The guard opens it."], "which is now at 41 to 60", (41, 60)),
+            ("{} The guard opens it. The guard opens it.", ["The guard opens it."], "which is now at 41 to 60", None),
+            ("{}", ["The guard opens it."], "which its source no longer has", None),
+            # Either of two quotes may be the one that the span held.
+            (
+                "{} The guard opens it. It is locked at night.",
+                ["The guard opens it.", "It is locked at night."],
+                "which its source no longer has",
+                None,
+            ),
+        ],
+    )
+    def test_move_only_to_the_one_place_of_their_quote(
+        self, source: str, quotes: list[str], said: str, moved: tuple[int, int] | None
+    ) -> None:
+        text = source.format("An introduction that is forty letters l.")
+        group = [*map(rm.Quote, quotes), rm.Span("a", 0, 15)]
+        result = rm.EvaluationSet({"q1": "Who has the key?"}, {"q1": [group]}).lint({"a": text})
+        (found,) = result.of("moved_span")
+        assert said in found.message
+        assert (found.change.by if found.change else None) == (None if moved is None else (rm.Span("a", *moved),))
+
+
+class TestQuotes:
+    QUOTE = rm.Quote("The guard opens the vault.")
+    CORPUS: ClassVar = {"a": "The guard opens the vault. At noon.", "b": "At night. The guard opens the vault."}
+    HERE, THERE = rm.Span("a", 0, 26), rm.Span("b", 10, 36)
+
+    @pytest.mark.parametrize(
+        ("group", "ambiguous"),
+        [
+            ([QUOTE], True),
+            ([QUOTE, HERE], True),
+            ([QUOTE, HERE, THERE], False),  # each place is named
+            ([QUOTE, HERE, rm.Span("a", 4, 26)], True),  # both in one of the two documents
+            ({QUOTE: 2, HERE: 2, THERE: 1}, True),  # a place that is worth less than the quote
+        ],
+    )
+    def test_in_several_places_are_ambiguous_unless_each_is_named(self, group: Any, ambiguous: bool) -> None:  # noqa: FBT001
+        found = evidence("ambiguous_quote", {"q1": "Who has the key?"}, {"q1": [group]}, self.CORPUS)
+        assert [one["places"] for one in found] == [2] * ambiguous
+
+    def test_twice_in_one_document_need_two_spans(self) -> None:
+        twice = {"a": f"{self.CORPUS['a']} {self.QUOTE.text}"}
+        groups = [self.QUOTE, self.HERE], [self.QUOTE, self.HERE, rm.Span("a", 35, 61)]
+        found = [evidence("ambiguous_quote", {"q1": "Who has it?"}, {"q1": [one]}, twice) for one in groups]
+        assert list(map(len, found)) == [1, 0]
+
+    def test_twice_in_one_document_and_in_two_are_said_apart(self) -> None:
+        def said(corpus: dict[str, str]) -> str:
+            result = rm.EvaluationSet({"q1": "Who has the key?"}, {"q1": [self.QUOTE]}).lint(corpus)
+            return result.of("ambiguous_quote")[0].message
+
+        assert "occurs in 2 documents, such as 'a', 'b'" in said(self.CORPUS)
+        assert "occurs 2 times in 'a'" in said({"a": f"{self.CORPUS['a']} {self.QUOTE.text}"})
+
+    def test_take_the_words_of_the_source_only_if_they_are_written_in_one_way(self) -> None:
+        def own(corpus: dict[str, str]) -> list[Any]:
+            judged = {"q1": [rm.Quote("the guard who has keys opens it")]}
+            return [one["same_words"] for one in evidence("missing_quote", {"q1": "Who has it?"}, judged, corpus)]
+
+        once = {"a": "At noon the guard, who has keys, opens it."}
+        assert own(once) == ["the guard, who has keys, opens it."]
+        assert own(once | {"b": "Later the guard (who has keys) opens it."}) == [None]
+
+
+class TestGroups:
+    def lint(self, group: Any, corpus: Any = None) -> Any:
+        return rm.EvaluationSet({"q1": "Who has the key?"}, {"q1": [group]}).lint(corpus or {"a": "The guard."})
+
+    def test_an_unknown_document_is_spared_only_if_a_relevant_alternative_remains(self) -> None:
+        assert [one.change is None for one in self.lint({"gone": 1, "a": 1}).of("unknown_document")] == [False]
+        assert [one.change is None for one in self.lint({"gone": 1, "a": 0}).of("unknown_document")] == [True]
+
+    @pytest.mark.parametrize(
+        ("group", "impossible"),
+        [
+            (["gone"], False),  # which `unknown_document` says
+            (["gone", "lost"], True),
+            (["gone", "a"], False),
+            ({"gone": 1, "a": 0}, True),
+            ({"gone": 0, "lost": 0}, False),  # nothing to satisfy
+            ([rm.Quote("nobody has ever said this"), rm.Span("lost", 0, 9)], True),
+            ([rm.Quote("a guard who opens the vault"), "gone"], False),  # in the source, though the passages cut it
+        ],
+    )
+    def test_are_impossible_if_nothing_relevant_in_them_is_in_the_corpus(
+        self,
+        group: Any,
+        impossible: bool,  # noqa: FBT001
+    ) -> None:
+        text = "There is a guard who opens the vault."
+        cut = [rm.Retrieved("a", text[:20], "s", 0, 20), rm.Retrieved("b", text[20:], "s", 20, 37)]
+        assert bool(self.lint(group, cut).of("impossible_group")) is impossible
+
+
+@pytest.mark.parametrize(
+    ("count", "windows"), [(400, [400]), (401, [200, 200, 200, 101, 1]), (500, [200, 200, 200, 200, 100])]
+)
+def test_documents_of_more_than_400_words_are_searched_in_windows_of_200(count: int, windows: list[int]) -> None:
+    passages = Passages.of({"a": " ".join(f"w{at}" for at in range(count))})
+    search = Search(Subject({"q1": "why?"}, as_qrels({"q1": [rm.Quote("w0 w1 w2 w3 w4 w5")]}), passages), passages)
+    assert [len((item.text or "").split()) for item in search.passages.items] == windows
+    assert [(item.text or "").split()[0] for item in search.passages.items] == [
+        f"w{100 * at}" for at in range(len(windows))
+    ]
+    by_id = Search(Subject({"q1": "why?"}, as_qrels({"q1": ["a"]}), passages), passages)
+    assert len(by_id.passages.items) == 1
