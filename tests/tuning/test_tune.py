@@ -184,6 +184,15 @@ def test_a_gain_that_is_not_shown_is_worth_a_switch_or_is_chance() -> None:
     )
 
 
+def test_the_interval_ends_at_0_where_the_questions_are_too_few_for_the_test() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(5)}
+    runs = {"half": always(["x", "d"], 5), "whole": always(["d"], 5)}
+    more = rm.tune(runs, qrels, "mrr", default="half")
+    assert (more.winner, more.better, more.new_gain_interval) == ("whole", False, (0, 0.5))
+    less = rm.tune(runs, qrels, "mrr", default="whole", at_most={"mrr": 0.9})
+    assert (less.winner, less.new_gain, less.new_gain_interval) == ("half", -0.5, (-0.5, 0))
+
+
 def test_a_mean_at_the_bound_keeps_it() -> None:
     qrels = {f"q{at}": ["d"] for at in range(20)}
     settings = {"old": always(["x", "d"]), "new": always(["d", "x"]), "bad": always(["x", "y", "z", "d"])}
