@@ -155,6 +155,14 @@ class TestWhatItPrints:
         assert list(pd.DataFrame(audit.differences)["example"]) == ["q7", "q9", "q8", "q9"]
         assert repr(audit) == "<Audit of 3 queries: standard, llama_index, haystack; 4 differences>"
 
+    @pytest.mark.parametrize(("missing", "refused"), [("zero", 2), ("skip", 1)])
+    def test_a_query_that_is_left_out_is_not_counted_as_refused(self, missing: str, refused: int) -> None:
+        qrels = {"p": {"a": 0.5}, "q": {"a": 1}, "r": {"a": 1.5}}
+        audit = audit_of(qrels, {"p": ["x", "a"], "q": ["a"]}, "mrr", grades="integer", missing=missing)
+        assert audit.refused == {"standard": 0, "mine": refused}
+        assert audit.means["mine"]["mrr"] == 1
+        assert audit.means["standard"]["mrr"] == pytest.approx((1 / 2 + 1 + 0) / 3)
+
     def test_what_it_is_given_is_not_changed(self) -> None:
         qrels, run = {"q": ["a"]}, {"q": ["a", "a"]}
         rm.audit(qrels, run)

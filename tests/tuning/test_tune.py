@@ -196,6 +196,9 @@ def test_a_mean_at_the_bound_keeps_it() -> None:
     assert allowed(at_most={"mrr": 0.5}) == ["old", "bad"]
     assert allowed(at_least={"mrr": 0.5}, at_most={"mrr": 0.5}) == ["old"]
     assert allowed(at_least={"mrr": 0.26}, at_most={"map": 0.99}) == ["old"]
+    held = rm.tune(settings, qrels, "mrr", default="old", at_most={"mrr": 0.5})
+    assert {one.name: one.chosen for one in held.settings} == {"new": 0, "old": 1, "bad": 0}
+    assert (held.winner, held.p, held.gain, held.new_gain_interval) == ("old", 1, 0, (0, 0))
 
 
 def test_it_prints_what_was_chosen_and_draws_it() -> None:

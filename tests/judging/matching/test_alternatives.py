@@ -1,6 +1,7 @@
 """One alternative of each group is chosen so that the covered share is largest."""
 
 from itertools import product
+from math import prod
 from random import Random
 
 import pytest
@@ -28,6 +29,17 @@ def share(choice: tuple[int, int]) -> float:
 def test_no_choice_covers_a_larger_share(seed: int) -> None:
     groups, atoms = drawn(seed)
     assert share(best_choice(groups, atoms)) == max(share(atoms.sums(pieces)) for pieces in product(*groups))
+
+
+def test_exactly_so_many_choices_are_still_searched_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = []
+    for groups, atoms in map(drawn, range(50)):
+        best = max(share(atoms.sums(pieces)) for pieces in product(*groups))
+        monkeypatch.setattr(alternatives, "MOST_CHOICES", prod(map(len, groups)))
+        assert share(best_choice(groups, atoms)) == best
+        monkeypatch.setattr(alternatives, "MOST_CHOICES", 1)
+        searched.append(share(best_choice(groups, atoms)) < best)
+    assert any(searched)  # some need the search
 
 
 @pytest.mark.parametrize("seed", range(50))

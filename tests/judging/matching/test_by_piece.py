@@ -148,6 +148,14 @@ class TestQuotes:
         marked = rm.evaluate({"q": [Quote(quote)]}, {"q": [item(1, text)]}, "recall").explain("q")
         assert marked.findings[0].rank == 1
 
+    @pytest.mark.parametrize(
+        "accent", ["\u0300", "\u0301", "\u036e", "\u036f"]
+    )  # the first and the last, and two between
+    def test_an_accent_belongs_to_its_letter(self, accent: str) -> None:
+        assert means([Quote(f"the vis{accent}-a-vis{accent}")], [item(1, f"the vis{accent}avis{accent}")], ["mrr"]) == {
+            "mrr": 1
+        }
+
     def test_hyphens_before_digits_do(self) -> None:
         ranking = [item(1, "down to 5 degrees"), item(2, "down to -5 degrees")]
         assert means([Quote("down to -5 degrees")], ranking, ["mrr"]) == {"mrr": 1 / 2}
@@ -222,6 +230,17 @@ class TestTexts:
         )
         assert result == {"recall@1": 0, "recall@2": 1, "precision": 1, "mrr": 1}
 
+    @pytest.mark.filterwarnings("ignore:none of the retrieved documents is judged")
+    def test_exactly_the_share_is_enough_and_a_letter_less_is_not(self) -> None:
+        reference, chunk = Text("aaaa bbbb cccc dddd eeee"), item(1, "aaaa bbbb cccc dddd")  # 16 of 20 letters
+        for text_share, found in ((0.8, 1), (0.81, 0)):
+            match = rm.Matching(text_run=2, share=text_share)
+            assert means([reference], [chunk], ["recall"], match=match) == {"recall": found}
+        other = item(2, "aaaa bbbb other words")  # 8 of its 18 letters
+        for overlap, counts in ((8 / 18, 1), (0.45, 0)):
+            match = rm.Matching(text_run=2, overlap=overlap)
+            assert means([reference], [other], ["precision"], match=match) == {"precision": counts}
+
     def test_common_words_alone_hold_nothing(self) -> None:
         shuffled = self.REFERENCE.split()
         random.Random(3).shuffle(shuffled)
@@ -263,6 +282,42 @@ class TestSpans:
         span = Span("a", 0, 10)
         for end, found in ((8, 1), (7, 0)):
             assert means([span], [Retrieved("c", source="a", start=0, end=end)], ["recall"]) == {"recall": found}
+
+    def test_what_follows_when_exactly_the_share_is_covered_does_not_count_again(self) -> None:
+        stretches = [(0, 8), (8, 10), (20, 30)]
+        items = [Retrieved(f"c{at}", source="a", start=start, end=end) for at, (start, end) in enumerate(stretches)]
+        truth = [Span("a", 0, 10), Span("a", 20, 30)]
+        assert [one.rank for one in rm.match({"q": truth}, {"q": items})] == [1, 3]
+        assert means(truth, items, ["recall", "ndcg", "map"]) == {"recall": 1, "ndcg": 1, "map": 1}
+
+    def test_what_is_covered_already_adds_nothing_and_is_a_miss(self) -> None:
+        stretches = [(0, 5), (0, 5), (5, 10)]
+        items = [Retrieved(f"c{at}", source="a", start=start, end=end) for at, (start, end) in enumerate(stretches)]
+        # The first adds to it and gives no row, the second is a miss, the third completes it: row 2.
+        assert means([Span("a", 0, 10)], items, ["mrr"]) == {"mrr": 1 / 2}
+        assert means([Span("a", 0, 10)], [items[0], items[2], items[1]], ["mrr"]) == {"mrr": 1}
+
+    @pytest.mark.filterwarnings("ignore:none of the retrieved documents is judged")
+    def test_half_of_the_shorter_of_the_two_is_enough_for_precision(self) -> None:
+        span = Span("a", 10, 20)
+        for (start, end), counts in (
+            ((5, 15), 1),
+            ((4, 14), 0),
+            ((8, 12), 1),
+            ((7, 12), 0),
+            ((0, 15), 1),
+            ((0, 14), 0),
+        ):
+            found = means([span], [Retrieved("c", source="a", start=start, end=end)], ["precision"])
+            assert found == {"precision": counts}
+
+    @pytest.mark.filterwarnings("ignore:none of the retrieved documents is judged")
+    def test_what_only_touches_a_span_holds_nothing_of_it(self) -> None:
+        items = [Retrieved("c", source="a", start=0, end=10), Retrieved("d", source="a", start=20, end=30)]
+        match = rm.Matching(share=1e-9, overlap=1e-9)
+        assert means([Span("a", 10, 20)], items, ["recall", "precision"], match=match) == {"recall": 0, "precision": 0}
+        near = [Retrieved("c", source="a", start=0, end=11), Retrieved("d", source="a", start=19, end=30)]
+        assert means([Span("a", 10, 20)], near, ["recall", "precision"], match=match) == {"recall": 1, "precision": 1}
 
     def test_another_source_is_another_place(self) -> None:
         items = [Retrieved("c", source="b", start=0, end=100), Retrieved("d", source="a", start=0, end=100)]

@@ -8,6 +8,9 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics import Quote, Retrieved, Span
+from retrieval_metrics.inputs.sources import SourceText
+from retrieval_metrics.judging.matching.newlines import read_across_newlines
+from retrieval_metrics.judging.matching.normalised import normalised
 
 LINES = [f"Rule {at}: a{' very' * (at % 7)} large order of class {at} is sent after {at + 2} days." for at in range(60)]
 READ = "\n\n".join(LINES)
@@ -64,6 +67,46 @@ class TestASpanMeansItsWords:
             doubted = bool(messages)
             assert doubted == (written != given)
             assert doubted or found == 1
+
+
+def read(*spans: Span, text: str = RAW, quote: str | None = None) -> tuple[list[Span], list[int]]:
+    beside = {} if quote is None else {0: [normalised(quote)]}
+    found, doubtful = read_across_newlines(dict(enumerate(spans)), {"rules.txt": SourceText(text)}, beside)
+    return [*found.values()], doubtful
+
+
+def test_spans_are_in_doubt_if_more_than_four_times_as_many_fit_only_otherwise() -> None:
+    certain = span_of(LINES[30], RAW)
+    others = [span_of(line, READ) for line in LINES[20:25]]
+    assert read(certain, *others[:4]) == ([certain, *others[:4]], [])
+    assert read(certain, *others) == ([certain, *others], [1, 2, 3, 4, 5])
+
+
+def test_a_span_that_fits_as_well_either_way_stays_and_says_nothing_of_others() -> None:
+    text = "x\r\n!!!! one two"
+    either, otherwise = Span("rules.txt", 3, 4), Span("rules.txt", 7, 10)  # the second means "one", and holds " on"
+    assert read(either, text=text) == ([either], [])
+    assert read(either, otherwise, text=text) == ([either, otherwise], [1])
+    for quote in ("!", "another text"):  # which is at both places, or at neither
+        assert read(either, text=text, quote=quote) == ([either], [])
+    assert read(otherwise, text=text, quote="one") == ([Span("rules.txt", 8, 11)], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "stretch", "doubted"),
+    [
+        ("x\r\n!!! one two", (3, 9), True),  # "!!! on", or "!! one"
+        ("x\r\n!!! one two", (3, 10), False),  # "!!! one", or "!! one "
+        ("x\n\n\nab", (5, 6), False),  # "b", or nothing
+        ("x\r\nab", (3, 5), False),  # "ab", or what is beyond the end
+        ("x\r\n !ab", (4, 6), True),  # "!a", or "ab"
+    ],
+)
+def test_a_span_fits_if_it_begins_and_ends_with_whole_words(
+    text: str, stretch: tuple[int, int], *, doubted: bool
+) -> None:
+    span = Span("rules.txt", *stretch)
+    assert read(span, text=text) == ([span], [0] if doubted else [])
 
 
 def test_spans_that_cut_words_both_ways_are_not_doubted() -> None:

@@ -65,6 +65,23 @@ class TestWithoutTheSource:
         assert recall_without_warning([[Quote(FACT), SPAN]], *wrong) == (0, 1)
         assert recall_without_warning([[Quote(FACT), SPAN]], wrong[1], wrong[0]) == (0, 1)
 
+    @pytest.mark.parametrize(
+        ("text", "start", "unplaced"),
+        [
+            ("Refunds take five", AT, 0),  # the first words of the quote where it begins
+            ("take five working", AT, 1),  # others
+            ("five working days.", AT + len(FACT) - 18, 0),  # the last words where it ends
+            ("take five working", AT + len(FACT) - 17, 1),
+            ("Refunds take five", AT + len(FACT), 1),  # words of the quote right behind it
+            ("working days.", AT - 13, 1),  # and right before it
+            ("Nothing else is", AT + len(FACT), 0),  # nothing of it, right behind it and right before it
+            ("two three fou", AT - 13, 0),
+        ],
+    )
+    def test_they_are_confirmed_at_the_edges_of_the_quote_too(self, text: str, start: int, unplaced: int) -> None:
+        item = Retrieved("a", text, "s", start, start + len(text), claimed=True)
+        assert recall_without_warning([[Quote(FACT), SPAN]], item) == (0, unplaced)
+
     def test_a_span_without_a_quote_leaves_them_unchecked(self) -> None:
         assert recall_without_warning([[Quote(FACT), SPAN], [Span("s", 60, 70)]], chunk(15, 60)) == (0.5, 1)
 
@@ -174,6 +191,12 @@ class TestChunksWithSomethingAdded:
             item = Retrieved("a", f"{other} {other.upper()}", source)
             truth = [Span("b", self.BOOK.index("Carts"), len(self.BOOK))]
             assert recall_without_warning(truth, item, match=self.MATCH)[0] == 0
+
+    @pytest.mark.parametrize(("more", "placed"), [(0, True), (1, False)])
+    def test_a_text_of_unknown_source_is_from_a_book_if_half_of_it_is(self, more: int, *, placed: bool) -> None:
+        added = "x" * (len("".join(self.CHUNK.split())) + more)
+        item = Retrieved("a", f"{added} {self.CHUNK}")
+        assert recall_without_warning(list(self.TRUTH), item, match=self.MATCH) == (placed, not placed)
 
     def test_a_budget_counts_what_is_handed_over(self) -> None:
         item = Retrieved("a", f"{'A long context that says little. ' * 3}{self.FACT}", "b")

@@ -19,6 +19,8 @@ from generated import cutoffs
 from piece_reference import Chunk
 from retrieval_metrics import Quote, Retrieved, Span, Text
 from retrieval_metrics.definition.table import DEFINITIONS
+from retrieval_metrics.judging.matching.stretches import Union, merged
+from retrieval_metrics.judging.matching.stretches import shared as in_common
 from retrieval_metrics.scoring.rules import RULE_SETS
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
@@ -238,6 +240,26 @@ class TestCoverageAndDensity:
         ranking = [Retrieved("a", "one two three four five - other words"), Retrieved("b", "unrelated")]
         result = means(truth, ranking, ["coverage@1", "density@1"])
         assert result == pytest.approx({"coverage@1": 19 / 32, "density@1": 19 / 29})
+
+
+class TestStretchesThatTouch:
+    def test_their_union_is_one(self) -> None:
+        assert merged([(3, 5), (0, 3)]) == [(0, 5)]
+        assert merged([(4, 5), (0, 3)]) == [(0, 3), (4, 5)]
+
+    def test_they_share_nothing(self) -> None:
+        assert in_common([(3, 5)], [(0, 3), (4, 9)]) == [(4, 5)]
+        assert in_common([(3, 5)], [(0, 3), (5, 9)]) == []
+        assert in_common([(3, 5)], [(0, 4), (4, 9)]) == [(3, 4), (4, 5)]
+
+    def test_each_is_new_and_they_become_one(self) -> None:
+        union = Union()
+        assert [union.add(*stretch) for stretch in ((4, 6), (2, 4), (6, 8), (9, 10))] == [
+            [(4, 6)], [(2, 4)], [(6, 8)], [(9, 10)],
+        ]  # fmt: skip
+        assert union.stretches == [(2, 8), (9, 10)]
+        assert (union.add(2, 8), union.add(8, 9)) == ([], [(8, 9)])
+        assert union.stretches == [(2, 10)]
 
 
 class TestBudgets:
