@@ -162,6 +162,9 @@ def test_how_many_further_grades_are_needed() -> None:
     assert 0 < between.labels_needed(0.9 * width) <= 90
     assert found.labels_needed(1.9, "ndcg@10") == 0
     assert found.labels_needed(1e-6, "ndcg@10", "good") == math.inf
+    least = min(high - low for low, high in found.intervals()["ndcg@10"].values())
+    of_each = {found.labels_needed(1.05 * least, "ndcg@10", system) for system in found.systems}
+    assert found.labels_needed(1.05 * least, "ndcg@10") == max(of_each) > min(of_each)
     assert "half as wide" in str(found)
     with pytest.raises(KeyError, match="there is no system 'bm25'"):
         found.labels_needed(0.1, "ndcg@10", "bm25")
@@ -326,6 +329,7 @@ def test_more_of_a_sample_is_drawn_where_the_model_says_that_systems_differ() ->
         ([3.0] * 10 + [1.0] * 70, 10, 30 / 100),  # 10 * 3 of 10 * 3 + 70 * 1
         ([1.0] * 2 + [0.0] * 3, 2, 0.6),
         ([1.0] * 60 + [0.0] * 20, 40, 40 / (40 + 800**0.5)),  # at most half of the queries; sqrt(40 * 20) of the others
+        ([1.0, 0.0, 0.0], 2, 0.6),  # at least two queries, whose variance can be told
         ([1.0] + [0.0] * 79, 10, 0.6),  # at least an eighth of them
     ],
 )
