@@ -168,6 +168,7 @@ class TestWholeSet:
             ("a" * 9, []),  # too few questions to say so
             ("a" * 10, [1.0]),
             ("abcdefghi" * 2, [9.0]),
+            ("abcdefghij", []),  # ten of equal share, exactly
             ("abcdefghijk", []),
             ("aaabbbbbbb", [100 / 58]),  # 1 / (0.3^2 + 0.7^2)
         ],

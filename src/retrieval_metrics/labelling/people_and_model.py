@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MOST_GRADES = 12
 NEAR_CHANCE = 0.1
-"""A weighted kappa whose interval begins below this is hardly better than chance."""
+"""A weighted kappa up to this is hardly better than chance, whatever its interval."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -145,7 +145,7 @@ def shared(reference: str, text: str, longest_run: int) -> list[tuple[int, int]]
     last = -1
     for at in starts if sought.run else ():
         start, end = found[at][1], found[at + sought.run - 1][2]
-        if stretches and at <= last:  # runs that share a word are one stretch
+        if stretches and at <= last:  # runs that share a word or follow each other are one stretch
             stretches[-1] = stretches[-1][0], end
         else:
             stretches.append((start, end))

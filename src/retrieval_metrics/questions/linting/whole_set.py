@@ -36,8 +36,7 @@ def few_sources(subject: Subject) -> Iterator[LintFinding]:
     if len(source_of) < FEWEST_QUESTIONS:
         return
     counts = Counter(source_of.values())
-    shares = np.array(list(counts.values())) / len(source_of)
-    effective = float(1 / (shares**2).sum())
+    effective = len(source_of) ** 2 / sum(count**2 for count in counts.values())
     if effective >= FEWEST_SOURCES:
         return
     largest, count = counts.most_common(1)[0]
