@@ -1,15 +1,32 @@
-"""Checks of numbers, ids and optional packages, shared by the whole package."""
+"""Arguments of functions: their plain types, their checks, how messages name them, and signatures that are shared."""
+
+from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
+from inspect import Parameter, signature
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, SupportsFloat
-
-from retrieval_metrics.argument_names import named
+from typing import TYPE_CHECKING, Any, ParamSpec, SupportsFloat, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterator
+
+    import numpy as np
     import pandas as pd
+    from numpy import typing as npt
+
+    FloatArray: TypeAlias = npt.NDArray[np.float64]
+    IntArray: TypeAlias = npt.NDArray[np.int64]
+    BoolArray: TypeAlias = npt.NDArray[np.bool_]
+    Cut: TypeAlias = int | IntArray | None
+    """How many of the first items count: one number for all queries, one for each query, or all items (None)."""
+    Gains: TypeAlias = Sequence[float | None] | npt.NDArray[Any]
+    """One ranking as grades in rank order; None means not judged."""
+    Speller = Callable[[str, Any], str | None]
+
 
 EXTRAS = {
     "backports.zstd": "files",
@@ -53,7 +70,7 @@ def require(package: str, what: str) -> Any:
     return module
 
 
-def data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None) -> "pd.DataFrame":
+def data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None) -> pd.DataFrame:
     """Return rows as a pandas DataFrame, for a `to_pandas`.
 
     Args:
@@ -189,3 +206,181 @@ def same_kind(left: type | None, left_owner: str, right: type | None, right_owne
             f"{left_owner} are {left.__name__} and {right_owner} are {right.__name__}, so none of them can match; "
             f"convert one side, for example with {left.__name__}(id)"
         )
+
+
+# Aliases of plain types: ids and arrays.
+
+QueryId: TypeAlias = str | int
+DocumentId: TypeAlias = str | int
+
+
+NameT = TypeVar("NameT")
+ValueT = TypeVar("ValueT")
+
+
+def grouped(pairs: Iterable[tuple[NameT, ValueT]]) -> dict[NameT, list[ValueT]]:
+    """Return the second of each pair by the first, both in the order of their first occurrence.
+
+    Example:
+        >>> grouped((len(word), word) for word in ("to", "be", "not"))
+        {2: ['to', 'be'], 3: ['not']}
+    """
+    found: dict[NameT, list[ValueT]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return found
+
+
+# How messages name an argument: as Python writes it, or as a program that was asked calls it.
+
+_speller: ContextVar[Speller | None] = ContextVar("speller", default=None)
+
+ROWS_OF_ITEMS = "a run of items has rows with the text, the source or the metadata of each"
+"""What a file holds where Python has lists of items."""
+
+OPEN: Any = ...
+"""The value of an argument, or of a key in it, if a message leaves it to the reader."""
+
+
+@contextmanager
+def spelled_by(speller: Speller) -> Iterator[None]:
+    """Name arguments as a program calls them, in all messages that are made inside.
+
+    Args:
+        speller: What the program calls an argument, from its name and its value (`OPEN` if the message gives none);
+            None if nobody can give it there.
+    """
+    before = _speller.set(speller)
+    try:
+        yield
+    finally:
+        _speller.reset(before)
+
+
+def argument(name: str, value: Any = OPEN, *, python: str | None = None) -> str:
+    """Return an argument as the reader of a message writes it.
+
+    Args:
+        name: The name of the argument.
+        value: The value to give it.
+        python: How Python writes it, if not as a keyword.
+
+    Example:
+        >>> argument("clusters", None), argument("columns", {"query": OPEN}), argument("documents")
+        ('clusters=None', "columns={'query': ...}", 'documents=')
+        >>> with spelled_by(lambda name, value: f"--{name} {value}"):
+        ...     argument("allow", "blanks")
+        '--allow blanks'
+    """
+    speller = _speller.get()
+    spelled = None if speller is None else speller(name, value)
+    if spelled is not None:
+        return spelled
+    return f"{name}={'' if value is OPEN else _literal(value)}" if python is None else python
+
+
+def named(name: str) -> str:
+    """Return the bare name of an argument, for messages that say what is wrong with its value.
+
+    Example:
+        >>> named("level")
+        'level'
+    """
+    return argument(name, python=name)
+
+
+def in_python(python: str, otherwise: str = "") -> str:
+    """Return words that only help who writes Python, or others where a program was asked.
+
+    Example:
+        >>> in_python("evaluate(qrels, run) takes the judgments first", "the file of judgments comes first")
+        'evaluate(qrels, run) takes the judgments first'
+    """
+    return python if _speller.get() is None else otherwise
+
+
+def judgments_first() -> str:
+    """Return the advice to whoever may have exchanged judgments and rankings."""
+    return in_python("evaluate(qrels, run) takes the judgments first", "the file of judgments comes first")
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {'...' if each is OPEN else repr(each)}" for key, each in value.items()) + "}"
+    return repr(value)
+
+
+# Write the arguments of functions that take the same ones once: of twins, and of what passes options on.
+
+P = ParamSpec("P")
+ReturnedT = TypeVar("ReturnedT")
+
+
+def arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., ReturnedT]], Callable[P, ReturnedT]]:
+    """Return a decorator that gives a function the arguments of another, to which it passes them on.
+
+    Type checkers, editors, `help` and the documentation show them with their defaults.
+
+    Example:
+        >>> def asked(question, *, workers=8): ...
+        >>> @arguments_of(asked)
+        ... def ask(*args, **options):
+        ...     return asked(*args, **options)
+        >>> str(signature(ask))
+        '(question, *, workers=8)'
+    """
+
+    def with_arguments(function: Callable[..., ReturnedT]) -> Callable[P, ReturnedT]:
+        of_other = signature(other)
+        result = signature(function).return_annotation
+        function.__signature__ = of_other.replace(return_annotation=result)  # type: ignore[attr-defined]
+        return function
+
+    return with_arguments
+
+
+def with_options_of(other: Callable[..., Any]) -> Callable[[Callable[P, ReturnedT]], Callable[P, ReturnedT]]:
+    """Return a decorator that shows the keyword arguments of another function in place of a function's `**options`.
+
+    Example:
+        >>> def asked(question, *, workers=8): ...
+        >>> @with_options_of(asked)
+        ... def ask_twice(question, *, pause=1.0, **options):
+        ...     return asked(question, **options), asked(question, **options)
+        >>> str(signature(ask_twice))
+        '(question, *, pause=1.0, workers=8)'
+    """
+
+    def with_options(function: Callable[P, ReturnedT]) -> Callable[P, ReturnedT]:
+        own, options = signature(function), signature(other).parameters.values()
+        named = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+        named += [one for one in options if one.kind is Parameter.KEYWORD_ONLY]
+        function.__signature__ = own.replace(parameters=named)  # type: ignore[attr-defined]
+        return function
+
+    return with_options
+
+
+def passed_on(
+    name: str, function: Callable[..., ReturnedT], args: tuple[Any, ...], options: dict[str, Any]
+) -> ReturnedT:
+    """Call a function with the arguments of another that has them from `arguments_of`, and return its result.
+
+    Raises:
+        TypeError: If the function does not take them; the message begins with the name of the other.
+
+    Example:
+        >>> def asked(question, *, workers=8):
+        ...     return question, workers
+        >>> passed_on("ask", asked, ("why?",), {})
+        ('why?', 8)
+        >>> passed_on("ask", asked, ("why?",), {"worker": 2})
+        Traceback (most recent call last):
+            ...
+        TypeError: ask: got an unexpected keyword argument 'worker'
+    """
+    try:
+        signature(function).bind(*args, **options)
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from None
+    return function(*args, **options)

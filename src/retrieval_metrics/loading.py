@@ -9,8 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from retrieval_metrics.argument_names import in_python
-from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.checks import RetrievalWarning, in_python
 from retrieval_metrics.comparing.compare_evaluations import compare_evaluations
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation

@@ -1,9 +1,9 @@
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.aliases import DocumentId as DocumentId
-from retrieval_metrics.aliases import QueryId as QueryId
 from retrieval_metrics.auditing.audit import Audit as Audit
 from retrieval_metrics.auditing.audit import RuleDifference as RuleDifference
+from retrieval_metrics.checks import DocumentId as DocumentId
+from retrieval_metrics.checks import QueryId as QueryId
 from retrieval_metrics.comparing.plan import Plan as Plan
 from retrieval_metrics.definition.definition import ParameterValue as ParameterValue
 from retrieval_metrics.evaluation.slices import Slices as Slices
@@ -51,7 +51,7 @@ from retrieval_metrics.trajectories.views import View as View
 from retrieval_metrics.tuning.tuning import Tuning as Tuning
 
 if TYPE_CHECKING:  # noqa: PYI002  (what has no value at run time)
-    from retrieval_metrics.aliases import BoolArray as BoolArray
-    from retrieval_metrics.aliases import FloatArray as FloatArray
+    from retrieval_metrics.checks import BoolArray as BoolArray
+    from retrieval_metrics.checks import FloatArray as FloatArray
     from retrieval_metrics.judging.matching.matching import Key as Key
     from retrieval_metrics.judging.matching.matching import MatchBy as MatchBy

@@ -12,7 +12,7 @@ import pytest
 
 import retrieval_metrics as rm
 from mutated_files import KINDS, mutated, written
-from retrieval_metrics.argument_names import argument
+from retrieval_metrics.checks import argument
 from retrieval_metrics.command_line.main import main
 
 CORE = Path(rm.__file__).parent

@@ -15,7 +15,7 @@ from retrieval_metrics.scoring.under_rules import fractions, refusals, truth_und
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from retrieval_metrics.aliases import BoolArray, FloatArray, IntArray
+    from retrieval_metrics.checks import BoolArray, FloatArray, IntArray
     from retrieval_metrics.definition.definition import ParameterValue
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import Qrels

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
+    from retrieval_metrics.checks import FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.run import Run

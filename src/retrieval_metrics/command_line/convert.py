@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import retrieval_metrics as rm
-from retrieval_metrics.argument_names import spelled_by
+from retrieval_metrics.checks import spelled_by
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import Target
 from retrieval_metrics.command_line.options import Options

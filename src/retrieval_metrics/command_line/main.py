@@ -8,8 +8,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from retrieval_metrics.argument_names import spelled_by
-from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.checks import RetrievalWarning, spelled_by
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.commands import WRONG, command_in, parser
 from retrieval_metrics.command_line.completion import complete, typed

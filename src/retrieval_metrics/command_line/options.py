@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.argument_names import OPEN
+from retrieval_metrics.checks import OPEN
 from retrieval_metrics.command_line.values import READING
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ POSITIONAL = {"corpus", "qrels", "run", "runs", "saved", "source", "target"}
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Spells arguments as options; see `retrieval_metrics.argument_names`.
+    """Spells arguments as options; see `retrieval_metrics.checks`.
 
     Attributes:
         given: What was given to the command.

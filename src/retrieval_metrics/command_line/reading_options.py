@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import retrieval_metrics as rm
-from retrieval_metrics.argument_names import spelled_by
+from retrieval_metrics.checks import spelled_by
 from retrieval_metrics.command_line.completion import offer
 from retrieval_metrics.command_line.options import Options
 from retrieval_metrics.command_line.values import READING, assignments, memory_size

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.argument_names import in_python
+from retrieval_metrics.checks import in_python
 from retrieval_metrics.definition.given import refuse_other_facts
 from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
 from retrieval_metrics.inputs.fingerprints import judgments_fingerprint
@@ -17,7 +17,7 @@ from retrieval_metrics.results.counts import count, counts_of_given
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.scores import Scores
 

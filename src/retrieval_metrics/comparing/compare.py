@@ -26,7 +26,7 @@ from retrieval_metrics.judging.with_documents import with_documents
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.comparing.compare_evaluations import Terms
     from retrieval_metrics.comparing.comparison import Comparison
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args
 
-from retrieval_metrics.argument_names import argument, in_python, named
-from retrieval_metrics.checks import integer, positive_integer, positive_number, proportion
+from retrieval_metrics.checks import argument, in_python, integer, named, positive_integer, positive_number, proportion
 from retrieval_metrics.comparing.common_ground import common_ground
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.comparing.paired_tests import common_clusters, pairs_of, ranking_metrics, tested
@@ -21,7 +20,7 @@ from retrieval_metrics.scoring.rules import UnjudgedRule
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.results.scores import Scores

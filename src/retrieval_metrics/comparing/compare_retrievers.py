@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from retrieval_metrics.checks import arguments_of, passed_on
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.comparing.paired_tests import pairs_of
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
@@ -19,7 +20,6 @@ from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.retrieving.asking import Asking, ask_all
 from retrieval_metrics.retrieving.event_loop import run_until_complete
 from retrieval_metrics.retrieving.retrieve import WORKERS
-from retrieval_metrics.signatures import arguments_of, passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

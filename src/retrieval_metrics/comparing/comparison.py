@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.shapes import QueryTexts

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.argument_names import in_python
+from retrieval_metrics.checks import in_python
 from retrieval_metrics.inputs.question_clusters import Clusters
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.watching import watched
@@ -23,7 +23,7 @@ from retrieval_metrics.statistics.paired import without_rounding
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.aligned import Aligned
     from retrieval_metrics.results.room import BudgetUse

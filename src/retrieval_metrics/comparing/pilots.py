@@ -20,7 +20,7 @@ from retrieval_metrics.statistics.power import spread_bounds
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from retrieval_metrics.aliases import IntArray, QueryId
+    from retrieval_metrics.checks import IntArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.question_clusters import ClustersBy
 

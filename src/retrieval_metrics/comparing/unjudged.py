@@ -21,7 +21,7 @@ from retrieval_metrics.scoring.score import score
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.aliases import DocumentId, FloatArray, QueryId
+    from retrieval_metrics.checks import DocumentId, FloatArray, QueryId
     from retrieval_metrics.judging.ranking_order import Rankings
     from retrieval_metrics.results.scores import Scores
 

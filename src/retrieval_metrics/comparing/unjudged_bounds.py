@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.argument_names import argument, named
-from retrieval_metrics.checks import integer
+from retrieval_metrics.checks import argument, integer, named
 from retrieval_metrics.comparing.unjudged import Open, completed_scores, open_queries
 from retrieval_metrics.results.ignorance import UnjudgedBounds
 from retrieval_metrics.statistics import Interval, paired_differences
@@ -18,7 +17,7 @@ from retrieval_metrics.statistics.paired import without_rounding
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
+    from retrieval_metrics.checks import FloatArray, IntArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.aligned import Aligned
     from retrieval_metrics.results.difference import Difference

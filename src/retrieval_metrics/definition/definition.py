@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
 
 ParameterValue: TypeAlias = float | str
 ActsOn: TypeAlias = Literal["", "lengths", "groups", "grades"]

@@ -11,7 +11,7 @@ from retrieval_metrics.definition.definition import Parameter, choice
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.definition.definition import ParameterValue
 
 LARGEST_EXPONENT = 1000

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.argument_names import in_python
-from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.checks import in_python, positive_integer
 from retrieval_metrics.definition.spelling import canonical_name, read_name
 from retrieval_metrics.definition.table import DEFINITIONS, NAME_OF
 from retrieval_metrics.judging.matching.budget import Budget

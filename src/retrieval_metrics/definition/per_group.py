@@ -10,7 +10,7 @@ from retrieval_metrics.definition.definition import choice
 from retrieval_metrics.judging.judged_rows import is_relevant, ordinals, within
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import Cut, FloatArray, IntArray
+    from retrieval_metrics.checks import Cut, FloatArray, IntArray
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 PER = choice(

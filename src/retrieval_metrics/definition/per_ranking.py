@@ -15,7 +15,7 @@ from retrieval_metrics.judging.judged_rows import within
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from retrieval_metrics.aliases import Cut, FloatArray, IntArray
+    from retrieval_metrics.checks import Cut, FloatArray, IntArray
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 ROUNDING = 1e-9

@@ -26,7 +26,7 @@ from retrieval_metrics.scoring.rules import as_rules
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.retrieved import Retrieved

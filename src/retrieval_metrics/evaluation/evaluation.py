@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from retrieval_metrics.aliases import FloatArray, QueryId
+    from retrieval_metrics.checks import FloatArray, QueryId
     from retrieval_metrics.definition.given import Bounds
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.slices import Slices

@@ -21,7 +21,7 @@ from retrieval_metrics.scoring.rules import STANDARD
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.definition.given import Bounds
     from retrieval_metrics.definition.metric import Metric
 

@@ -18,7 +18,7 @@ from retrieval_metrics.results.totals import Totals
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.aliases import FloatArray, QueryId
+    from retrieval_metrics.checks import FloatArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.matching.budget import Budget
     from retrieval_metrics.results.record import Column

@@ -16,7 +16,7 @@ from retrieval_metrics.scoring.under_rules import refuse, truth_under
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run

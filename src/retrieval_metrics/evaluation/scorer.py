@@ -22,7 +22,7 @@ from retrieval_metrics.scoring.rules import as_rules
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from retrieval_metrics.aliases import DocumentId, QueryId
+    from retrieval_metrics.checks import DocumentId, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.question_clusters import ClustersBy

@@ -6,8 +6,7 @@ import warnings
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.argument_names import argument, in_python
-from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.checks import RetrievalWarning, argument, in_python
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.results.clustered import said_of_few
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_queries
@@ -15,7 +14,7 @@ from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_qu
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.places import Doubt

@@ -27,7 +27,7 @@ from retrieval_metrics.results.by_metric import ByMetric
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.explaining.finding import Finding
     from retrieval_metrics.explaining.outcomes import Outcomes
     from retrieval_metrics.explaining.results import Result

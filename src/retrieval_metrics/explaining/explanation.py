@@ -24,7 +24,7 @@ from retrieval_metrics.presentation.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.explaining.explainer import Explained
     from retrieval_metrics.explaining.finding import Finding, Outcome
     from retrieval_metrics.explaining.results import Result

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from retrieval_metrics.aliases import DocumentId
+    from retrieval_metrics.checks import DocumentId
     from retrieval_metrics.judging.ranking_order import Rankings
 
 _PART = r"(?:chunks?|parts?|passages?|paragraphs?|pages?|sections?|segments?|nodes?|sents?|p|c|s)"

@@ -16,7 +16,7 @@ from retrieval_metrics.judging.matching.budget import no_lengths
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from retrieval_metrics.aliases import BoolArray, DocumentId, IntArray
+    from retrieval_metrics.checks import BoolArray, DocumentId, IntArray
     from retrieval_metrics.explaining.outcomes import Question
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.budget import Budget

@@ -15,7 +15,7 @@ from retrieval_metrics.judging.matching.budget import Budget
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from retrieval_metrics.aliases import BoolArray, FloatArray, IntArray
+    from retrieval_metrics.checks import BoolArray, FloatArray, IntArray
     from retrieval_metrics.explaining.finding import Outcome
     from retrieval_metrics.judging.judged_run import JudgedRun
 

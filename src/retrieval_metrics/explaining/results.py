@@ -13,7 +13,7 @@ from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.aliases import DocumentId, FloatArray, IntArray
+    from retrieval_metrics.checks import DocumentId, FloatArray, IntArray
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.shapes import Relevant
     from retrieval_metrics.judging.judged_run import JudgedRun

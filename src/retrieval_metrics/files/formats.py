@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics.argument_names import argument
+from retrieval_metrics.checks import argument
 from retrieval_metrics.files.compressed import COMPRESSIONS
 from retrieval_metrics.files.encodings import refuse_binary, refuse_marks
 from retrieval_metrics.inputs.columns import DOCUMENT, QUERY

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.argument_names import argument, in_python
+from retrieval_metrics.checks import argument, in_python
 from retrieval_metrics.files.encodings import RETURN_ALONE, at_line, decoded
 from retrieval_metrics.files.formats import MANY
 from retrieval_metrics.files.named_columns import FileTable

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from retrieval_metrics.argument_names import argument
+from retrieval_metrics.checks import argument
 from retrieval_metrics.files.compressed import COMPRESSIONS, member_of
 from retrieval_metrics.files.encodings import BYTE_ORDER_MARK, refuse_binary, refuse_marks, refuse_other_encoding
 from retrieval_metrics.files.limits import Limits

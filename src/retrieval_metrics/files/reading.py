@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.argument_names import argument
-from retrieval_metrics.checks import require
+from retrieval_metrics.checks import argument, require
 from retrieval_metrics.files import json_files
 from retrieval_metrics.files.errors import errors_of
 from retrieval_metrics.files.formats import FORMATS, format_of

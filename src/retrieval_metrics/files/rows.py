@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from retrieval_metrics.aliases import IntArray
+    from retrieval_metrics.checks import IntArray
     from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.qrels import Qrels
 

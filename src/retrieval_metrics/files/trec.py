@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from retrieval_metrics.argument_names import argument, in_python
+from retrieval_metrics.checks import argument, in_python
 from retrieval_metrics.files.encodings import at_line, decoded
 from retrieval_metrics.files.opening import opened
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.files.opening import Reader
 
     Part = tuple[pl.Series, pl.Series, FloatArray]

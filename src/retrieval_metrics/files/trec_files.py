@@ -6,8 +6,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from retrieval_metrics.argument_names import argument, in_python
-from retrieval_metrics.checks import require
+from retrieval_metrics.checks import argument, in_python, require
 from retrieval_metrics.files.encodings import at_line
 from retrieval_metrics.files.errors import errors_of
 from retrieval_metrics.files.opening import opened

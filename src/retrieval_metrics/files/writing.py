@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.argument_names import argument
-from retrieval_metrics.checks import require
+from retrieval_metrics.checks import argument, require
 from retrieval_metrics.files.compressed import saving_compressed
 from retrieval_metrics.files.formats import FORMATS, format_by_name, known_format
 from retrieval_metrics.files.json_tables import table_of_entries

@@ -16,7 +16,7 @@ from retrieval_metrics.judging.ranking_order import ranked
 from retrieval_metrics.scoring.rules import STANDARD
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import DocumentId, QueryId
+    from retrieval_metrics.checks import DocumentId, QueryId
     from retrieval_metrics.inputs.shapes import RunMapping
 
 METHODS = ("rrf", "scores")

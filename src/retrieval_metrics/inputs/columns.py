@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from retrieval_metrics.argument_names import OPEN, argument
+from retrieval_metrics.checks import OPEN, argument
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

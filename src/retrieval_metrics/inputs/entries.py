@@ -13,7 +13,7 @@ from retrieval_metrics.inputs.pieces import Metadata, Piece, Quote, Span, Text
 from retrieval_metrics.inputs.retrieved import Retrieved
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
 
 ITEM_FIELDS = tuple(field.name for field in fields(Retrieved))
 TYPES = ("id", "quote", "text", "span", "metadata")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.argument_names import argument
-from retrieval_metrics.checks import require
+from retrieval_metrics.checks import argument, require
 from retrieval_metrics.inputs.columns import allowances, find_columns
 from retrieval_metrics.inputs.doubt import ROWS, warn_of_doubt
 from retrieval_metrics.inputs.frame_columns import column_names, select_columns
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.columns import Columns, Role
 

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
+    from retrieval_metrics.checks import FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.shapes import Relevant
 
 LARGEST_GRADE = 2.0**53

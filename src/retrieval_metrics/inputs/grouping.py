@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from retrieval_metrics.aliases import FloatArray, IntArray
+    from retrieval_metrics.checks import FloatArray, IntArray
 
 LARGEST_INT32 = 2**31
 ODD = np.uint64(0x9E3779B97F4A7C15)

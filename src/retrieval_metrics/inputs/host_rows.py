@@ -13,7 +13,7 @@ from retrieval_metrics.inputs.hosts import host_of
 from retrieval_metrics.inputs.retrieved import Retrieved
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import DocumentId
+    from retrieval_metrics.checks import DocumentId
 
     Items = list[Retrieved | DocumentId]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from retrieval_metrics.argument_names import in_python, named
+from retrieval_metrics.checks import in_python, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from retrieval_metrics.aliases import DocumentId
+    from retrieval_metrics.checks import DocumentId
     from retrieval_metrics.inputs.retrieved import Retrieved
 
     Key: TypeAlias = Callable[[Retrieved], DocumentId | None]

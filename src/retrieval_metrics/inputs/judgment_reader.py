@@ -12,7 +12,7 @@ from retrieval_metrics.inputs.pieces import Piece
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.inputs.shapes import QrelsMapping, Relevant
 
     Graded = Mapping[Relevant, float]

@@ -11,7 +11,7 @@ from retrieval_metrics.inputs.sources import Location, SourceText, read_sources
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from retrieval_metrics.aliases import DocumentId
+    from retrieval_metrics.checks import DocumentId
 
 
 class LocatedChunks(list[Retrieved]):

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.argument_names import judgments_first
-from retrieval_metrics.checks import id_kind
+from retrieval_metrics.checks import id_kind, judgments_first
 from retrieval_metrics.inputs.columns import OF_JUDGMENTS
 from retrieval_metrics.inputs.frame_columns import reads_a_file, refuse_frame
 from retrieval_metrics.inputs.grades import LARGEST_GRADE, finite_grades, grade_column
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from typing import TypeAlias
 
-    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
+    from retrieval_metrics.checks import FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.judgment_reader import ReadGroups
     from retrieval_metrics.inputs.provenance import Provenance

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from retrieval_metrics.argument_names import argument
+from retrieval_metrics.checks import argument
 from retrieval_metrics.inputs.pieces import Metadata, Span
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from retrieval_metrics.aliases import IntArray, QueryId
+    from retrieval_metrics.checks import IntArray, QueryId
     from retrieval_metrics.inputs.qrels import Qrels
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from typing import Self
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.inputs.conversations import Message
     from retrieval_metrics.inputs.documents import Sources
     from retrieval_metrics.inputs.provenance import Provenance

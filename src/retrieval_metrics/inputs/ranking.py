@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.aliases import DocumentId, QueryId
+    from retrieval_metrics.checks import DocumentId, QueryId
 
 ITEMS = 'their ids, or items: [rm.Retrieved(row["id"], row["text"]) for row in found]'
 """What to give instead of dicts."""

@@ -11,7 +11,7 @@ from retrieval_metrics.inputs.ranking import as_list
 from retrieval_metrics.inputs.retrieved import Retrieved
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
 
 
 def of_ranking(ranking: Any, query: QueryId, texts: dict[str, int] | None = None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.aliases import DocumentId
+    from retrieval_metrics.checks import DocumentId
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from retrieval_metrics.argument_names import in_python
+from retrieval_metrics.checks import in_python
 from retrieval_metrics.inputs.columns import OF_A_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from os import PathLike
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.inputs.batch import Batch
     from retrieval_metrics.inputs.shapes import Ranking
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import DocumentId
+    from retrieval_metrics.checks import DocumentId
     from retrieval_metrics.inputs.pieces import Metadata, Piece, Quote, Span, Text
     from retrieval_metrics.inputs.retrieved import Retrieved
 

@@ -16,7 +16,7 @@ from retrieval_metrics.inputs.run import Run, StreamedRun
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.inputs.batch import Batch
 
 LARGEST = float(np.finfo(np.float32).max)

@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.aliases import BoolArray, IntArray
+    from retrieval_metrics.checks import BoolArray, IntArray
 
 FEWEST_WORDS = 5
 FEWEST_CHARACTERS = 20

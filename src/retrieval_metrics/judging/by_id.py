@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.argument_names import judgments_first
-from retrieval_metrics.checks import id_kind, same_kind
+from retrieval_metrics.checks import id_kind, judgments_first, same_kind
 from retrieval_metrics.inputs.frame_columns import reads_a_file, refuse_frame
 from retrieval_metrics.inputs.ranking import as_list, refuse_bad_score
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -28,7 +27,7 @@ from retrieval_metrics.judging.judged_run import JudgedRun
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.aliases import DocumentId, QueryId
+    from retrieval_metrics.checks import DocumentId, QueryId
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.budget import Lengths

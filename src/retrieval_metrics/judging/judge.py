@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.argument_names import ROWS_OF_ITEMS, in_python
-from retrieval_metrics.checks import forked_from_polars
+from retrieval_metrics.checks import ROWS_OF_ITEMS, forked_from_polars, in_python
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 from retrieval_metrics.inputs.run import Run
@@ -17,7 +16,7 @@ from retrieval_metrics.judging.matching.budget import Lengths
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.judged_run import JudgedRun

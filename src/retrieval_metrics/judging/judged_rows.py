@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import BoolArray, Cut, DocumentId, FloatArray, IntArray, QueryId
+    from retrieval_metrics.checks import BoolArray, Cut, DocumentId, FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.places import Doubt
 

@@ -15,7 +15,7 @@ from retrieval_metrics.judging.matching.matching import as_matching
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from retrieval_metrics.aliases import DocumentId, QueryId
+    from retrieval_metrics.checks import DocumentId, QueryId
     from retrieval_metrics.judging.matching.matching import Key, Matching
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import __version__ as numpy_version
 
-from retrieval_metrics.argument_names import in_python
+from retrieval_metrics.checks import in_python
 from retrieval_metrics.files.compressed import saving_compressed
 from retrieval_metrics.files.limits import Limits
 from retrieval_metrics.files.opening import opened

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.argument_names import argument, in_python
+from retrieval_metrics.checks import argument, in_python
 from retrieval_metrics.definition.given import GivenMetric, bounds_by_metric, given_metric
 from retrieval_metrics.definition.metric import Metric, parse_computed
 from retrieval_metrics.inputs.entries import of_id
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.matching import Key
     from retrieval_metrics.keeping.document import Document, Labels

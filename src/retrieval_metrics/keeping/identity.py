@@ -15,7 +15,7 @@ from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.keeping.records import of_record
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules
 

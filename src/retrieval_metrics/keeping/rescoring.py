@@ -12,7 +12,7 @@ from retrieval_metrics.judging.judge import calls_of, judge
 from retrieval_metrics.scoring.score import score
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import FloatArray, IntArray
+    from retrieval_metrics.checks import FloatArray, IntArray
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.results.record import Origin
     from retrieval_metrics.results.scores import Scores

@@ -6,8 +6,7 @@ import random
 from math import ceil
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.checks import integer
-from retrieval_metrics.grouped import grouped
+from retrieval_metrics.checks import grouped, integer
 from retrieval_metrics.presentation import numbers
 
 if TYPE_CHECKING:

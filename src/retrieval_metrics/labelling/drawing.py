@@ -17,7 +17,7 @@ from retrieval_metrics.questions.sample import EACH
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run

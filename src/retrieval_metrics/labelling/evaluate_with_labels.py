@@ -26,7 +26,7 @@ from retrieval_metrics.scoring import ideal
 from retrieval_metrics.statistics import corrected_mean, spending_levels
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.question_clusters import ClustersBy

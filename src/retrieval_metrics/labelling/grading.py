@@ -7,8 +7,7 @@ import warnings
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from retrieval_metrics.checks import RetrievalWarning, integer, positive_integer
-from retrieval_metrics.grouped import grouped
+from retrieval_metrics.checks import RetrievalWarning, grouped, integer, positive_integer, with_options_of
 from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.labelling.label import GRADES, RELEVANT_FROM, RUBRIC, Label, Scale
 from retrieval_metrics.labelling.labels import Labels
@@ -17,7 +16,6 @@ from retrieval_metrics.models.enclosed import enclosed
 from retrieval_metrics.models.json_reply import BadReplyError, json_reply
 from retrieval_metrics.models.prompter import Prompter
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.signatures import with_options_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -16,7 +16,7 @@ from retrieval_metrics.inputs.entries import plain
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from retrieval_metrics.aliases import DocumentId, QueryId
+    from retrieval_metrics.checks import DocumentId, QueryId
 
 Grader: TypeAlias = Literal["person", "model"]
 

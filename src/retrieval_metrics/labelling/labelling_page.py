@@ -8,8 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import integer
-from retrieval_metrics.grouped import grouped
+from retrieval_metrics.checks import grouped, integer
 from retrieval_metrics.inputs.fingerprints import fingerprint
 from retrieval_metrics.journal import FORMAT, VERSION
 from retrieval_metrics.keeping.document import DIGEST

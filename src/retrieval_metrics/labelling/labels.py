@@ -8,8 +8,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import data_frame
-from retrieval_metrics.grouped import grouped
+from retrieval_metrics.checks import data_frame, grouped
 from retrieval_metrics.inputs.pieces import Piece, Quote
 from retrieval_metrics.inputs.qrels import GradedByRubric, as_qrels
 from retrieval_metrics.keeping.document import Document, Lines, write_document
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics.aliases import DocumentId, QueryId
+    from retrieval_metrics.checks import DocumentId, QueryId
     from retrieval_metrics.inputs.shapes import QrelsMapping
     from retrieval_metrics.labelling.people_and_model import Kinds
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.checks import require
-from retrieval_metrics.grouped import grouped
+from retrieval_metrics.checks import grouped, require
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.charts import ChartRow, Rows
 from retrieval_metrics.presentation.printed import Printed
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from retrieval_metrics.aliases import DocumentId, FloatArray, QueryId
+    from retrieval_metrics.checks import DocumentId, FloatArray, QueryId
 
     Graded = Mapping[tuple[QueryId, DocumentId], float]
     Kinds = Mapping[tuple[QueryId, DocumentId], Mapping[str, str]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from retrieval_metrics.checks import data_frame, integer, positive_integer
+from retrieval_metrics.checks import arguments_of, data_frame, integer, passed_on, positive_integer
 from retrieval_metrics.keeping.saved_fields import SavedFields
 from retrieval_metrics.labelling.drawing import where_systems_differ
 from retrieval_metrics.labelling.grading import grades_of
@@ -19,7 +19,6 @@ from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.questions.sample import Sample, draw
 from retrieval_metrics.retrieving.event_loop import run_until_complete
-from retrieval_metrics.signatures import arguments_of, passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping

@@ -12,7 +12,7 @@ from retrieval_metrics.questions.words.wording import content_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from retrieval_metrics.aliases import DocumentId, QueryId
+    from retrieval_metrics.checks import DocumentId, QueryId
 
 FIRST = 3
 """The largest rank that counts as found early."""

@@ -17,7 +17,7 @@ from retrieval_metrics.scoring.ties.weights import mean_discounted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from retrieval_metrics.aliases import Cut, FloatArray
+    from retrieval_metrics.checks import Cut, FloatArray
     from retrieval_metrics.definition.definition import ParameterValue
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_run import JudgedRun

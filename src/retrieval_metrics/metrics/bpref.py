@@ -14,7 +14,7 @@ from retrieval_metrics.scoring.ties.blocks import by_block
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.aliases import BoolArray, FloatArray, Gains
+    from retrieval_metrics.checks import BoolArray, FloatArray, Gains
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.ties.blocks import Block
 

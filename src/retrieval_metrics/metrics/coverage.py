@@ -9,7 +9,7 @@ import numpy as np
 from retrieval_metrics.definition.definition import Definition
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import Cut, FloatArray
+    from retrieval_metrics.checks import Cut, FloatArray
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 

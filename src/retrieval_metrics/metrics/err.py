@@ -16,7 +16,7 @@ from retrieval_metrics.scoring.ties.blocks import by_block, chance
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.aliases import Cut, FloatArray, Gains
+    from retrieval_metrics.checks import Cut, FloatArray, Gains
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.ties.blocks import Block
 

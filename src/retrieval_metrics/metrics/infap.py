@@ -11,7 +11,7 @@ from retrieval_metrics.judging.judged_rows import count_above, is_relevant
 from retrieval_metrics.scoring.one_ranking import score_one
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import FloatArray, Gains
+    from retrieval_metrics.checks import FloatArray, Gains
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 EPSILON = 1e-5

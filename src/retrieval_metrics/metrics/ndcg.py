@@ -15,7 +15,7 @@ from retrieval_metrics.scoring.one_ranking import score_one
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from retrieval_metrics.aliases import Cut, FloatArray, Gains, IntArray
+    from retrieval_metrics.checks import Cut, FloatArray, Gains, IntArray
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 

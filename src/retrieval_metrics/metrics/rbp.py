@@ -14,7 +14,7 @@ from retrieval_metrics.scoring.one_ranking import score_one
 from retrieval_metrics.scoring.ties.weights import mean_weight
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import Cut, FloatArray, Gains, IntArray
+    from retrieval_metrics.checks import Cut, FloatArray, Gains, IntArray
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 

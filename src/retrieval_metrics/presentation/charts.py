@@ -10,7 +10,7 @@ from retrieval_metrics.presentation import numbers
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.statistics.intervals import Interval
 
 FEW = 3

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.argument_names import in_python
-from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.checks import RetrievalWarning, in_python
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.progress import progress
 

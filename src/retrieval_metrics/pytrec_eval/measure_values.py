@@ -17,7 +17,7 @@ from retrieval_metrics.scoring.score import score
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from retrieval_metrics.aliases import FloatArray, IntArray
+    from retrieval_metrics.checks import FloatArray, IntArray
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 LEAST = 1e-5

@@ -31,7 +31,7 @@ from retrieval_metrics.questions.sample import Sample, draw
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.questions.linting.result import Lint
 

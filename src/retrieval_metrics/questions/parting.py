@@ -7,8 +7,7 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import id_kind, integer
-from retrieval_metrics.grouped import grouped
+from retrieval_metrics.checks import grouped, id_kind, integer
 from retrieval_metrics.inputs.documents import Sources
 from retrieval_metrics.inputs.pieces import Metadata, Span
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
@@ -18,7 +17,7 @@ from retrieval_metrics.inputs.questions import Questions, QuestionsT
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Mapping, Sequence
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
 
 
 def only(questions: QuestionsT, queries: Collection[QueryId]) -> QuestionsT:

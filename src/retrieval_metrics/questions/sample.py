@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from retrieval_metrics.checks import id_kind, integer, positive_integer, proportion
-from retrieval_metrics.grouped import grouped
+from retrieval_metrics.checks import grouped, id_kind, integer, positive_integer, proportion
 from retrieval_metrics.keeping.saved_fields import SavedFields
 from retrieval_metrics.presentation.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
 
 EACH = 2
 """The fewest queries of each stratum, because a single one shows no spread."""

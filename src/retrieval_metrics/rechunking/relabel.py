@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics.aliases import DocumentId, QueryId
+    from retrieval_metrics.checks import DocumentId, QueryId
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.shapes import Judgments, Relevant

@@ -15,7 +15,7 @@ from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_o
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.scores import Scores
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Mapping, Sequence
 
-    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
+    from retrieval_metrics.checks import FloatArray, IntArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.explaining.finding import Outcome
     from retrieval_metrics.explaining.outcomes import Outcomes

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from retrieval_metrics.aliases import FloatArray, QueryId
+    from retrieval_metrics.checks import FloatArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from retrieval_metrics.checks import positive_integer, proportion
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
 
 Vectors: TypeAlias = npt.NDArray[np.floating[Any]]  # float32 or float64
 Indices: TypeAlias = npt.NDArray[np.intp]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.argument_names import argument
+from retrieval_metrics.checks import argument
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.statistics.clusters import Units
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import FloatArray, IntArray
+    from retrieval_metrics.checks import FloatArray, IntArray
     from retrieval_metrics.inputs.question_clusters import Clusters
     from retrieval_metrics.results.record import Record
     from retrieval_metrics.statistics.sums import Sums

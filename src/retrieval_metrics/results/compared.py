@@ -18,7 +18,7 @@ from retrieval_metrics.statistics.sums import Sums
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.aliases import FloatArray, IntArray
+    from retrieval_metrics.checks import FloatArray, IntArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.question_clusters import Clusters
     from retrieval_metrics.results.aligned import Aligned

@@ -11,7 +11,7 @@ from retrieval_metrics.inputs.retrieved_run import RetrievedRun
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.aliases import BoolArray, FloatArray, IntArray, QueryId
+    from retrieval_metrics.checks import BoolArray, FloatArray, IntArray, QueryId
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.rules import Rules
 

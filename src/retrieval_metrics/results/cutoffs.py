@@ -15,7 +15,7 @@ from retrieval_metrics.statistics.sums import Sums
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.statistics import Interval
 

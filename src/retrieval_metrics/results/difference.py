@@ -27,7 +27,7 @@ from retrieval_metrics.statistics.paired import is_found
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
+    from retrieval_metrics.checks import FloatArray, IntArray, QueryId
     from retrieval_metrics.statistics import Interval, PairedDifference, QueriesNeeded, RareChange, WithinMargin
 
 POWER = 0.8

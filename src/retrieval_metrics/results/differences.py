@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from retrieval_metrics.checks import grouped
 from retrieval_metrics.definition.metric import Metric, first_telling
-from retrieval_metrics.grouped import grouped
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table

@@ -11,7 +11,7 @@ from retrieval_metrics.statistics.out_of_bag import out_of_bag
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.aliases import FloatArray, IntArray
+    from retrieval_metrics.checks import FloatArray, IntArray
 
 MANY = 5
 """From so many systems on, the best is expected to be visibly lucky."""

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics.argument_names import argument
+from retrieval_metrics.checks import argument
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.aliases import DocumentId, QueryId
+    from retrieval_metrics.checks import DocumentId, QueryId
     from retrieval_metrics.statistics import Interval
 
 IMBALANCE = 0.1

@@ -10,7 +10,7 @@ import numpy as np
 from retrieval_metrics.judging.judged_rows import is_relevant
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.scores import Scores
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.argument_names import in_python
+from retrieval_metrics.checks import in_python
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.question_clusters import Clusters, clusters_of
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun
@@ -25,7 +25,7 @@ from retrieval_metrics.statistics.sums import ExactSums, Sums
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from retrieval_metrics.aliases import FloatArray, IntArray, QueryId
+    from retrieval_metrics.checks import FloatArray, IntArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.shapes import QueryTexts

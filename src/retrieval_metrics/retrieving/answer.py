@@ -14,7 +14,7 @@ from retrieval_metrics.inputs.retrieved import Retrieved
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.inputs.shapes import Ranking
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.inputs.hosts import Host
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.inputs.shapes import QueryTexts, Ranking, RunMapping

@@ -13,7 +13,7 @@ from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.ranking_order import BY_ID
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.shapes import Ranking
     from retrieval_metrics.judging.matching.matching import MatchBy

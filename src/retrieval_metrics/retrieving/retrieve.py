@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.checks import arguments_of, passed_on
 from retrieval_metrics.retrieving.event_loop import run_until_complete
-from retrieval_metrics.signatures import arguments_of, passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,7 +13,7 @@ from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.scoring.score import score
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.scoring.rules import Rules

@@ -17,7 +17,7 @@ from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.scoring.score import score
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import Gains
+    from retrieval_metrics.checks import Gains
     from retrieval_metrics.definition.definition import Definition
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.argument_names import argument
+from retrieval_metrics.checks import argument
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import BoolArray
+    from retrieval_metrics.checks import BoolArray
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.rules import Rules

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
 
 _DIGITS = 53  # bits in the mantissa of a float
 _HALF = 26  # half of them, so that sums of halves fit into a float

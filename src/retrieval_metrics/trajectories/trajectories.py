@@ -18,7 +18,7 @@ from retrieval_metrics.trajectories.trajectory import COUNTED, Trajectory
 from retrieval_metrics.trajectories.views import KNOWN, View
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.trajectories.views import CallsView

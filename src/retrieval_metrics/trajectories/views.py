@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from retrieval_metrics.argument_names import argument
+from retrieval_metrics.checks import argument
 from retrieval_metrics.inputs.retrieved import Retrieved, identity
 from retrieval_metrics.inputs.retrieved_run import RetrievedRun, Seen
 from retrieval_metrics.trajectories.trajectory import Trajectory, in_order
@@ -13,7 +13,7 @@ from retrieval_metrics.trajectories.trajectory import Trajectory, in_order
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.inputs.shapes import Ranking
 
 CallsView: TypeAlias = Literal["interleaved", "union", "first", "last", "context", "cited"]

@@ -9,8 +9,7 @@ from math import isnan
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.argument_names import argument, named
-from retrieval_metrics.checks import RetrievalWarning, positive_integer
+from retrieval_metrics.checks import RetrievalWarning, argument, named, positive_integer
 from retrieval_metrics.comparing.compare_evaluations import require_comparable
 from retrieval_metrics.comparing.compare_retrievers import compare_retrievers
 from retrieval_metrics.definition.metric import Metric

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from retrieval_metrics.argument_names import in_python
-from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.checks import in_python, positive_integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from retrieval_metrics.aliases import BoolArray, IntArray, QueryId
+    from retrieval_metrics.checks import BoolArray, IntArray, QueryId
     from retrieval_metrics.inputs.retrieved import Retrieved
 
 Unit: TypeAlias = Literal["chars", "tokens", "calls"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from retrieval_metrics.argument_names import ROWS_OF_ITEMS, argument, in_python
+from retrieval_metrics.checks import ROWS_OF_ITEMS, argument, in_python
 from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
 from retrieval_metrics.inputs.ranking import as_list
 from retrieval_metrics.inputs.retrieved import Retrieved
@@ -28,7 +28,7 @@ from retrieval_metrics.judging.ranking_order import AS_GIVEN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Matching

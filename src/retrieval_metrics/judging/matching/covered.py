@@ -18,7 +18,7 @@ from retrieval_metrics.judging.matching.texts import whole_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from retrieval_metrics.aliases import Cut, FloatArray, QueryId
+    from retrieval_metrics.checks import Cut, FloatArray, QueryId
     from retrieval_metrics.inputs.pieces import Span
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.retrieved import Retrieved

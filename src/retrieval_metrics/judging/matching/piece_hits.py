@@ -10,7 +10,7 @@ from retrieval_metrics.judging.judged_rows import Additions, Items, JudgedRanks
 from retrieval_metrics.judging.matching.places import Positions
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import FloatArray, IntArray
+    from retrieval_metrics.checks import FloatArray, IntArray
     from retrieval_metrics.inputs.pieces import Span
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.places import Place

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.argument_names import in_python
+from retrieval_metrics.checks import in_python
 from retrieval_metrics.inputs.pieces import Quote
 from retrieval_metrics.judging.matching.normalised import SearchedText, normalised, spaced, stands_alone
 from retrieval_metrics.judging.matching.piece_hits import pieces_of

@@ -14,7 +14,7 @@ from retrieval_metrics.judging.matching.stretches import Union, shared
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.matching import Matching

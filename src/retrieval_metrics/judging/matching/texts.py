@@ -16,7 +16,7 @@ from retrieval_metrics.judging.matching.piece_hits import pieces_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.aliases import BoolArray
+    from retrieval_metrics.checks import BoolArray
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.matching import Matching

@@ -13,7 +13,7 @@ from retrieval_metrics.questions.words.wording import content_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.aliases import FloatArray, IntArray
+    from retrieval_metrics.checks import FloatArray, IntArray
 
 ROUNDS = 25
 SAMPLE = 5000

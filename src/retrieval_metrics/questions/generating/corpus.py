@@ -10,8 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.grouped import grouped
+from retrieval_metrics.checks import grouped, positive_integer
 from retrieval_metrics.inputs.pieces import Span
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.normalised import everywhere, normalised, where
@@ -19,7 +18,7 @@ from retrieval_metrics.judging.matching.texts import words
 from retrieval_metrics.questions.words.passages import Passages
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import DocumentId
+    from retrieval_metrics.checks import DocumentId
 
 SHORTEST_LENGTH = 200
 FEWEST_WORDS = 5

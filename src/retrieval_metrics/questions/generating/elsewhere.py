@@ -16,7 +16,7 @@ from retrieval_metrics.scoring.rules import STANDARD
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.questions.generating.candidate import Candidate, Evidence
     from retrieval_metrics.questions.generating.corpus import Corpus
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics.checks import positive_integer, proportion
+from retrieval_metrics.checks import arguments_of, passed_on, positive_integer, proportion, with_options_of
 from retrieval_metrics.models.prompter import Prompter
 from retrieval_metrics.questions.generating.contents import Contents
 from retrieval_metrics.questions.generating.corpus import Corpus
@@ -26,7 +26,6 @@ from retrieval_metrics.questions.generating.passage_queue import MOST_PER_PASSAG
 from retrieval_metrics.questions.generating.prompts import QuestionPrompts
 from retrieval_metrics.questions.generating.replies import Reading
 from retrieval_metrics.retrieving.event_loop import run_until_complete
-from retrieval_metrics.signatures import arguments_of, passed_on, with_options_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.argument_names import argument
+from retrieval_metrics.checks import argument
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.questions.linting.findings import LintFinding
 from retrieval_metrics.questions.linting.searching import FEWEST_PASSAGES, Search

@@ -14,7 +14,7 @@ from retrieval_metrics.questions.words.wording import shortened
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.questions.linting.subject import Subject
     from retrieval_metrics.questions.words.passages import Passages
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.argument_names import argument
+from retrieval_metrics.checks import argument
 from retrieval_metrics.inputs.pieces import Piece, Quote, Span
 from retrieval_metrics.questions.linting.findings import Change, LintFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.questions.linting.subject import Subject
     from retrieval_metrics.questions.words.passages import Passages
 

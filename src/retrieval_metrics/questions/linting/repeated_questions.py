@@ -6,14 +6,14 @@ from collections import Counter
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.grouped import grouped
+from retrieval_metrics.checks import grouped
 from retrieval_metrics.questions.linting.findings import Change, LintFinding
 from retrieval_metrics.questions.words.wording import shortened, stem
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.questions.linting.subject import Subject
 
 ALIKE = 0.8

@@ -6,8 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic
 
-from retrieval_metrics.checks import data_frame
-from retrieval_metrics.grouped import grouped
+from retrieval_metrics.checks import data_frame, grouped
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import QuestionsT
 from retrieval_metrics.presentation import numbers

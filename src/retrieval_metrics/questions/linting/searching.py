@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.grouped import grouped
+from retrieval_metrics.checks import grouped
 from retrieval_metrics.inputs.pieces import Piece, Quote, Span
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.questions.linting.findings import LintFinding
@@ -17,7 +17,7 @@ from retrieval_metrics.questions.words.wording import shortened
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from retrieval_metrics.aliases import FloatArray, QueryId
+    from retrieval_metrics.checks import FloatArray, QueryId
     from retrieval_metrics.questions.linting.subject import Subject
 
 FEWEST_PASSAGES = 20

@@ -17,7 +17,7 @@ from retrieval_metrics.scoring.score import score
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.aliases import FloatArray, QueryId
+    from retrieval_metrics.checks import FloatArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_run import JudgedRun

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.argument_names import argument
+from retrieval_metrics.checks import argument
 from retrieval_metrics.inputs.pieces import Quote, Span
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.judging.ranking_order import Rankings
@@ -15,7 +15,7 @@ from retrieval_metrics.scoring.rules import STANDARD
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from retrieval_metrics.aliases import QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.questions.linting.subject import Subject
     from retrieval_metrics.questions.words.passages import Passages
 

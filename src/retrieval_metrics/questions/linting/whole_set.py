@@ -16,7 +16,7 @@ from retrieval_metrics.statistics.power import queries_needed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from retrieval_metrics.aliases import FloatArray, QueryId
+    from retrieval_metrics.checks import FloatArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.questions.linting.subject import Subject
 

@@ -9,8 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.checks import grouped
 from retrieval_metrics.files.folders import texts_at
-from retrieval_metrics.grouped import grouped
 from retrieval_metrics.inputs.documents import as_items
 from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.matching.normalised import normalised, reading
@@ -19,7 +19,7 @@ from retrieval_metrics.judging.matching.texts import runs_of, words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.aliases import DocumentId
+    from retrieval_metrics.checks import DocumentId
 
 WANTED = (
     "a corpus must map ids to texts, as in {'d1': 'its text'}, or be a list of Retrieved(id, text=..., source=...) or "

@@ -13,7 +13,7 @@ from retrieval_metrics.questions.words.wording import content_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
 
 
 def can_search() -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from retrieval_metrics.reranking.vectors import require_finite
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.reranking.vectors import Indices, Vectors
 
 ALL = slice(None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.reranking.vectors import Indices, Vectors
 
 _NUMBERS_AT_ONCE = 8192  # in the buffer of einsum, which splits a sum where it ends

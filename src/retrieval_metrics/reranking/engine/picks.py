@@ -13,7 +13,7 @@ from retrieval_metrics.reranking.engine.exact import exact_cosines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.reranking.engine.directions import Directions
     from retrieval_metrics.reranking.engine.problem import Problem
     from retrieval_metrics.reranking.vectors import Indices

@@ -14,7 +14,7 @@ from retrieval_metrics.reranking.vectors import matrix, numbers, vector
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.reranking.engine.directions import Directions
     from retrieval_metrics.reranking.vectors import Indices, Vectors
 _SHORT, _LONG = 1e-90, 1e130  # other queries are scaled by a power of two, which changes no digit of a cosine

@@ -12,7 +12,7 @@ from retrieval_metrics.judging.judged_rows import is_relevant
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from retrieval_metrics.aliases import FloatArray
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.argument_names import argument
+from retrieval_metrics.checks import argument
 from retrieval_metrics.definition.definition import OverOrders
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.judging.judged_rows import Items
@@ -17,7 +17,7 @@ from retrieval_metrics.judging.judged_run import JudgedRun
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.aliases import IntArray
+    from retrieval_metrics.checks import IntArray
     from retrieval_metrics.definition.metric import Metric
 
 MOST_ORDERS = 10_000

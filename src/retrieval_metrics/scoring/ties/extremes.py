@@ -9,7 +9,7 @@ import numpy as np
 from retrieval_metrics.judging.judged_rows import Items
 
 if TYPE_CHECKING:
-    from retrieval_metrics.aliases import BoolArray, FloatArray
+    from retrieval_metrics.checks import BoolArray, FloatArray
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 

@@ -14,7 +14,7 @@ from retrieval_metrics.scoring.ties.extremes import best_and_worst
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.aliases import IntArray
+    from retrieval_metrics.checks import IntArray
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.judged_run import JudgedRun
 

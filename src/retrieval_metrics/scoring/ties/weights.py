@@ -11,7 +11,7 @@ from retrieval_metrics.judging.judged_rows import is_relevant
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from retrieval_metrics.aliases import FloatArray, IntArray
+    from retrieval_metrics.checks import FloatArray, IntArray
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.argument_names import in_python
+from retrieval_metrics.checks import in_python
 from retrieval_metrics.inputs.host_rows import items_in
 from retrieval_metrics.inputs.retrieved import Retrieved, identity
 from retrieval_metrics.trajectories.traces.payloads import parsed
@@ -27,7 +27,7 @@ from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from retrieval_metrics.aliases import DocumentId
+    from retrieval_metrics.checks import DocumentId
 
 
 class ReadingRules(NamedTuple):

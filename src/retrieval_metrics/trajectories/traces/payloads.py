@@ -6,7 +6,7 @@ import json
 from ast import literal_eval
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.argument_names import in_python
+from retrieval_metrics.checks import in_python
 from retrieval_metrics.inputs.host_rows import item_of
 from retrieval_metrics.inputs.retrieved import identity
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics.argument_names import argument, in_python
+from retrieval_metrics.checks import argument, in_python
 from retrieval_metrics.inputs.host_rows import items_in
 from retrieval_metrics.presentation.numbers import count
 from retrieval_metrics.trajectories.traces.assembling import ReadingRules, Trace
@@ -20,7 +20,7 @@ from retrieval_metrics.trajectories.views import seen_in
 if TYPE_CHECKING:
     from os import PathLike
 
-    from retrieval_metrics.aliases import DocumentId
+    from retrieval_metrics.checks import DocumentId
     from retrieval_metrics.inputs.retrieved_run import Seen
     from retrieval_metrics.trajectories.trajectory import Trajectory
     from retrieval_metrics.trajectories.views import CallsView

@@ -12,7 +12,7 @@ from retrieval_metrics.trajectories.traces.read import read_traces
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from retrieval_metrics.aliases import DocumentId, QueryId
+    from retrieval_metrics.checks import DocumentId, QueryId
     from retrieval_metrics.trajectories.trajectories import Trajectories
 
 
