@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.saving import save_text, saving
+from retrieval_metrics.journal import save_text, saving
 
 RUN = {"q": {"d": 2.5}}
 LINE = "q Q0 d 1 2.5 t\n"
@@ -144,7 +144,7 @@ def test_a_signal_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path, numb
 def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path) -> None:
     target = tmp_path / "x.run"
     code = (
-        "import os, sys, time; from retrieval_metrics.saving import saving\n"
+        "import os, sys, time; from retrieval_metrics.journal import saving\n"
         "with saving(sys.argv[1]) as file:\n file.write(b'half'); file.flush(); print(flush=True); time.sleep(60)"
     )
     writers = [

@@ -11,8 +11,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ParamSpec, SupportsFloat, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import numpy as np
     import pandas as pd

@@ -14,7 +14,7 @@ from retrieval_metrics.command_line.arguments import (
 )
 from retrieval_metrics.command_line.named_files import read_both
 from retrieval_metrics.command_line.reading_options import add_reading_to
-from retrieval_metrics.saving import save_text
+from retrieval_metrics.journal import save_text
 from retrieval_metrics.scoring.rules import RULE_SETS
 
 if TYPE_CHECKING:

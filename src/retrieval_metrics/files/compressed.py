@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.checks import require
-from retrieval_metrics.saving import saving
+from retrieval_metrics.journal import saving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

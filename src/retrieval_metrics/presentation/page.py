@@ -10,8 +10,8 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from retrieval_metrics.journal import save_text
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.saving import save_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

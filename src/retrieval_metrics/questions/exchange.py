@@ -15,8 +15,8 @@ from retrieval_metrics.inputs.pieces import Piece, Quote, Text
 from retrieval_metrics.inputs.provenance import ENTRIES, Provenance
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import HISTORY_KEY
+from retrieval_metrics.journal import save_text
 from retrieval_metrics.keeping.question_sets import kept_beside
-from retrieval_metrics.saving import save_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
