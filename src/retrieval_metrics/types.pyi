@@ -44,7 +44,7 @@ from retrieval_metrics.results.room import Filling as Filling
 from retrieval_metrics.results.scores import Scores as Scores
 from retrieval_metrics.results.tie_range import TieRange as TieRange
 from retrieval_metrics.retrieving.judgeable import Judgeable as Judgeable
-from retrieval_metrics.statistics.intervals import Interval as Interval
+from retrieval_metrics.statistics.means import Interval as Interval
 from retrieval_metrics.statistics.paired import PairedDifference as PairedDifference
 from retrieval_metrics.trajectories.views import CallsView as CallsView
 from retrieval_metrics.trajectories.views import View as View

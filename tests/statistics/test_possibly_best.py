@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from retrieval_metrics.statistics.possibly_best import possibly_best
+from retrieval_metrics.statistics.chosen_settings import possibly_best
 
 
 def test_the_best_is_held_as_often_as_promised_and_bad_ones_are_left_out() -> None:

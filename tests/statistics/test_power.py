@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from retrieval_metrics.statistics import detectable_difference, queries_needed, sign_flip_test
-from retrieval_metrics.statistics.interval_of_difference import fewest_units
+from retrieval_metrics.statistics.paired import fewest_units
 from retrieval_metrics.statistics.power import paired_t_power, units_needed
 
 DIFFERENCES = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=2, max_size=50).filter(

@@ -14,7 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import retrieval_metrics as rm
-from retrieval_metrics.statistics.out_of_bag import out_of_bag
+from retrieval_metrics.statistics.chosen_settings import out_of_bag
 
 Runs = dict[str, dict[str, list[str]]]
 

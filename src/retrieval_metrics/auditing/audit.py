@@ -19,7 +19,7 @@ from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.scoring.rules import RULE_SETS, as_rules
-from retrieval_metrics.statistics.sums import Sums
+from retrieval_metrics.statistics.means import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

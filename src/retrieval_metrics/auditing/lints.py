@@ -9,7 +9,7 @@ import numpy as np
 from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.scoring.score import score
-from retrieval_metrics.statistics.sums import Sums
+from retrieval_metrics.statistics.means import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

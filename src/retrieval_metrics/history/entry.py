@@ -11,7 +11,7 @@ from retrieval_metrics.definition.metric import spelled
 from retrieval_metrics.keeping.document import checked_labels, now
 from retrieval_metrics.keeping.identity import questions_fingerprint, rankings_fingerprint, rules_fingerprint
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.statistics.intervals import Interval
+from retrieval_metrics.statistics.means import Interval
 from retrieval_metrics.version import __version__
 
 if TYPE_CHECKING:

@@ -17,10 +17,8 @@ from retrieval_metrics.results.difference import Difference
 from retrieval_metrics.results.ignorance import Ignorance, UnjudgedBounds
 from retrieval_metrics.results.room import BudgetUse, Filling
 from retrieval_metrics.scoring.rules import Rules
-from retrieval_metrics.statistics.intervals import Interval
-from retrieval_metrics.statistics.margin import WithinMargin
-from retrieval_metrics.statistics.paired import PairedDifference
-from retrieval_metrics.statistics.sums import ExactSums
+from retrieval_metrics.statistics.means import ExactSums, Interval
+from retrieval_metrics.statistics.paired import PairedDifference, WithinMargin
 
 RECORDS: dict[str, Any] = {
     record.__name__: record

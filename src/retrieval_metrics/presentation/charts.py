@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.checks import FloatArray
-    from retrieval_metrics.statistics.intervals import Interval
+    from retrieval_metrics.statistics.means import Interval
 
 FEW = 3
 """The largest number of lines with intervals along them, or named points; more would hide each other."""

@@ -26,7 +26,7 @@ from retrieval_metrics.reranking.diversity import intra_list_diversity
 from retrieval_metrics.reranking.scaling import by_rank, scaled
 from retrieval_metrics.reranking.vectors import matrix, trade_off
 from retrieval_metrics.scoring.rules import STANDARD
-from retrieval_metrics.statistics.sums import Sums
+from retrieval_metrics.statistics.means import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,13 +9,13 @@ import numpy as np
 
 from retrieval_metrics.checks import argument
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.statistics.clusters import Units
+from retrieval_metrics.statistics.means import Units
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import FloatArray, IntArray
     from retrieval_metrics.inputs.question_clusters import Clusters
     from retrieval_metrics.results.record import Record
-    from retrieval_metrics.statistics.sums import Sums
+    from retrieval_metrics.statistics.means import Sums
 
 FEW_CLUSTERS = 20
 

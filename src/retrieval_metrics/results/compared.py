@@ -13,7 +13,7 @@ from retrieval_metrics.results.conclusions import conclude
 from retrieval_metrics.results.flattered import Flattered, flattered
 from retrieval_metrics.results.room import said_of_room
 from retrieval_metrics.results.summary import interval_of
-from retrieval_metrics.statistics.sums import Sums
+from retrieval_metrics.statistics.means import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

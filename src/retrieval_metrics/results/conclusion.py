@@ -12,8 +12,7 @@ from retrieval_metrics.presentation import numbers
 if TYPE_CHECKING:
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.statistics import Interval
-    from retrieval_metrics.statistics.interval_of_difference import RareChange
-    from retrieval_metrics.statistics.margin import MarginOutcome
+    from retrieval_metrics.statistics.paired import MarginOutcome, RareChange
 
 ConclusionKind: TypeAlias = Literal[
     "better",

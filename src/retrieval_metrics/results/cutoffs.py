@@ -10,7 +10,7 @@ from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.results.clustered import clustered_sums
 from retrieval_metrics.results.summary import LEVEL, interval_of
 from retrieval_metrics.scoring.score import score
-from retrieval_metrics.statistics.sums import Sums
+from retrieval_metrics.statistics.means import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.statistics.out_of_bag import out_of_bag
+from retrieval_metrics.statistics.chosen_settings import out_of_bag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

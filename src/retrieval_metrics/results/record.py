@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from math import nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
-from retrieval_metrics.statistics.sums import Sums
+from retrieval_metrics.statistics.means import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,7 +20,7 @@ from retrieval_metrics.results.clustered import clustered_sums, design_effect
 from retrieval_metrics.results.counts import failed_queries
 from retrieval_metrics.results.record import COLUMNS, Record
 from retrieval_metrics.scoring.ideal import ideal_values
-from retrieval_metrics.statistics.sums import ExactSums, Sums
+from retrieval_metrics.statistics.means import ExactSums, Sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.conclusion import Conclusion, ConclusionKind
     from retrieval_metrics.statistics import Interval
-    from retrieval_metrics.statistics.margin import MarginOutcome
+    from retrieval_metrics.statistics.paired import MarginOutcome
 
 NAMED = 4
 """The largest number of systems named in a sentence; the table has all of them."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.record import Record
     from retrieval_metrics.statistics import Interval
-    from retrieval_metrics.statistics.sums import Sums
+    from retrieval_metrics.statistics.means import Sums
 
 SMALL = 4
 """Queries; intervals of fewer are printed with a warning."""

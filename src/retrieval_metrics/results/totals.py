@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 from retrieval_metrics.definition.given import refuse_other_facts
 from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
 from retrieval_metrics.results.record import Record
-from retrieval_metrics.statistics.sums import ExactSums
+from retrieval_metrics.statistics.means import ExactSums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.results.record import Column
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.statistics.sums import Sums
+    from retrieval_metrics.statistics.means import Sums
 
 
 @dataclass(frozen=True, slots=True)

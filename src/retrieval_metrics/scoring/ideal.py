@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.scoring.rules import Rules
-    from retrieval_metrics.statistics.sums import Sums
+    from retrieval_metrics.statistics.means import Sums
 
 
 def ideal_values(metric: Metric, judged: JudgedRun, rules: Rules) -> FloatArray | None:

@@ -1,22 +1,25 @@
-"""The mean of people's values on all queries, as a model's values on all and people's on some show it."""
+"""A mean from a model's values on all queries and people's on some, and how far the two agree."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from retrieval_metrics.checks import positive_number, proportion
-from retrieval_metrics.statistics.interval_of_difference import rare_change_of
-from retrieval_metrics.statistics.intervals import Interval, beta_interval, clopper_pearson
-from retrieval_metrics.statistics.sums import Sums
+from retrieval_metrics.statistics import means as arrays
+from retrieval_metrics.statistics.means import Interval, Sums, beta_interval, clopper_pearson
+from retrieval_metrics.statistics.paired import rare_change_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
-    from retrieval_metrics.statistics.interval_of_difference import RareChange
+    from numpy.typing import ArrayLike, NDArray
+
+    from retrieval_metrics.statistics.paired import RareChange
+
 
 ASSURED = 0.95
 """The part of samples in which so many labels suffice if residuals are normal; theirs have long tails, and so it is
@@ -196,3 +199,431 @@ def _student(degrees: float, level: float) -> float:
     from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
 
     return float(stdtrit(degrees, (1 + level) / 2))
+
+
+FEWEST = 5
+"""The fewest labelled queries for an estimate: a slope and a spread need a few."""
+FEW_DISAGREEMENTS = 3
+"""If people and model differ on fewer labelled queries than this, the variance allows for unseen differences."""
+BORROWED = 4.0
+"""The variance of a stratum counts that of all strata as so many degrees of freedom more (Smyth 2004): a few labels
+cannot have shown its rare large residuals."""
+
+
+def corrected_mean(
+    people: ArrayLike,
+    model: ArrayLike,
+    labelled: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+    span: float = 1.0,
+) -> CorrectedMean:
+    r"""Return the mean that people's values would have on all queries, estimated by regression on a model's values.
+
+    For n labelled of N queries, people's values y and the model's values f:
+
+        b = sum (f - mean f)(y - mean y) / sum (f - mean f)^2                            over the labelled
+        estimate = mean y over the labelled + b (mean f over all N - mean f over the labelled)
+
+    The model may be biased in any way: b corrects its scale, and the labelled queries its level. An uninformative model
+    gets a slope near 0, and the estimate is the mean of people's values. With c the weight of each labelled query in
+    the estimate (sum c y), e its residual and h its leverage, the variance is
+
+        max(sum c^2 e^2 / (1 - h), sum e^2 / (n - 2) sum c^2) + b^2 s_f^2 / N
+
+    the larger of the HC2 and the least-squares variance, plus the variance from the N queries being a sample. If the
+    values of people and the model differ on only k < 3 labelled queries, (1 - k / 3) span^2 / (2 n^2) is added: queries
+    on which they differ may not have been drawn. If the line passes through all labelled values, k is 0.
+    The interval uses Student's t with n - 2 degrees of freedom.
+
+    Each stratum has its own mean and its own residual variance, moderated by that of all labels, which counts as 4
+    degrees of freedom more; the slope is common. With weights (1 / the probability of being drawn) the least
+    squares are weighted. With clusters, the variance is the largest of the two above and one that sums within clusters.
+    Queries without a value from people are left out of the mean, which is then a ratio with the variance of
+    y - estimate. A query without a value from the model counts as the mean of the others. If the model's values do
+    not show a slope (a single labelled query determines it, or the labelled queries are unlike the others), b is 0.
+
+    Args:
+        people: Shape (n,), people's value of each labelled query; NaN where it is undefined.
+        model: Shape (N,), the model's value of each query; NaN where it is undefined.
+        labelled: Shape (n,), the positions of the labelled queries among all N.
+        weights: Shape (n,), positive: 1 / the probability of drawing each labelled query. None: all equal.
+        strata: Shape (N,), the stratum of each query; each needs at least two labelled queries.
+        clusters: Shape (N,), the cluster of each query. None: queries are independent.
+        span: The largest possible difference of two values.
+
+    Raises:
+        ValueError: If fewer than 5 labelled queries have a value, shapes do not match, a position is out of range or
+            occurs twice, a weight is not positive, a stratum has fewer than two labelled queries, or there are too few
+            clusters.
+
+    Example:
+        The model is .2 above people everywhere, so the estimate is the model's mean over all queries, .6, less .2.
+
+        >>> found = corrected_mean([0.1, 0.5, 0.3, 0.7, 0.4], [0.3, 0.7, 0.5, 0.9, 0.6, 0.6], [0, 1, 2, 3, 4])
+        >>> round(found.mean, 12), round(found.people, 12), round(found.model, 12)
+        (0.4, 0.4, 0.6)
+
+    References:
+        W. G. Cochran (1977). Sampling Techniques, chapter 7.
+        J. G. MacKinnon, H. White (1985). Some heteroskedasticity-consistent covariance matrix estimators.
+        G. K. Smyth (2004). Linear models and empirical Bayes methods for assessing differential expression.
+        A. N. Angelopoulos, J. C. Duchi, T. Zrnic (2023). PPI++: efficient prediction-powered inference.
+    """
+    drawn = Drawn.of(people, model, labelled, weights, strata, clusters)
+    defined = ~np.isnan(drawn.people)
+    count = int(defined.sum())
+    if count < FEWEST:
+        raise ValueError(
+            f"people's values are defined for {count} of {len(defined)} labelled queries; at least {FEWEST} are needed"
+        )
+    chosen = drawn.line()
+    found = _estimated(drawn, chosen, defined, span)
+    if not chosen.slope:
+        return found
+    outside, beyond = drawn.outside(defined)
+    alone = _estimated(drawn, drawn.without_slope(), defined, span)
+    return replace(found, outside=outside, beyond=found.slope * beyond, alone=alone)
+
+
+def _estimated(drawn: Drawn, fitted_line: FittedLine, defined: NDArray[np.bool_], span: float) -> CorrectedMean:
+    design, inverse, share_of, leverage, has_slope = fitted_line
+    count = int(defined.sum())
+    rows, weight = design[drawn.labelled], drawn.weights
+    values = np.where(defined, drawn.people, 0.0)
+    share = float(share_of @ defined)
+    mean = float(share_of @ values) / share
+    rounding = arrays.ROUNDING * max(1.0, float(np.abs(values).max()))
+    alike = float(np.ptp(values[defined])) <= rounding
+    outcome = np.where(defined & (not alike), drawn.people - mean, 0.0)
+    line = inverse @ rows.T @ (weight * outcome)
+    residuals = outcome - rows @ line
+    residuals[np.abs(residuals) <= rounding] = 0.0
+    parameters = rows.shape[1]
+    length = len(residuals)
+    unexplained = float(weight @ residuals**2 / weight.sum()) * length / (length - parameters)
+    robust = float(np.sum(share_of**2 * residuals**2 / (1 - leverage)))
+    squares = float(share_of @ share_of)
+    layers = [drawn.strata[drawn.labelled] == stratum for stratum in np.unique(drawn.strata[drawn.labelled])]
+    common = (parameters - len(layers)) / length  # what the slope, which is common, costs each label
+    sampled = max(
+        robust, sum(_of_stratum(residuals[at], weight[at], share_of[at], unexplained, common) for at in layers)
+    )
+    fitted = design @ line
+    explained = float(fitted.var(ddof=1)) / len(fitted)
+    variance, degrees, independent = sampled + explained, count - parameters, count / length / squares
+    if drawn.clusters is not None:
+        parts = fitted / len(fitted)
+        parts[drawn.labelled] += share_of * residuals / np.sqrt(1 - leverage)
+        between, groups = drawn.between_clusters(parts)
+        variance, degrees = max(variance, between), min(count, groups) - parameters
+        independent = min(independent, groups)
+    if degrees < 1:
+        raise ValueError(
+            f"the labelled queries come from too few clusters to show a variance: {degrees + parameters} for "
+            f"{parameters} parameters"
+        )
+    model_here = drawn.model[drawn.labelled]
+    apart = np.abs(values - model_here)[defined & ~np.isnan(model_here)] > rounding
+    differing = int(np.sum(apart)) if residuals.any() else 0
+    unseen = max(0.0, 1 - differing / FEW_DISAGREEMENTS) * span**2 / (2 * count**2)
+    people_mean = float(weight @ values) / float(weight @ defined)
+    spread = float(weight[defined] @ (values[defined] - people_mean) ** 2 / weight[defined].sum()) * count / (count - 1)
+    return CorrectedMean(
+        mean=mean,
+        variance=variance / share**2 + unseen,
+        degrees=degrees,
+        labelled=count,
+        queries=len(fitted),
+        people=people_mean,
+        model=drawn.centre,
+        slope=float(line[-1]) if has_slope else 0.0,
+        spread=0.0 if alike else spread,
+        sampled=sampled / share**2,
+        explained_part=explained / share**2,
+        unseen=unseen,
+        span=span,
+        independent=independent,
+        alike=alike,
+    )
+
+
+def _of_stratum(
+    residuals: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    overall: float,
+    common: float,
+) -> float:
+    """Return the part of the variance of an estimate that comes from the labels of one stratum."""
+    count = len(residuals)
+    degrees = count - 1 - common * count
+    own = float(weights @ residuals**2 / weights.sum()) * count / degrees
+    return (own + (overall - own) * BORROWED / (BORROWED + degrees)) * float(shares @ shares)
+
+
+# Labelled queries drawn from all queries, and the line that predicts people's values from a model's.
+
+LARGEST_LEVERAGE = 0.8
+"""No slope is used if a single labelled query has a larger share of it than this, or"""
+LONGEST_STRETCH = 2.0
+"""if it would make the weights of the labelled queries more uneven than this."""
+FAR = 0.25
+"""A value of the model is far outside the labelled ones if it is more than this part of their range beyond them."""
+
+
+class FittedLine(NamedTuple):
+    """A regression of people's values on the model's, as far as it does not depend on people's.
+
+    Attributes:
+        design: Shape (N, parameters), a column of each stratum, and perhaps the model's values about their mean.
+        inverse: Shape (parameters, parameters), the inverse of the weighted squares over the labelled queries.
+        share: Shape (n,), the weight of each labelled value in the estimate.
+        leverage: Shape (n,), the leverage of each labelled query.
+        slope: Whether the design contains the model's values.
+    """
+
+    design: NDArray[np.float64]
+    inverse: NDArray[np.float64]
+    share: NDArray[np.float64]
+    leverage: NDArray[np.float64]
+    slope: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """People's values of the labelled queries, the model's of all, and how the labelled were drawn; checked.
+
+    Attributes:
+        people: Shape (n,), people's values; NaN where undefined.
+        model: Shape (N,), the model's values; NaN where undefined.
+        labelled: Shape (n,), the positions of the labelled queries.
+        weights: Shape (n,), 1 / the probability of drawing each.
+        strata: Shape (N,), the number of each query's stratum.
+        clusters: Shape (N,), the number of each query's cluster; None if queries are independent.
+    """
+
+    people: NDArray[np.float64]
+    model: NDArray[np.float64]
+    labelled: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    strata: NDArray[np.int64]
+    clusters: NDArray[np.int64] | None
+
+    @classmethod
+    def of(  # noqa: PLR0917  (as many as it checks)
+        cls,
+        people: ArrayLike,
+        model: ArrayLike,
+        labelled: ArrayLike,
+        weights: ArrayLike | None,
+        strata: ArrayLike | None,
+        clusters: ArrayLike | None,
+    ) -> Drawn:
+        """Check the arguments of `corrected_mean`.
+
+        Raises:
+            ValueError: As `corrected_mean`.
+        """
+        values, predicted = np.asarray(people, np.float64), np.asarray(model, np.float64)
+        at = np.asarray(labelled, np.int64)
+        if values.ndim != 1 or predicted.ndim != 1 or at.shape != values.shape:
+            raise ValueError(
+                f"people and labelled must have the shape (n,), model (N,); got {values.shape}, {at.shape} and "
+                f"{predicted.shape}"
+            )
+        for name, array in (("people", values), ("model", predicted)):
+            arrays.finite(np.nan_to_num(array, nan=0.0, posinf=np.inf, neginf=-np.inf), name)
+        if len(np.unique(at)) < len(at) or (at.size and not 0 <= at.min() <= at.max() < len(predicted)):
+            raise ValueError(f"labelled must be {len(at)} different positions below {len(predicted)}, got {at}")
+        weight = np.ones(len(at)) if weights is None else arrays.vector(weights, "weights")
+        if weight.shape != at.shape or not (weight > 0).all():
+            raise ValueError(f"weights must be {len(at)} positive numbers, got {weight}")
+        layer = _numbered(strata, len(predicted), "strata")
+        layers = np.zeros(len(predicted), np.int64) if layer is None else layer
+        few = np.flatnonzero(np.bincount(layers[at], minlength=int(layers.max(initial=0)) + 1) < 2)  # noqa: PLR2004
+        if layer is not None and few.size:
+            raise ValueError(f"stratum {few[0]} has fewer than two labelled queries, which show no spread")
+        return cls(values, predicted, at, weight, layers, _numbered(clusters, len(predicted), "clusters"))
+
+    @property
+    def centre(self) -> float:
+        """The mean of the model's values; NaN if there is none."""
+        known = ~np.isnan(self.model)
+        return float(self.model[known].mean()) if known.any() else math.nan
+
+    def line(self) -> FittedLine:
+        """Return the line that predicts people's values from the model's.
+
+        The design has a column for each stratum, and the model's values about their mean. The latter are left out if
+        the labelled queries do not show a slope: if the values are all equal, if one or two queries determine the
+        slope, or if the labelled queries differ so much from all queries that the estimate would extrapolate. This is
+        decided from the model's values only, so it does not bias the estimate.
+        """
+        without = self.without_slope()
+        layers = without.design
+        centred = np.where(np.isnan(self.model), 0.0, self.model - self.centre)
+        here, strata = centred[self.labelled], self.strata[self.labelled]
+        means = np.bincount(strata, here) / np.maximum(np.bincount(strata), 1)
+        if not np.abs(here - means[strata]).max(initial=0.0) > arrays.ROUNDING:
+            return without
+        fitted = self._fitted(np.column_stack([layers, centred]), slope=True)
+        alone = float((fitted.leverage - without.leverage).max())
+        stretched = float(fitted.share @ fitted.share) / float(without.share @ without.share)
+        return without if alone > LARGEST_LEVERAGE or stretched > LONGEST_STRETCH else fitted
+
+    def without_slope(self) -> FittedLine:
+        """Return the mean of each stratum, which is the estimate from people's labels alone."""
+        return self._fitted((self.strata[:, None] == np.unique(self.strata)[None, :]).astype(np.float64), slope=False)
+
+    def outside(self, defined: NDArray[np.bool_]) -> tuple[int, float]:
+        """Return how many of the model's values lie far outside those labelled in their stratum, and by how much.
+
+        The largest of many values almost always lies a little outside; far is more than a quarter of their range.
+
+        Args:
+            defined: Shape (n,), whether people's value of a labelled query is defined.
+
+        Returns:
+            The number, and the sum of how far they lie above less how far below, divided by the number of all queries.
+        """
+        count, total = 0, 0.0
+        here, strata = self.model[self.labelled], self.strata[self.labelled]
+        for stratum in np.unique(self.strata):
+            held = here[(strata == stratum) & defined & ~np.isnan(here)]
+            values = self.model[(self.strata == stratum) & ~np.isnan(self.model)]
+            ends = (held.min(), held.max()) if held.size else (self.centre, self.centre)
+            far = values - np.clip(values, *ends)
+            far = far[np.abs(far) > FAR * (ends[1] - ends[0]) + arrays.ROUNDING]
+            count += len(far)
+            total += float(far.sum())
+        return count, total / len(self.model)
+
+    def _fitted(self, design: NDArray[np.float64], *, slope: bool) -> FittedLine:
+        rows = design[self.labelled]
+        inverse = np.linalg.inv(rows.T @ (rows * self.weights[:, None])).astype(np.float64)
+        share = (rows @ inverse @ design.mean(axis=0)) * self.weights
+        leverage = self.weights * np.einsum("ij,jk,ik->i", rows, inverse, rows)
+        return FittedLine(design, inverse, share, np.clip(leverage, 0.0, 1 - 1e-9), slope)
+
+    def between_clusters(self, parts: NDArray[np.float64]) -> tuple[float, int]:
+        """Return the variance of the sum of all parts by cluster, and how many clusters hold labelled queries."""
+        clusters: NDArray[np.int64] = self.clusters  # type: ignore[assignment]  # only asked where there are some
+        sums = np.bincount(clusters, parts)
+        there = len(np.unique(clusters[self.labelled]))
+        return float(sums @ sums) * there / max(there - 1, 1), there
+
+
+def _numbered(labels: ArrayLike | None, length: int, name: str) -> NDArray[np.int64] | None:
+    if labels is None:
+        return None
+    array = np.asarray(labels)
+    if array.shape != (length,):
+        raise ValueError(f"{name} must have one label per query, shape ({length},); got {array.shape}")
+    numbers = np.unique(array, return_inverse=True)[1].reshape(-1)
+    return numbers.astype(np.int64)
+
+
+# Agreement between two people, or a person and a model: Cohen's kappa, with intervals by cluster.
+
+Weights = Literal["linear", "quadratic"] | None
+"""How disagreements are weighted: all alike (None), by their distance, or by its square."""
+
+
+class Agreed(NamedTuple):
+    """A measure of agreement with its confidence interval; NaN where it is undefined."""
+
+    value: float
+    interval: Interval
+
+
+def cohens_kappa(confusion: ArrayLike, weights: Weights = None) -> float:
+    """Return Cohen's kappa of a table of counts: agreement beyond chance.
+
+        kappa = 1 - sum w n / sum w e         e(i, j) = n(i, .) n(., j) / n
+
+    with w(i, j) = 1 for i != j, |i - j|, or (i - j)^2. Range [-1, 1]: 0 is the agreement of two people who grade
+    independently, 1 perfect agreement. NaN without counts, or if both always gave the same grade.
+
+    Args:
+        confusion: Shape (grades, grades), how often one gave i and the other j.
+        weights: None counts every disagreement alike.
+
+    Raises:
+        ValueError: If the weights are unknown or the table is not square.
+
+    Example:
+        Of 10, they agree on 4 + 3, and chance would have them agree on 10 (.6 * .5 + .4 * .5) = 5: (7 - 5) / (10 - 5).
+
+        >>> round(cohens_kappa([[4, 2], [1, 3]]), 12)
+        0.4
+
+    References:
+        J. Cohen (1960). A coefficient of agreement for nominal scales.
+        J. Cohen (1968). Weighted kappa.
+    """
+    table = np.asarray(confusion, dtype=np.float64)
+    if table.ndim != 2 or table.shape[0] != table.shape[1]:  # noqa: PLR2004  (a table has rows and columns)
+        raise ValueError(f"the table must have as many rows as columns, got shape {table.shape}")
+    total = table.sum()
+    if not total:
+        return math.nan
+    at = np.arange(len(table))
+    apart = np.abs(at[:, None] - at[None, :])
+    match weights:
+        case None:
+            cost = (apart > 0).astype(np.float64)
+        case "linear":
+            cost = apart.astype(np.float64)
+        case "quadratic":
+            cost = apart.astype(np.float64) ** 2
+        case _:
+            raise ValueError(f"weights must be 'linear', 'quadratic' or None, got {weights!r}")
+    chance = float((cost * np.outer(table.sum(axis=1), table.sum(axis=0))).sum()) / total
+    return float(1 - (cost * table).sum() / chance) if chance else math.nan
+
+
+def share_alike(confusion: ArrayLike) -> float:
+    """Return the share of counts on the diagonal; NaN without counts."""
+    table = np.asarray(confusion, dtype=np.float64)
+    total = table.sum()
+    return float(np.trace(table) / total) if total else math.nan
+
+
+def jackknifed(
+    tables: ArrayLike, measure: Callable[[NDArray[np.float64]], float], *, level: float = 0.95, lowest: float = -1.0
+) -> Agreed:
+    """Return a measure of the sum of several tables, with an interval that treats each table as one unit.
+
+    The passages of a query are not independent, so each table holds those of one query. The variance is that of the
+    delete-one jackknife, with t(G - 1) for G tables; the interval is cut at `lowest` and 1.
+
+    Args:
+        tables: Shape (G, grades, grades), the counts of each query.
+        measure: A function of a table that returns the measure.
+        level: Confidence level, strictly between 0 and 1.
+        lowest: The least value of the measure.
+
+    Returns:
+        The value with its interval; the interval is (nan, nan) with fewer than two tables, or if the measure is
+        undefined without one of them.
+
+    References:
+        R. G. Miller (1974). The jackknife: a review.
+    """
+    proportion(level, "level")
+    counts = np.asarray(tables, dtype=np.float64)
+    total = counts.sum(axis=0)
+    value = measure(total)
+    units = len(counts)
+    without = np.array([measure(total - one) for one in counts]) if units > 1 else np.array([math.nan])
+    if np.isnan(without).any() or math.isnan(value):
+        return Agreed(value, Interval(math.nan, math.nan))
+
+    from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
+
+    error = math.sqrt((units - 1) * float(without.var()))
+    half = float(stdtrit(units - 1, (1 + level) / 2)) * error
+    return Agreed(value, Interval(max(value - half, lowest), min(value + half, 1.0)))

@@ -1,25 +1,22 @@
-"""Two systems on the same queries, in one metric or several."""
+"""Two systems on the same queries: their difference, its interval, and the test against a margin."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from retrieval_metrics.checks import positive_number, proportion
-from retrieval_metrics.statistics import arrays
-from retrieval_metrics.statistics.clusters import FEWEST_FOR_A_SPREAD, Units
-from retrieval_metrics.statistics.interval_of_difference import difference_interval
-from retrieval_metrics.statistics.joint import Contrasts, joint_sign_flips
+from retrieval_metrics.statistics import means as arrays
+from retrieval_metrics.statistics.means import FEWEST_FOR_A_SPREAD, Interval, Units
+from retrieval_metrics.statistics.sign_flips import Contrasts, joint_sign_flips
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    from retrieval_metrics.statistics.intervals import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,3 +260,297 @@ def _students_t(differences: NDArray[np.float64], units: Units) -> tuple[float, 
     if not mean:
         return 0.0, 0.0
     return mean / error if error else math.copysign(math.inf, mean), mean / deviation
+
+
+# The confidence interval of a mean difference between two systems, and what a sample cannot have shown.
+
+
+class RareChange(NamedTuple):
+    """How much a sample may have missed: queries that change a lot, none of which it happens to contain.
+
+    Attributes:
+        share: The largest share of all queries of which none would be in the sample with a probability of 1 - level.
+        shift: By how much the mean could differ if each of them changed by the largest possible difference.
+    """
+
+    share: float
+    shift: float
+
+
+def fewest_units(level: float) -> int:
+    """Return how many queries, or clusters, a two-sided sign-flip test needs before it can reject at 1 - level.
+
+    Its smallest p value is 2 / 2^n.
+
+    Example:
+        >>> fewest_units(0.95), fewest_units(0.99)  # 2 / 2^6 = .031, 2 / 2^8 = .0078
+        (6, 8)
+    """
+    return max(2, math.ceil(1 - math.log2(1 - level) - 1e-9))
+
+
+def difference_interval(
+    units: Units, critical: float, *, simultaneous: float = 0.0, span: float = 1.0, level: float = 0.95
+) -> Interval:
+    """Return the confidence interval of the mean of paired differences that belongs to a sign-flip test.
+
+    It holds every theta that the test does not reject as the mean, by its critical value c:
+
+        |sum of (d - theta)| / sqrt(sum of (d - theta)^2) <= c
+
+    For n single queries of standard deviation s that is mean -+ t s / sqrt(n) with t = c sqrt((n - 1) / (n - c^2)),
+    Student's interval with a critical value from the signs of these queries. With clusters, d - theta is summed over
+    each. It excludes 0 exactly if the test rejects 0, and its ends lie within -span and span.
+
+    Where few queries move, their signs alone would make it too narrow, so it is never narrower than Student's own
+    interval, nor than that of the simultaneous critical value. The exception is the end next to 0 of a difference that
+    the test finds and one of these does not: it has the largest of the critical values that exclude 0.
+
+    If all differences are equal, the interval is that one point: such a sample shows no spread. What it cannot have
+    shown is `rare_change`. With fewer units than can show any difference at this level (6 at 95 %), no interval can be
+    given: (nan, nan).
+
+    Args:
+        units: The differences.
+        critical: The critical value c, such as `JointTest.critical`.
+        simultaneous: The critical value of all differences together, such as `JointTest.simultaneous`.
+        span: The largest possible difference.
+        level: Confidence level, strictly between 0 and 1.
+
+    Raises:
+        ValueError: If an argument is out of range.
+
+    Example:
+        The mean is .1, s^2 / n = .01 / 3, and t = 1.5 sqrt(2 / (3 - 1.5^2)).
+
+        >>> from retrieval_metrics.statistics.means import Units
+        >>> ends = difference_interval(Units.of([0.0, 0.1, 0.2]), 1.5, level=0.5)
+        >>> "[{:.3f}, {:.3f}]".format(*ends)
+        '[-0.041, 0.241]'
+
+    References:
+        E. L. Lehmann, J. P. Romano (2005). Testing statistical hypotheses, section 3.5.
+    """
+    proportion(level, "level")
+    positive_number(span, "span")
+    if len(units.sizes) < fewest_units(level):
+        return Interval(math.nan, math.nan)
+    if not units.squares:
+        return Interval(0.0, 0.0)
+    student = students_critical(units.alike, level)
+    squares = float(units.totals @ units.totals)
+    reached = abs(float(units.totals.sum())) / math.sqrt(squares) if squares else 0.0
+    widest = max(critical, student, simultaneous)
+    low, high = _ends(units, widest, span)
+    if critical < reached <= widest:
+        next_to_0 = _ends(units, max(c for c in (critical, student, simultaneous) if critical <= c < reached), span)
+        low, high = (next_to_0.low, high) if units.mean > 0 else (low, next_to_0.high)
+    return Interval(low, high)
+
+
+def _ends(units: Units, critical: float, span: float) -> Interval:
+    """Return the smallest and the largest mean whose standardised sum does not exceed the critical value."""
+    mean, sizes = units.mean, units.sizes
+    # About the mean, where no digits cancel: with r = totals - mean sizes, sum r is 0, and theta = mean + x solves
+    # (N x)^2 = c^2 (sum r^2 - 2 x sum r sizes + x^2 sum sizes^2).
+    residuals = units.totals - mean * sizes
+    squared = critical**2
+    leading = float(sizes.sum()) ** 2 - squared * float(sizes @ sizes)
+    if math.isinf(critical) or not leading:
+        return Interval(-span, span)
+    half = squared * float(residuals @ sizes)
+    discriminant = half**2 + leading * squared * float(residuals @ residuals)
+    if leading < 0:  # unequal clusters: one end at most, both roots on its side of the mean
+        if discriminant <= 0:
+            return Interval(-span, span)
+        roots = [mean + (-half + sign * math.sqrt(discriminant)) / leading for sign in (-1, 1)]
+        ends = Interval(max(*roots, -span), span) if half < 0 else Interval(-span, min(*roots, span))
+        # Beyond both roots lie more means that are not rejected; if 0 is one of them, the interval reaches it.
+        return ends if ends.low <= 0 <= ends.high or min(roots) < 0 < max(roots) else Interval(-span, span)
+    root = math.sqrt(discriminant)
+    return Interval(max(mean + (-half - root) / leading, -span), min(mean + (-half + root) / leading, span))
+
+
+def students_critical(count: float, level: float = 0.95) -> float:
+    """Return the critical value of the standardised sum of so many differences that belongs to Student's t.
+
+    With t its quantile with n - 1 degrees of freedom, it is t sqrt(n / (n - 1 + t^2)), and below sqrt(n).
+
+    Example:
+        >>> round(students_critical(25), 3), round(students_critical(100_000), 3)  # t = 2.064 and 1.960
+        (1.941, 1.96)
+    """
+    from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
+
+    t = float(stdtrit(count - 1, (1 + level) / 2))
+    return t * math.sqrt(count / (count - 1 + t**2))
+
+
+def level_of_critical(critical: float, count: int) -> float:
+    """Return the p value of Student's t for a standardised sum of so many differences; 0 if it cannot be reached.
+
+    Example:
+        >>> round(level_of_critical(students_critical(25), 25), 6)
+        0.05
+    """
+    if critical**2 >= count:
+        return 0.0
+
+    from scipy.special import stdtr  # noqa: PLC0415 - importing the package must not load scipy
+
+    return 2 * float(stdtr(count - 1, -critical * math.sqrt((count - 1) / (count - critical**2))))
+
+
+def rare_change(units: Units, *, span: float = 1.0, level: float = 0.95) -> RareChange:
+    """Return which rare, large differences a sample may not contain.
+
+    With n queries and alpha = 1 - level it is the share 1 - alpha^(1 / n) of all queries, about 3 / n at 95 %, of which
+    a sample holds none with a probability of alpha. If each of them changed by the span, the mean would differ by that
+    share of the span. Clusters count as n / design effect queries.
+
+    Args:
+        units: The differences.
+        span: The largest possible difference.
+        level: Confidence level, strictly between 0 and 1.
+
+    Raises:
+        ValueError: If an argument is out of range.
+
+    Example:
+        Of 7 % of all queries, 40 queries hold none in 0.93^40 = 5 % of samples.
+
+        >>> from retrieval_metrics.statistics.means import Units
+        >>> "{:.3f}, {:.3f}".format(*rare_change(Units.of([0.0] * 40), span=0.5))
+        '0.072, 0.036'
+    """
+    return rare_change_of(units.effective_count if len(units.sizes) else 0, span=span, level=level)
+
+
+def rare_change_of(count: float, *, span: float = 1.0, level: float = 0.95) -> RareChange:
+    """Return the `rare_change` of so many independent queries; all of them if there are none."""
+    proportion(level, "level")
+    positive_number(span, "span")
+    share = 1 - (1 - level) ** (1 / count) if count else 1.0
+    return RareChange(share, share * span)
+
+
+# Whether a system is no worse than a baseline by more than a margin.
+
+MarginOutcome: TypeAlias = Literal["no worse", "worse", "cannot tell"]
+
+
+class WithinMargin(NamedTuple):
+    """The outcome of a test against a margin.
+
+    Attributes:
+        outcome: `"no worse"` if the system is no worse by more than the margin, `"worse"` if it is worse by more, or
+            `"cannot tell"`.
+        low: Lower confidence bound of the mean difference, one-sided.
+        high: Upper confidence bound, one-sided.
+        fewest: With fewer queries than this, no system that is merely equal can pass the margin; clusters count as n /
+            design effect.
+    """
+
+    outcome: MarginOutcome
+    low: float
+    high: float
+    fewest: int
+
+
+def within_margins(
+    samples: Sequence[Units], spans: Sequence[float], margin: float, *, alpha: float = 0.05
+) -> list[WithinMargin]:
+    """Test for each sample of paired differences whether its mean is above -margin, below it, or cannot be told.
+
+    The lower bound is the largest mu that both Student's t and Johnson's, which is adjusted for the skewness of the
+    sample, reject in favour of a larger mean. With n differences of mean m, standard deviation s and third central
+    moment k, and D = m - mu:
+
+        t = D sqrt(n) / s                                       t_J = (D + k / (6 s^2 n) + k D^2 / (3 s^4)) sqrt(n) / s
+
+    and each has to exceed the 1 - alpha quantile of Student's t with n - 1 degrees of freedom. Student's t alone passes
+    too many systems that lose much on few queries; a sample of them is skewed. Clusters take the place of queries, with
+    their influence on the mean as differences.
+
+    A system is "no worse" if the lower bound is above -margin, and there are enough queries for it: n queries without a
+    loss only exclude a mean loss of (1 - alpha^(1/n)) span, so at alpha = 0.05 it takes about 3 / margin queries. Fewer
+    are enough if the lower bound minus that loss is above -margin, so if the system is clearly better. It is "worse" if
+    the upper bound, which mirrors the lower one, is below -margin.
+
+    The level is approximate; see the simulations in the documentation. It was exceeded by less than a point there.
+
+    The level is that of one sample. It also holds for the claim that all of several systems or metrics pass, but not
+    for the claim that at least one of them does.
+
+    Args:
+        samples: The differences of each sample.
+        spans: The largest possible difference, one per sample.
+        margin: The largest acceptable loss; positive.
+        alpha: Accepted probability of calling a system "no worse" whose true mean difference is -margin or lower.
+
+    Raises:
+        ValueError: If `margin` is not positive or `alpha` not between 0 and 1.
+
+    Example:
+        150 queries without a difference rule out a mean loss of 0.02 (0.05^(1/150) = 0.980), 100 do not.
+
+        >>> from retrieval_metrics.statistics.means import Units
+        >>> [each.outcome for each in within_margins([Units.of([0.0] * n) for n in (100, 160)], [1.0] * 2, 0.02)]
+        ['cannot tell', 'no worse']
+        >>> within_margins([Units.of([0.0] * 100)], [1.0], 0.02)[0].fewest
+        149
+
+    References:
+        N. J. Johnson (1978). Modified t tests and confidence intervals for asymmetrical populations.
+    """
+    positive_number(margin, "margin")
+    proportion(alpha, "alpha")
+    found = []
+    for units, span in zip(samples, spans, strict=True):
+        fewest = fewest_for_margin(margin, span=span, alpha=alpha)
+        low = max(_lower_bound(units, alpha), -span)
+        high = min(-_lower_bound(units.negated(), alpha), span)
+        enough = bool(len(units.sizes)) and units.effective_count >= fewest
+        if not enough and low > -margin:  # so much better that even the losses it may not have shown leave it above
+            missed = rare_change_of(units.effective_count, span=span, level=1 - alpha).shift
+            enough = low - missed > -margin
+        passes = low > -margin and enough
+        outcome: MarginOutcome = "no worse" if passes else "worse" if high < -margin else "cannot tell"
+        found.append(WithinMargin(outcome, low, high, fewest))
+    return found
+
+
+def _lower_bound(units: Units, alpha: float) -> float:
+    """Return the lower confidence bound of the mean; NaN without queries, minus infinity if nothing can be excluded."""
+    n = len(units.sizes)
+    if n < FEWEST_FOR_A_SPREAD:
+        return -math.inf if n else math.nan
+    influence = (units.totals - units.mean * units.sizes) * n / units.queries
+    variance = units.variance_of_mean * n
+    third = float(np.mean(influence**3)) * n**2 / ((n - 1) * max(n - 2, 1))
+
+    from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
+
+    needed = float(stdtrit(n - 1, 1 - alpha)) * math.sqrt(variance / n)
+    if third >= 0 or not variance:  # Johnson's is then the larger t
+        return units.mean - needed
+    # The smaller D at which Johnson's t is large enough.
+    squared, shift = third / (3 * variance**2), third / (6 * variance * n)
+    discriminant = 1 - 4 * squared * (shift - needed)
+    if discriminant < 0:
+        return -math.inf
+    return units.mean - max(needed, (math.sqrt(discriminant) - 1) / (2 * squared))
+
+
+def fewest_for_margin(margin: float, *, span: float = 1.0, alpha: float = 0.05) -> int:
+    """Return the number of queries below which a sample without a difference cannot rule out a loss of a margin.
+
+    It is the smallest n with (1 - alpha^(1/n)) span < margin, about 3 span / margin at alpha = 0.05.
+
+    Example:
+        >>> fewest_for_margin(0.02), fewest_for_margin(0.1)
+        (149, 29)
+    """
+    if margin >= span:
+        return 1
+    return math.floor(math.log(alpha) / math.log1p(-margin / span)) + 1

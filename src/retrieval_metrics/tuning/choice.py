@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.results.difference import Difference
-    from retrieval_metrics.statistics.intervals import Interval
+    from retrieval_metrics.statistics.means import Interval
 
 SECONDS = "seconds"
 """The name of the time of a query among the bounds."""

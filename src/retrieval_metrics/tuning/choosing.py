@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.comparing.compare_evaluations import compare_evaluations
-from retrieval_metrics.statistics.intervals import Interval
-from retrieval_metrics.statistics.out_of_bag import out_of_bag
-from retrieval_metrics.statistics.possibly_best import possibly_best
+from retrieval_metrics.statistics.chosen_settings import out_of_bag, possibly_best
+from retrieval_metrics.statistics.means import Interval
 from retrieval_metrics.tuning.choice import SECONDS, TriedSetting
 from retrieval_metrics.tuning.tuning import Tuning
 

@@ -32,7 +32,7 @@ class Tuning(Choice, Printed):
         winner: The setting with the best mean; the default if none is better.
         settings: All settings, the best first.
         as_good: The settings that cannot be told from the winner: they may be the best on new questions as well
-            (`retrieval_metrics.statistics.possibly_best`).
+            (`retrieval_metrics.statistics.chosen_settings`).
         questions: The number of questions.
         mean: The winner's mean on these questions, which is too good for having won.
         default_mean: The mean of the default on these questions.
