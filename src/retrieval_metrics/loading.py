@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from os import PathLike
 
+    from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.keeping.document import Document, Labels
     from retrieval_metrics.tuning.tuning import Tuning
 

@@ -11,12 +11,12 @@ from retrieval_metrics.evaluation.stages import Stages as Stages
 from retrieval_metrics.explaining.explanation import Explanation as Explanation
 from retrieval_metrics.explaining.explanation import Worst as Worst
 from retrieval_metrics.explaining.finding import Finding as Finding
-from retrieval_metrics.inputs.pieces import Piece as Piece
+from retrieval_metrics.inputs.items import Judgments as Judgments
+from retrieval_metrics.inputs.items import Piece as Piece
+from retrieval_metrics.inputs.items import QrelsMapping as QrelsMapping
+from retrieval_metrics.inputs.items import Ranking as Ranking
 from retrieval_metrics.inputs.question_clusters import ClustersBy as ClustersBy
-from retrieval_metrics.inputs.retrieved_run import Seen as Seen
-from retrieval_metrics.inputs.shapes import Judgments as Judgments
-from retrieval_metrics.inputs.shapes import QrelsMapping as QrelsMapping
-from retrieval_metrics.inputs.shapes import Ranking as Ranking
+from retrieval_metrics.inputs.run import Seen as Seen
 from retrieval_metrics.labelling.estimate import Estimate as Estimate
 from retrieval_metrics.labelling.estimated import EstimatedDifference as EstimatedDifference
 from retrieval_metrics.labelling.people_and_model import Agreement as Agreement

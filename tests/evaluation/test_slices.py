@@ -3,7 +3,7 @@
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.inputs.shapes import Judgments, Ranking
+from retrieval_metrics.inputs.items import Judgments, Ranking
 
 QRELS: dict[str, Judgments] = {"q1": ["a"], "q2": ["a"], "q3": {"a": 0}, "q4": ["a"]}
 RUN: dict[str, Ranking] = {"q1": ["a", "a"], "q2": ["x", "a"], "q3": ["a"], "q4": {"a": 1.0, "b": 1.0}, "q9": ["a"]}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from retrieval_metrics.explaining.finding import Finding
-from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, Ranking, RunMapping
+from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Ranking, RunMapping
 
 
 def explained(truth: Judgments, ranking: Ranking, metric: str = "ndcg@2") -> dict[Any, Finding]:

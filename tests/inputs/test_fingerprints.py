@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.inputs.fingerprints import judgments_fingerprint, question_fingerprint, ranking_fingerprint
+from retrieval_metrics.inputs.entries import judgments_fingerprint, question_fingerprint, ranking_fingerprint
 
 
 @given(

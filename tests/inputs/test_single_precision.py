@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.inputs.single_precision import in_single_precision, may_gain_a_tie, rounded
+from retrieval_metrics.inputs.run import in_single_precision, may_gain_a_tie, rounded
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.ranking_order import AS_GIVEN, BY_ID, RankOrder, ranked
 

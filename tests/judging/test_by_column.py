@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from generated import scored_run
-from retrieval_metrics.inputs.batch import Batch
-from retrieval_metrics.inputs.grouping import batch_of
+from retrieval_metrics.inputs.columns import Batch
+from retrieval_metrics.inputs.frames import batch_of
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.by_column import judge_by_column
 from retrieval_metrics.judging.by_id import judge_by_id

@@ -11,7 +11,7 @@ import pytest
 import retrieval_metrics as rm
 from retrieval_metrics.adapting import Host
 from retrieval_metrics.evaluation.first_answer import first_answer_check
-from retrieval_metrics.inputs import hosts
+from retrieval_metrics.inputs import documents as hosts
 
 TEXTS = [f"text {number}" for number in range(500)]
 QUESTIONS = rm.EvaluationSet.of([(text, ["d1"]) for text in TEXTS])

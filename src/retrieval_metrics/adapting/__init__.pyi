@@ -4,10 +4,10 @@ from retrieval_metrics.evaluation.asked_questions import Asked as Asked
 from retrieval_metrics.evaluation.scorer import RowScorer as RowScorer
 from retrieval_metrics.evaluation.scorer import Scorer as Scorer
 from retrieval_metrics.evaluation.scorer import row_error as row_error
-from retrieval_metrics.inputs.host_rows import known_score as known_score
-from retrieval_metrics.inputs.host_rows import listed as listed
-from retrieval_metrics.inputs.hosts import Host as Host
-from retrieval_metrics.inputs.hosts import host_of as host_of
+from retrieval_metrics.inputs.documents import Host as Host
+from retrieval_metrics.inputs.documents import host_of as host_of
+from retrieval_metrics.inputs.documents import known_score as known_score
+from retrieval_metrics.inputs.documents import listed as listed
 from retrieval_metrics.lazy import lazy as lazy
 from retrieval_metrics.reranking.scaling import relevance_by as relevance_by
 from retrieval_metrics.retrieving.ways import Ways as Ways

@@ -7,10 +7,8 @@ from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.files import trec
 from retrieval_metrics.files.formats import format_by_name
-from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances, find_columns
-from retrieval_metrics.inputs.doubt import ROWS as ROWS_FOR_DOUBT
-from retrieval_metrics.inputs.doubt import warn_of_doubt
-from retrieval_metrics.inputs.frame_columns import is_frame
+from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances, find_columns, is_frame, warn_of_doubt
+from retrieval_metrics.inputs.columns import ROWS as ROWS_FOR_DOUBT
 from retrieval_metrics.inputs.frames import LongTable
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, enters_means
 from retrieval_metrics.results.record import COLUMNS, Column

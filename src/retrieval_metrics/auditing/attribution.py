@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.checks import BoolArray, FloatArray, IntArray
     from retrieval_metrics.definition.definition import ParameterValue
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules

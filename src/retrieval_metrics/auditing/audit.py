@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics.checks import FloatArray, IntArray, QueryId
+    from retrieval_metrics.inputs.items import QueryTexts, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.inputs.shapes import QueryTexts, RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from retrieval_metrics.inputs.shapes import RunMapping
+    from retrieval_metrics.inputs.items import RunMapping
 
     Runs = dict[str, rm.Run | rm.RetrievedRun]
 

@@ -9,7 +9,7 @@ import numpy as np
 from retrieval_metrics.checks import in_python
 from retrieval_metrics.definition.given import refuse_other_facts
 from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
-from retrieval_metrics.inputs.fingerprints import judgments_fingerprint
+from retrieval_metrics.inputs.entries import judgments_fingerprint
 from retrieval_metrics.keeping.identity import differing_rules, match_said
 from retrieval_metrics.presentation.numbers import queries as queries_said
 from retrieval_metrics.results.counts import count, counts_of_given

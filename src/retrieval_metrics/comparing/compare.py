@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.checks import QueryId
     from retrieval_metrics.comparing.compare_evaluations import Terms
     from retrieval_metrics.comparing.comparison import Comparison
+    from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.question_clusters import ClustersBy
-    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.comparing.comparison import Comparison
-    from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+    from retrieval_metrics.inputs.run import RetrievedRun
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
 

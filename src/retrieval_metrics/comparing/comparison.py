@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.checks import QueryId
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
-    from retrieval_metrics.inputs.shapes import QueryTexts
     from retrieval_metrics.presentation.tables import Table
     from retrieval_metrics.results.conclusion import Conclusion
     from retrieval_metrics.results.difference import Difference

@@ -13,11 +13,11 @@ from retrieval_metrics.evaluation.first_answer import first_answer_check
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.evaluation.scorer import Scorer
 from retrieval_metrics.evaluation.stages import Stages
-from retrieval_metrics.inputs.item_keys import key_of
+from retrieval_metrics.inputs.items import key_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.questions import Questions
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.with_documents import judged_sources, with_documents
 from retrieval_metrics.results.counts import count
 from retrieval_metrics.results.query_scores import query_scores
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.checks import QueryId
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.items import Retrieved
     from retrieval_metrics.inputs.question_clusters import ClustersBy
-    from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.matching import MatchBy
     from retrieval_metrics.results.query_scores import QueryScore
     from retrieval_metrics.scoring.rules import Rules

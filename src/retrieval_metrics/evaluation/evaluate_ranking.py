@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.inputs.shapes import Judgments, Ranking
+    from retrieval_metrics.inputs.items import Judgments, Ranking
     from retrieval_metrics.judging.matching.matching import Key, Matching
 
 _QUERY = "the query"

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.explaining.explanation import Explanation, Worst
+    from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
-    from retrieval_metrics.inputs.shapes import QueryTexts
     from retrieval_metrics.presentation.tables import Table
     from retrieval_metrics.results.by_metric import ByMetric
     from retrieval_metrics.results.counts import Counts

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.inputs.shapes import QrelsMapping, RunMapping
+    from retrieval_metrics.inputs.items import QrelsMapping, RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from retrieval_metrics.checks import id_kind
 from retrieval_metrics.definition.given import bounds_by_metric, given_metric, names_of_lower
-from retrieval_metrics.inputs.frame_columns import column_names, refuse_frame
+from retrieval_metrics.inputs.columns import column_names, refuse_frame
 from retrieval_metrics.inputs.question_clusters import clusters_by
 from retrieval_metrics.results.counts import counts_of_given
 from retrieval_metrics.results.scores import Scores

@@ -13,7 +13,7 @@ from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.evaluation.suspicious import hidden_calls, warn_of_unplaced
 from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun, Seen
+from retrieval_metrics.inputs.run import RetrievedRun, Seen
 from retrieval_metrics.judging.matching.matching import as_matching
 from retrieval_metrics.judging.with_documents import judged_sources, with_documents
 from retrieval_metrics.results.query_scores import query_scores
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.checks import DocumentId, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Ranking, Retrieved, RunMapping
     from retrieval_metrics.inputs.question_clusters import ClustersBy
-    from retrieval_metrics.inputs.retrieved import Retrieved
-    from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, Ranking, RunMapping
     from retrieval_metrics.judging.matching.matching import Key, MatchBy, Matching
     from retrieval_metrics.results.query_scores import QueryScore
     from retrieval_metrics.results.scores import Scores

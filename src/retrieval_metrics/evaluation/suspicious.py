@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import RetrievalWarning, argument, in_python
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.results.clustered import said_of_few
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_queries
 

@@ -15,10 +15,9 @@ from retrieval_metrics.explaining.needed import Needed
 from retrieval_metrics.explaining.outcomes import Question
 from retrieval_metrics.explaining.results import CameBack
 from retrieval_metrics.explaining.told import Told
-from retrieval_metrics.inputs.pieces import Piece
+from retrieval_metrics.inputs.items import Piece, Retrieved, identity
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.retrieved import Retrieved, identity
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.ranking_order import BY_ID
 from retrieval_metrics.presentation.numbers import listed

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.explaining.explainer import Explained
     from retrieval_metrics.explaining.finding import Finding, Outcome
     from retrieval_metrics.explaining.results import Result
+    from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
-    from retrieval_metrics.inputs.shapes import QueryTexts
     from retrieval_metrics.results.scores import Scores
 
 PRINTED = 10

@@ -9,7 +9,7 @@ from retrieval_metrics.explaining.needed import Needed
 from retrieval_metrics.presentation.beginnings import beginning
 
 if TYPE_CHECKING:
-    from retrieval_metrics.inputs.shapes import Relevant
+    from retrieval_metrics.inputs.items import Relevant
 
 Failure = Literal[
     "lost a tie",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.items import Retrieved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,8 +8,8 @@ import numpy as np
 
 from retrieval_metrics.explaining.granularity import Names
 from retrieval_metrics.explaining.outcomes import CODE, Cutoffs, Outcomes
-from retrieval_metrics.inputs.pieces import Piece
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.items import Piece
+from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.judged_rows import count_above, is_relevant, ordinals
 from retrieval_metrics.judging.matching.budget import no_lengths
 

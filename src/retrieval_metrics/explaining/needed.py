@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
+from retrieval_metrics.inputs.items import Metadata, Quote, Span, Text
 from retrieval_metrics.judging.matching.normalised import where
 from retrieval_metrics.judging.matching.places import Locator, Place
 from retrieval_metrics.judging.matching.stretches import shared as common_stretches
@@ -13,8 +13,7 @@ from retrieval_metrics.judging.matching.texts import shared
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.inputs.retrieved import Retrieved
-    from retrieval_metrics.inputs.shapes import Relevant
+    from retrieval_metrics.inputs.items import Relevant, Retrieved
     from retrieval_metrics.judging.matching.matching import Matching
 
 

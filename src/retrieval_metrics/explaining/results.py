@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import RetrievedRun
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.checks import DocumentId, FloatArray, IntArray
-    from retrieval_metrics.inputs.retrieved import Retrieved
-    from retrieval_metrics.inputs.shapes import Relevant
+    from retrieval_metrics.inputs.items import Relevant, Retrieved
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.ranking_order import Rankings
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.inputs.batch import Batch
+from retrieval_metrics.inputs.columns import Batch
 from retrieval_metrics.inputs.entries import item_of
 from retrieval_metrics.inputs.frames import LongTable
-from retrieval_metrics.inputs.retrieved import Retrieved
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.run import RetrievedRun, Run
 
 if TYPE_CHECKING:
     from collections.abc import Collection

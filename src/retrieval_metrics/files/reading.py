@@ -13,9 +13,8 @@ from retrieval_metrics.files.named_columns import read_table
 from retrieval_metrics.files.opening import opened
 from retrieval_metrics.files.rankings import of_mteb, run_of_json
 from retrieval_metrics.files.trec_files import trec_qrels, trec_run
-from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances
+from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances, is_frame
 from retrieval_metrics.inputs.entries import judgments_of
-from retrieval_metrics.inputs.frame_columns import is_frame
 from retrieval_metrics.inputs.frames import LongTable
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import Run
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.named_columns import FileTable
     from retrieval_metrics.files.opening import Reader, Source
     from retrieval_metrics.inputs.columns import Columns, Role
-    from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+    from retrieval_metrics.inputs.run import RetrievedRun
 
 
 def read_qrels(

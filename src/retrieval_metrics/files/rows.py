@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.files.formats import FORMATS
-from retrieval_metrics.inputs.grouping import first_repeat
+from retrieval_metrics.inputs.frames import first_repeat
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from retrieval_metrics.checks import IntArray
-    from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.inputs.columns import Batch
     from retrieval_metrics.inputs.qrels import Qrels
 
 ONLY_JSON = "write .json or .jsonl"

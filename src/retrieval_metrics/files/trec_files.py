@@ -11,8 +11,8 @@ from retrieval_metrics.files.encodings import at_line
 from retrieval_metrics.files.errors import errors_of
 from retrieval_metrics.files.opening import opened
 from retrieval_metrics.files.trec import QRELS, RUN, line_of_repeat, parts, ranks_and_scores
-from retrieval_metrics.inputs.doubt import warn_of_doubt
-from retrieval_metrics.inputs.grouping import first_repeat, regrouped, whole_queries
+from retrieval_metrics.inputs.columns import warn_of_doubt
+from retrieval_metrics.inputs.frames import first_repeat, regrouped, whole_queries
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import Run, StreamedRun
 from retrieval_metrics.presentation.progress import progress
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.files.limits import Limits
     from retrieval_metrics.files.opening import Reader
     from retrieval_metrics.files.trec import Layout
-    from retrieval_metrics.inputs.batch import Batch
+    from retrieval_metrics.inputs.columns import Batch
 
 DEFAULT_MEMORY = 2 * 1024**3
 SHARE_OF_MEMORY = 4

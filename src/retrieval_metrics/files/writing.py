@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
-    from retrieval_metrics.inputs.shapes import RunMapping
 
 
 def write_run(

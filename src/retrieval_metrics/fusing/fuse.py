@@ -10,14 +10,14 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import id_kind, same_kind
-from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.ranking_order import ranked
 from retrieval_metrics.scoring.rules import STANDARD
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import DocumentId, QueryId
-    from retrieval_metrics.inputs.shapes import RunMapping
+    from retrieval_metrics.inputs.items import RunMapping
 
 METHODS = ("rrf", "scores")
 NORMS = ("minmax", "zscore", None)

@@ -1,13 +1,27 @@
-"""Find the columns of a table by name, and refuse to guess if a guess could change a result."""
+"""The columns of a table: found by name, read from any frame, and checked."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+import warnings
+from bisect import bisect_right
+from collections.abc import Collection, Mapping
+from itertools import chain, pairwise
+from numbers import Integral, Real
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
-from retrieval_metrics.checks import OPEN, argument
+import numpy as np
+
+from retrieval_metrics.checks import OPEN, RetrievalWarning, argument
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Sequence
+
+    import polars as pl
+
+    from retrieval_metrics.checks import FloatArray, IntArray, QueryId
+    from retrieval_metrics.inputs.items import Ranking, Relevant
+
 
 QUERY = ("query", "query_id", "query-id", "qid", "q_id", "topic", "topic_id")
 DOCUMENT = (
@@ -146,3 +160,266 @@ def _refuse_unknown(there: list[str], role: str, meaning: str, found: Mapping[st
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(repr, names)) or "none"
+
+
+# The columns of a table: pandas, polars, Arrow, or a mapping of names to columns.
+
+# ruff: noqa: PLC0415  (polars is an extra and decimal is rarely needed: imported where they are used)
+
+
+def is_frame(source: Any) -> bool:
+    """Return whether something is a table rather than a path or an open file."""
+    return not (
+        isinstance(source, (str, bytes)) or hasattr(source, "__fspath__") or callable(getattr(source, "read", None))
+    )
+
+
+def refuse_frame(given: Any, what: str, reader: str) -> None:
+    """Raise if a table is given where a mapping is meant.
+
+    Raises:
+        TypeError: If it is a DataFrame or an Arrow table; the message names the function that reads it.
+    """
+    if not isinstance(given, Mapping) and (hasattr(given, "columns") or hasattr(given, "column_names")):
+        raise TypeError(
+            f"{what} must be a mapping of query ids, got a {type(given).__name__}; read it with {reader}(frame)"
+        )
+
+
+def reads_a_file(given: Any, reader: str) -> str:
+    """Return what to add to a message where a path is given in place of what is in the file."""
+    return f"; a file is read with {reader}({str(given)!r})" if isinstance(given, (str, PathLike)) else ""
+
+
+def column_names(frame: Any) -> list[str]:
+    """Return the names of all columns.
+
+    Raises:
+        TypeError: If it is not a table.
+    """
+    if isinstance(frame, Mapping):
+        return [str(name) for name in frame]
+    if hasattr(frame, "collect_schema"):  # polars, lazy or not
+        return list(frame.collect_schema().names())
+    names = getattr(frame, "column_names", None)  # Arrow
+    if names is None:
+        names = getattr(frame, "columns", None)
+    if names is None:
+        got = type(frame).__name__
+        raise TypeError(
+            f"a table must be a pandas or polars DataFrame, an Arrow table or a mapping of columns, got {got}"
+        )
+    return [str(name) for name in names]
+
+
+def select_columns(frame: Any, names: list[str], source: str) -> pl.DataFrame:
+    """Return some columns as a polars DataFrame.
+
+    Args:
+        frame: The table.
+        names: The columns.
+        source: The name of the table, for messages.
+
+    Raises:
+        TypeError: If a column is not an array, or holds values of different types.
+        ValueError: If the columns differ in length.
+    """
+    import polars as pl
+
+    if hasattr(frame, "collect_schema"):
+        chosen: pl.DataFrame = frame.lazy().select(names).collect()
+        return chosen
+    if hasattr(frame, "column_names"):
+        first = [frame.column_names.index(name) for name in names]  # of several with the same name
+        return cast("pl.DataFrame", pl.from_arrow(frame.select(first)))
+    name_in_frame = {str(name): name for name in (frame if isinstance(frame, Mapping) else frame.columns)}
+    columns = [_series(name, _first(frame[name_in_frame[name]]), source) for name in names]
+    for column in columns[1:]:
+        if len(column) != len(columns[0]):
+            raise ValueError(
+                f"the columns of {source} must have the same length, but {columns[0].name!r} has {len(columns[0])} "
+                f"values, {column.name!r} {len(column)}"
+            )
+    return pl.DataFrame(columns)
+
+
+def _first(column: Any) -> Any:
+    """Return a column of pandas; of several with the same name, the first."""
+    return column.iloc[:, 0] if getattr(column, "ndim", 1) == 2 and hasattr(column, "iloc") else column  # noqa: PLR2004  (a table)
+
+
+def _series(name: str, column: Any, source: str) -> pl.Series:
+    """Return a column of pandas, numpy or plain Python; text stays text, whatever its dtype."""
+    import polars as pl
+
+    if isinstance(column, (str, bytes)) or not hasattr(column, "__len__"):
+        raise TypeError(f"column {name!r} of {source} must be a list or an array of values, got {column!r}")
+    values = column.to_numpy() if hasattr(column, "to_numpy") else column
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")
+    try:
+        if kind == "f":
+            values = np.asarray(values, dtype=np.float64)
+        elif kind not in "biumM":
+            # pandas has several missing values; polars knows only None.
+            missing = column.isna() if hasattr(column, "isna") else [False] * len(values)
+            values = [None if gone else value for value, gone in zip(values, missing, strict=True)]
+            return pl.Series(name, *_with_type(values), strict=True)
+        return pl.Series(name, values, strict=True)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+        raise TypeError(
+            f"column {name!r} of {source} holds values of different types: {str(error).splitlines()[0]}"
+        ) from error
+
+
+def _with_type(values: list[Any]) -> tuple[list[Any], pl.DataType | type[pl.DataType] | None]:
+    """Return values with their type if polars, which infers it from the first values, would get it wrong."""
+    from decimal import Decimal
+
+    import polars as pl
+
+    types = set(map(type, values)) - {type(None)}
+    if types and all(issubclass(cls, Integral) for cls in types):
+        beyond = max(abs(value) for value in values if value is not None) >= 2**63
+        return values, pl.Int128 if beyond else None
+    if len(types) > 1 and all(issubclass(cls, (Real, Decimal)) for cls in types):  # mixed numbers become floats
+        return [None if value is None else float(value) for value in values], pl.Float64
+    return values, None
+
+
+class Batch(NamedTuple):
+    """All rows of several queries: their retrieved documents, or their judgments.
+
+    Attributes:
+        queries: The ids of the queries.
+        bounds: Shape (queries + 1,): query `i` owns the rows from `bounds[i]` to `bounds[i + 1]`.
+        documents: The document of each row, as a polars Series of text or whole numbers.
+        scores: Shape (rows,), finite: the scores of a run or the grades of judgments. None if a run is in rank order
+            or every judged document has grade 1.
+    """
+
+    queries: list[QueryId]
+    bounds: IntArray
+    documents: pl.Series
+    scores: FloatArray | None
+
+    def query_of(self, row: int) -> QueryId:
+        """Return the query that owns a row."""
+        return self.queries[bisect_right(self.bounds, row) - 1]
+
+    def ranking(self, at: int) -> Ranking:
+        """Return what was retrieved for query `at`: documents with scores, or documents best first."""
+        rows = slice(int(self.bounds[at]), int(self.bounds[at + 1]))
+        documents: list[Any] = self.documents[rows].to_list()
+        return documents if self.scores is None else dict(zip(documents, self.scores[rows].tolist(), strict=True))
+
+
+# Check the grades of judgments, and put them into a column.
+
+LARGEST_GRADE = 2.0**53
+"""Above it floats cannot hold every integer, and no scale of relevance goes that far."""
+
+
+def grade_column(
+    grades: Sequence[Any], documents: Sequence[Relevant], owners: IntArray, queries: Sequence[QueryId]
+) -> FloatArray:
+    """Return grades as a column.
+
+    Args:
+        grades: The grades.
+        documents: The document of each grade.
+        owners: Shape (grades,), the query of each grade, as its position in `queries`.
+        queries: The ids of the queries.
+
+    Raises:
+        TypeError: If a grade is not a number.
+        ValueError: If a grade is NaN, infinite or beyond 2**53.
+    """
+    if not all(issubclass(cls, Real) for cls in set(map(type, grades))):
+        at, wrong = next((at, grade) for at, grade in enumerate(grades) if not isinstance(grade, Real))
+        nested = "; groups are written as a list of lists or a list of {id: grade}"
+        complaint = _complaint(wrong, documents[at], queries[int(owners[at])], "a number")
+        raise TypeError(complaint + (nested if isinstance(wrong, Collection) else ""))
+    return finite_grades(np.fromiter(grades, np.float64, len(grades)), documents, owners, queries)
+
+
+def finite_grades(
+    column: FloatArray, documents: Sequence[Relevant], owners: IntArray, queries: Sequence[QueryId]
+) -> FloatArray:
+    """Return a column of grades unchanged, if every grade is finite and at most 2**53.
+
+    Args:
+        column: Shape (grades,).
+        documents: The document of each grade.
+        owners: Shape (grades,), the query of each grade, as its position in `queries`.
+        queries: The ids of the queries.
+
+    Raises:
+        ValueError: If a grade is NaN, infinite or beyond 2**53.
+    """
+    bad = np.flatnonzero(~(np.abs(column) <= LARGEST_GRADE))
+    if bad.size:
+        at = int(bad[0])
+        raise ValueError(
+            _complaint(float(column[at]), documents[at], queries[int(owners[at])], "finite and at most 2**53")
+        )
+    return column
+
+
+def _complaint(grade: Any, document: Relevant, query: QueryId, must: str) -> str:
+    return f"the grade of document {document!r} for query {query!r} must be {must}, got {grade!r}"
+
+
+# Notice a run whose scores are none: its ranks say the opposite.
+
+FEWEST_RANKS = 3
+"""Of fewer documents, ranks and scores may disagree by an accident."""
+ROWS = 2000
+"""The rows at the beginning of a run that are looked at."""
+
+
+def warn_of_doubt(rows: Iterable[tuple[Hashable, float, float]], source: str) -> None:
+    """Warn if the ranks at the beginning of a run speak against its scores.
+
+    Args:
+        rows: The query, the rank and the score of each row.
+        source: The name of the run, for the message.
+
+    Warns:
+        RetrievalWarning: If the scores rise with the ranks in every query, or seem to be exchanged with them.
+    """
+    if doubt := doubt_about_scores(rows):
+        warnings.warn(
+            f"{source} is ordered by score, the largest first, as trec_eval does it; but {doubt}",
+            RetrievalWarning,
+            stacklevel=4,
+        )
+
+
+def doubt_about_scores(rows: Iterable[tuple[Hashable, float, float]]) -> str:
+    """Return why the scores of a run seem to be none, judged by its ranks; empty if nothing speaks against them.
+
+    Example:
+        >>> doubt_about_scores([("q", 1, 0.1), ("q", 2, 0.2), ("q", 3, 0.3)])
+        'the scores in it rise with the ranks: if they are distances, negate them'
+        >>> doubt_about_scores([("q", 1, 0.3), ("q", 2, 0.2), ("q", 3, 0.1)])
+        ''
+    """
+    ranked: dict[Hashable, list[tuple[float, float]]] = {}
+    for query, rank, score in rows:
+        ranked.setdefault(query, []).append((rank, score))
+    queries = [sorted(of_query) for of_query in ranked.values() if len(of_query) >= FEWEST_RANKS]
+    if not queries:
+        return ""
+    ranks, scores = zip(*chain.from_iterable(queries), strict=True)
+    if all(score.is_integer() for score in scores) and not all(rank.is_integer() for rank in ranks):
+        return "its ranks are no whole numbers and its scores are: if the columns are exchanged, put them right"
+    if all(_rising(of_query) for of_query in queries):
+        return "the scores in it rise with the ranks: if they are distances, negate them"
+    return ""
+
+
+def _rising(ranking: list[tuple[float, float]]) -> bool:
+    """Return whether the larger rank has the larger score, for documents in the order of their ranks."""
+    return ranking[0][1] < ranking[-1][1] and all(
+        before[0] < after[0] and before[1] <= after[1] for before, after in pairwise(ranking)
+    )

@@ -1,19 +1,24 @@
-"""Convert judgments and retrieved items to JSON and back without loss; anything but an id becomes an object."""
+"""Judgments, items and rankings as JSON, and their fingerprints."""
 
 from __future__ import annotations
 
+import builtins
+import json
 from collections.abc import Mapping
 from dataclasses import fields
+from hashlib import sha256
 from math import isfinite
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.inputs.judgment_reader import in_order
-from retrieval_metrics.inputs.pieces import Metadata, Piece, Quote, Span, Text
-from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.items import Metadata, Piece, Quote, Retrieved, Span, Text
+from retrieval_metrics.inputs.qrels import in_order
+from retrieval_metrics.inputs.run import as_list
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import QueryId
+    from retrieval_metrics.inputs.items import Judgments, Ranking
+
 
 ITEM_FIELDS = tuple(field.name for field in fields(Retrieved))
 TYPES = ("id", "quote", "text", "span", "metadata")
@@ -177,3 +182,159 @@ def _lists(value: Any) -> Any:
 def _tuples(value: Any) -> Any:
     # Values of Metadata are hashable, so an array in JSON was a tuple.
     return tuple(_tuples(each) for each in value) if isinstance(value, list) else value
+
+
+# Rankings and failures as JSON, for saved runs and resumed retrieval.
+
+
+def of_ranking(ranking: Any, query: QueryId, texts: dict[str, int] | None = None) -> dict[str, Any]:
+    """Return a ranking as JSON holds it.
+
+    Args:
+        ranking: Ids best first, ids with scores, or items.
+        query: The query, for messages.
+        texts: The position of each text among those of a file, to which those of the items are added, because the same
+            chunk is retrieved for many queries; an item then has the position of its text. None keeps the texts.
+    """
+    where = f"query {query!r}"
+    if isinstance(ranking, Mapping):
+        return {"documents": _plain_list(list(ranking), where), "scores": _plain_list(list(ranking.values()), where)}
+    ranked = as_list(ranking, query)
+    if not len(ranked) or not isinstance(ranked[0], Retrieved):
+        return {"documents": _plain_list(list(ranked), where)}
+    items = [of_item(item, where) for item in ranked]
+    if texts is not None:
+        for item in items:
+            if "text" in item:
+                item["text"] = texts.setdefault(item["text"], len(texts))
+    return {"items": items}
+
+
+def _plain_list(values: list[Any], where: str) -> list[Any]:
+    if {*map(type, values)} <= {str, int, float}:
+        return values
+    return [plain(value, where) for value in values]
+
+
+def ranking_of(entry: Mapping[str, Any], texts: list[str] | None = None) -> Any:
+    """Return the ranking that `of_ranking` was given.
+
+    Raises:
+        ValueError: If the entry is malformed.
+    """
+    if "items" in entry:
+        where = f"query {entry['query']!r}"
+        if texts is None:
+            return [item_of(item, where) for item in entry["items"]]
+        return [
+            item_of({**item, "text": texts[item["text"]]} if "text" in item else item, where) for item in entry["items"]
+        ]
+    if "scores" not in entry:
+        return list(entry["documents"])
+    return dict(zip(entry["documents"], entry["scores"], strict=True))
+
+
+def of_error(error: Exception) -> dict[str, str]:
+    """Return the failure of a retriever as the name of the exception and its message."""
+    said = error.args[0] if len(error.args) == 1 and isinstance(error.args[0], str) else str(error)
+    return {"error": type(error).__name__, "message": said}
+
+
+def error_of(entry: Mapping[str, str]) -> Exception:
+    """Return an exception with the same message: of the same type if it is built in, else a RuntimeError."""
+    kind = getattr(builtins, entry["error"], None)
+    if isinstance(kind, type) and issubclass(kind, Exception) and not issubclass(kind, UnicodeError):
+        return kind(entry["message"])
+    return RuntimeError(f"{entry['error']}: {entry['message']}")
+
+
+# Fingerprints of questions, judgments and rankings: equal ones have equal short texts.
+
+DIGITS = 16
+"""Hexadecimal digits: two of a million fingerprints agree by accident with a probability of 1 in 40 million."""
+
+
+def fingerprint(value: Any) -> str:
+    """Return the fingerprint of a value that JSON can hold; the order of keys does not matter.
+
+    Args:
+        value: Text, numbers, lists and mappings of text.
+
+    Example:
+        >>> fingerprint({"a": 1, "b": [2]}) == fingerprint({"b": [2], "a": 1})
+        True
+    """
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return sha256(text.encode()).hexdigest()[:DIGITS]
+
+
+def question_fingerprint(text: str) -> str:
+    """Return the fingerprint of the exact text of a question."""
+    return fingerprint(["question", text])
+
+
+def judgments_fingerprint(judgments: Judgments) -> str:
+    """Return the fingerprint of the judgments of a query.
+
+    As for the metrics, the order of documents and groups does not matter, nor whether a group of one is written as a
+    group. Ids keep their type, and a document without a grade has grade 1.
+
+    Args:
+        judgments: Judgments of one query in any shape that `evaluate` takes.
+
+    Raises:
+        ValueError: If JSON cannot hold the values of a `Metadata`.
+
+    Example:
+        >>> judgments_fingerprint(["d2", "d1"]) == judgments_fingerprint([{"d1": 1}, {"d2": 1.0}])
+        True
+        >>> judgments_fingerprint(["1"]) == judgments_fingerprint([1])
+        False
+    """
+    flat = isinstance(judgments, Mapping) or not all(isinstance(one, (Mapping, list, tuple, set)) for one in judgments)
+    groups: list[Any] = [{one: grade} for one, grade in _graded(judgments).items()] if flat else list(judgments)
+    plain_groups = [
+        sorted(([_judged(one), float(grade)] for one, grade in _graded(group).items()), key=json.dumps)
+        for group in groups
+    ]
+    return fingerprint(["judgments", sorted(plain_groups, key=json.dumps)])
+
+
+def ranking_fingerprint(ranking: Ranking) -> str:
+    """Return the fingerprint of a ranking: of ids best first, of ids with scores, or of items.
+
+    The order of ids with scores does not matter. The scores of items, which no metric uses, do not matter either;
+    everything else in an item does.
+
+    Raises:
+        ValueError: If JSON cannot hold the metadata of an item.
+
+    Example:
+        >>> ranking_fingerprint({"d1": 2.0, "d2": 1.0}) == ranking_fingerprint({"d2": 1.0, "d1": 2.0})
+        True
+        >>> ranking_fingerprint(["d1", "d2"]) == ranking_fingerprint(["d2", "d1"])
+        False
+    """
+    if isinstance(ranking, Mapping):
+        scored: list[Any] = sorted(
+            ([plain(one, "a document"), float(score)] for one, score in ranking.items()), key=json.dumps
+        )
+        return fingerprint(["scored", scored])
+    ranked: list[Any] = [_item(one) if isinstance(one, Retrieved) else plain(one, "a document") for one in ranking]
+    return fingerprint(["ranked", ranked])
+
+
+def _graded(judgments: Any) -> Mapping[Any, float]:
+    return judgments if isinstance(judgments, Mapping) else dict.fromkeys(judgments, 1.0)
+
+
+def _judged(one: Any) -> dict[str, Any]:
+    entry = of_judged(one, "a fingerprint")
+    entry.pop("uncertain", None)  # ignored when spans are compared
+    return entry
+
+
+def _item(item: Retrieved) -> dict[str, Any]:
+    entry = of_item(item, "a ranking")
+    entry.pop("score", None)
+    return entry

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from retrieval_metrics.checks import argument
-from retrieval_metrics.inputs.pieces import Metadata, Span
+from retrieval_metrics.inputs.items import Metadata, Span
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

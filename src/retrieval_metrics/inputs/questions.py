@@ -1,19 +1,22 @@
-"""Query texts with their judgments, read from any common shape."""
+"""Questions with their judgments, provenance and conversations, read from any dataset."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from datetime import date as calendar_date
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from retrieval_metrics.inputs.items import Text
 
 if TYPE_CHECKING:
     from typing import Self
 
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.inputs.conversations import Message
     from retrieval_metrics.inputs.documents import Sources
-    from retrieval_metrics.inputs.provenance import Provenance
-    from retrieval_metrics.inputs.shapes import Judgments, QrelsMapping, QueryTexts
+    from retrieval_metrics.inputs.items import Judgments, QrelsMapping, QueryTexts
+
 
 ID_KEYS = ("id", "query_id", "_id")
 QUERY_KEYS = ("query", "question", "user_input", "text")
@@ -49,7 +52,6 @@ class Questions:
             raise TypeError(f"the text of query {odd[0][0]!r} must be a str, got {odd[0][1]!r}")
         if not (self.answers or self.history):
             return
-        from retrieval_metrics.inputs.conversations import messages_of  # noqa: PLC0415  (few sets have either)
 
         known: Mapping[Any, str] = self.queries
         for what, given in (("an answer", self.answers), ("something said before", self.history)):
@@ -76,7 +78,6 @@ class Questions:
             return dataset
         if isinstance(dataset, Questions):
             return cls(*(getattr(dataset, each.name) for each in fields(Questions)))
-        from retrieval_metrics.inputs.datasets import rows_of  # noqa: PLC0415  (only who reads a dataset needs it)
 
         queries, relevant = _part(dataset, "queries"), _part(dataset, "relevant_docs")
         if isinstance(queries, Mapping) and isinstance(relevant, Mapping):
@@ -94,7 +95,6 @@ class Questions:
 
     @classmethod
     def _of_rows(cls, rows: Iterable[Any]) -> Self:
-        from retrieval_metrics.inputs.datasets import plain_row  # noqa: PLC0415  (as above)
 
         queries: dict[QueryId, str] = {}
         qrels: dict[QueryId, Judgments] = {}
@@ -195,7 +195,6 @@ def _provenance(row: Any, number: int) -> Provenance | None:
     """Return where the question of a row comes from, or None if it is unknown."""
     if not isinstance(row, Mapping):
         return None
-    from retrieval_metrics.inputs.provenance import ENTRIES, Provenance  # noqa: PLC0415  (only rows that say it need it)
 
     entries = {name: row[name] for name in ENTRIES if row.get(name) is not None}
     if not entries:
@@ -243,3 +242,245 @@ def texts_to_show(queries: QueryTexts | Questions | None, known: QueryTexts) -> 
     """
     texts = known if queries is None else question_texts(queries)
     return {query: text for query, text in texts.items() if text != query}
+
+
+Label = str | int | float | bool
+
+_TEXTS = ("source", "kind", "person", "model", "prompt")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where a question comes from; every attribute is optional.
+
+    Attributes:
+        source: The document that the question was made from. Questions about one document depend on each other.
+        kind: The kind of question, in your own words, such as `factual` or `multi-hop`.
+        person: Who wrote or checked it.
+        model: The model that wrote it.
+        prompt: The prompt that the model was given, or its version.
+        date: When it was made: a date, or a text such as `2026-05-31`.
+        labels: Labels of your own, such as `{"team": "billing"}`.
+
+    Raises:
+        TypeError: If an entry has another type.
+        ValueError: If a text is not a date, or a label has the name of another attribute.
+
+    Example:
+        >>> made = Provenance(source="handbook.md", model="a model", prompt="v3", date="2026-05-31")
+        >>> made.date.year
+        2026
+        >>> made.as_dict()
+        {'source': 'handbook.md', 'model': 'a model', 'prompt': 'v3', 'date': '2026-05-31'}
+    """
+
+    source: str | None = None
+    kind: str | None = None
+    person: str | None = None
+    model: str | None = None
+    prompt: str | None = None
+    date: calendar_date | None = None
+    labels: Mapping[str, Label] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        for name in _TEXTS:
+            value = getattr(self, name)
+            if not (value is None or isinstance(value, str)):
+                raise TypeError(f"the {name} of a question must be a str, got {value!r} ({type(value).__name__})")
+        object.__setattr__(self, "date", _date(self.date))
+        if not isinstance(self.labels, Mapping):
+            raise TypeError(f"the labels of a question must map names to values, got {self.labels!r}")
+        for name, value in self.labels.items():
+            if not isinstance(name, str) or not isinstance(value, Label):
+                raise TypeError(
+                    "a label of a question has a str as its name, and text, a number, True or False as its value, "
+                    f"got {name!r}: {value!r}"
+                )
+            if name in ENTRIES:
+                raise ValueError(f"a label cannot be called {name!r}, because every question has a {name}")
+        object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
+
+    def get(self, name: str) -> Label | calendar_date | None:
+        """Return an attribute or a label by name; None if it is unknown."""
+        if name in ENTRIES and name != "labels":
+            found: Label | calendar_date | None = getattr(self, name)
+            return found
+        return self.labels.get(name)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is known as plain values for JSON; `Provenance(**entries)` reads them."""
+        known = {name: getattr(self, name) for name in ENTRIES}
+        if self.date is not None:
+            known["date"] = self.date.isoformat()
+        known["labels"] = dict(self.labels) or None
+        return {name: value for name, value in known.items() if value is not None}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _provenance_provenance, (self.as_dict(),)  # read-only mappings cannot be pickled
+
+
+ENTRIES = tuple(each.name for each in fields(Provenance))
+"""The names of everything that can be known of a question."""
+
+
+def _provenance_provenance(entries: Mapping[str, Any]) -> Provenance:
+    return Provenance(**entries)
+
+
+def _date(value: Any) -> calendar_date | None:
+    if isinstance(value, str):
+        try:
+            return calendar_date.fromisoformat(value)
+        except ValueError:
+            raise ValueError(f"the date of a question must be written as 2026-05-31, got {value!r}") from None
+    if value is None or isinstance(value, calendar_date):
+        return value
+    raise TypeError(f"the date of a question must be a date or a text such as '2026-05-31', got {value!r}")
+
+
+# What was said before a question, as the messages of a conversation.
+
+Message = Mapping[str, str]
+"""One message: who said it, as `role`, and what, as `content`."""
+
+ROLES = ("user", "assistant")
+_KEYS = {"role", "content"}
+
+
+def messages_of(said: Any, where: str) -> tuple[dict[str, str], ...]:
+    """Return the messages of a conversation, checked.
+
+    Args:
+        said: Messages such as `{"role": "user", "content": "..."}`, in the order in which they were said.
+        where: The question, for messages.
+
+    Raises:
+        TypeError: If it is no list of messages, or the content of one is no text.
+        ValueError: If a message has other keys, or is from neither the user nor the assistant.
+
+    Example:
+        >>> messages_of([{"role": "user", "content": "Who may open the vault?"}], "query 'q1'")
+        ({'role': 'user', 'content': 'Who may open the vault?'},)
+    """
+    if not isinstance(said, (list, tuple)):
+        raise TypeError(f"what was said before {where} must be a list of messages, got {said!r}")
+    for message in said:
+        if not isinstance(message, Mapping) or not all(isinstance(part, str) for part in message.values()):
+            raise TypeError(
+                f"what was said before {where} must be messages such as {{'role': 'user', 'content': '...'}}, got "
+                f"{message!r}"
+            )
+        if message.keys() != _KEYS or message["role"] not in ROLES:
+            raise ValueError(
+                f"a message before {where} has a role, {' or '.join(map(repr, ROLES))}, and a content; got "
+                f"{dict(message)!r}"
+            )
+    return tuple({"role": message["role"], "content": message["content"]} for message in said)
+
+
+def with_what_was_said(said: Any, question: str) -> str:
+    """Return a question with what was said before it, one message a line."""
+    return "\n".join([*(message["content"] for message in said), question])
+
+
+def texts_in_context(texts: Mapping[Any, str], history: Mapping[Any, Any]) -> Mapping[Any, str]:
+    """Return query texts by query id, each with what was said before it."""
+    return {query: with_what_was_said(history.get(query, ()), text) for query, text in texts.items()}
+
+
+# Read the datasets of other tools, which are recognised by their shape; none of the tools is imported.
+
+TEXT_KEY = "reference_contexts"
+"""The names of the relevant texts in datasets of Ragas and LlamaIndex."""
+KEPT_ID = "query_id"
+"""The name of the id of a question in the metadata of an example of LangSmith, whose own ids must be UUIDs."""
+
+
+def rows_of(dataset: Any) -> Iterable[Any] | None:
+    """Return the rows of a table or of a dataset that holds a list of examples; None if it is neither.
+
+    Raises:
+        ValueError: If it is a Hugging Face dataset of several splits, of which one must be chosen.
+    """
+    if isinstance(dataset, Mapping) and dataset and all(hasattr(part, "column_names") for part in dataset.values()):
+        raise ValueError(f"the dataset has the splits {', '.join(map(repr, dataset))}; choose one of them")
+    examples = dataset.get("examples") if isinstance(dataset, Mapping) else getattr(dataset, "examples", None)
+    if isinstance(examples, (list, tuple)):  # LlamaIndex's LabelledRagDataset, or its JSON
+        return [_labelled(example, number) for number, example in enumerate(examples, start=1)]
+    if hasattr(dataset, "to_dicts") and hasattr(dataset, "columns"):  # polars
+        return map(_known, dataset.to_dicts())
+    if hasattr(dataset, "to_pylist") and hasattr(dataset, "column_names"):  # Arrow
+        return map(_known, dataset.to_pylist())
+    if hasattr(dataset, "to_dict") and hasattr(dataset, "columns") and hasattr(dataset, "iloc"):  # pandas
+        return map(_known, dataset.to_dict("records"))
+    return None
+
+
+def plain_row(row: Any) -> Any:
+    """Return a row of another tool with the names used here; other rows are returned unchanged."""
+    if hasattr(row, "eval_sample"):  # a row of Ragas's Testset
+        sample = plain_row(row.eval_sample)
+        kind = getattr(row, "synthesizer_name", None)
+        return {**sample, "kind": kind} if isinstance(kind, str) and isinstance(sample, Mapping) else sample
+    inputs, outputs = _entry(row, "inputs"), _entry(row, "outputs")
+    if isinstance(inputs, Mapping) and isinstance(outputs, Mapping):  # an example of LangSmith
+        return _of_langsmith(row, inputs, outputs)
+    if not isinstance(row, (Mapping, list, tuple, str)) and hasattr(row, "user_input"):  # Ragas's SingleTurnSample
+        names = ("user_input", "reference_context_ids", TEXT_KEY, "reference")
+        row = {name: getattr(row, name, None) for name in names}
+        return _with_texts(_known(row))
+    return _with_texts(row) if isinstance(row, Mapping) else row
+
+
+def _with_texts(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a row whose only judgments are reference texts with these texts as its judgments."""
+    texts = row.get(TEXT_KEY)
+    if row.get("reference_context_ids") is not None or "relevant" in row or not isinstance(texts, (list, tuple)):
+        return row
+    return {**{name: value for name, value in row.items() if name != TEXT_KEY}, "relevant": [*map(Text, texts)]}
+
+
+def _labelled(example: Any, number: int) -> dict[str, Any]:
+    """Return a LlamaIndex example as a row; its judgments are its reference texts."""
+    texts = _entry(example, TEXT_KEY)
+    if not texts:
+        raise ValueError(f"example {number} has no {TEXT_KEY}, so nothing is known to be relevant to its question")
+    row: dict[str, Any] = {"query": _entry(example, "query"), "relevant": [*map(Text, texts)]}
+    row["reference_answer"] = _entry(example, "reference_answer")
+    maker = _entry(example, "query_by")
+    if maker is not None and (model := _entry(maker, "model_name")):
+        row["model"] = model
+    return row
+
+
+def _of_langsmith(example: Any, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a LangSmith example as a row: the question from its inputs, the judgments from its outputs."""
+    asked: Mapping[str, Any] = inputs
+    if len(inputs) == 1 and isinstance(next(iter(inputs.values())), str):
+        asked = {"query": next(iter(inputs.values()))}
+    row: dict[str, Any] = {**outputs, **asked}  # should both have a name, the question is what was put in
+    if len(outputs) == 1 and not isinstance(next(iter(outputs.values())), str):
+        row["relevant"] = next(iter(outputs.values()))
+    name, metadata = _entry(example, "id"), _entry(example, "metadata")
+    if name is not None:
+        row["id"] = str(name)
+    if isinstance(metadata, Mapping):
+        row.update({entry: metadata[entry] for entry in ENTRIES if metadata.get(entry) is not None})
+        if isinstance(kept := metadata.get(KEPT_ID), (str, int)):
+            row["id"] = kept
+    return row
+
+
+def _known(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row without missing values, and with lists in place of arrays."""
+    known = {}
+    for name, value in row.items():
+        plain = value.tolist() if hasattr(value, "tolist") else value
+        if plain is None or plain != plain:  # noqa: PLR0124  (NaN, which pandas puts where nothing is)
+            continue
+        known[name] = plain
+    return known
+
+
+def _entry(row: Any, name: str) -> Any:
+    return row.get(name) if isinstance(row, Mapping) else getattr(row, name, None)

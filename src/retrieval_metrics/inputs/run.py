@@ -1,21 +1,27 @@
-"""A run in columns, read from files and DataFrames without a dict of dicts in between."""
+"""Rankings of a retriever, a file or a table: checked, and in 32 bits where a rule asks for that."""
 
 from __future__ import annotations
 
+import pickle
+import sys
+from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NoReturn
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import numpy as np
 
 from retrieval_metrics.checks import in_python
 from retrieval_metrics.inputs.columns import OF_A_RUN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
     from os import PathLike
 
-    from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.inputs.batch import Batch
-    from retrieval_metrics.inputs.shapes import Ranking
+    from retrieval_metrics.checks import DocumentId, FloatArray, QueryId
+    from retrieval_metrics.inputs.columns import Batch
+    from retrieval_metrics.inputs.items import Ranking, Retrieved
 
     Index = dict[Any, tuple[int, int]]
 
@@ -157,3 +163,251 @@ class StreamedRun(Run):
 
     def _how(self) -> str:
         return f", streamed from {self._path}"
+
+
+# Check that a ranking is one, and say what is wrong with it otherwise.
+
+ITEMS = 'their ids, or items: [rm.Retrieved(row["id"], row["text"]) for row in found]'
+"""What to give instead of dicts."""
+
+
+def as_list(ranking: Any, query: QueryId) -> Sequence[Any]:
+    """Return a ranking in rank order as a list.
+
+    Raises:
+        TypeError: If it is a bare string, has no order, or holds pairs, lists or dicts.
+    """
+    if isinstance(ranking, (list, tuple, range)):
+        ranked: Sequence[DocumentId] = ranking
+    elif isinstance(ranking, (str, bytes)):
+        raise TypeError(f"the ranking of query {query!r} is the bare string {ranking!r}; write a list: [{ranking!r}]")
+    elif hasattr(ranking, "tolist"):
+        ranked = ranking.tolist()
+    else:
+        msg = (
+            f"the ranking of query {query!r} must be a list of document ids, best first, or a mapping of document ids "
+            f"to scores, got {type(ranking).__name__}"
+        )
+        if isinstance(ranking, (set, frozenset)):
+            msg += "; a set has no order"
+        raise TypeError(msg)
+    if ranked and isinstance(ranked[0], (tuple, list)):
+        if lists_of_ids(ranked[0]):
+            raise TypeError(
+                f"the ranking of query {query!r} holds lists such as {ranked[0]!r}; pass one list of ids, best first"
+            )
+        raise TypeError(
+            f"the ranking of query {query!r} holds pairs such as {ranked[0]!r}; pass dict(ranking) for scored documents"
+        )
+    if ranked and isinstance(ranked[0], Mapping):
+        raise TypeError(f"the ranking of query {query!r} holds {keyed(ranked[0])}; pass {ITEMS}")
+    return ranked
+
+
+def lists_of_ids(first: Sequence[Any]) -> bool:
+    """Tell whether the first item of a ranking holds ids and nothing else, so that it is no pair of id and score."""
+    return len(first) != 1 + 1 or all(isinstance(one, str) for one in first)
+
+
+def keyed(row: Mapping[Any, Any]) -> str:
+    """Return words for a list of dicts, of which this is the first."""
+    return f"dicts with keys {', '.join(map(repr, row)) or 'none'}"
+
+
+def refuse_bad_score(ranking: Mapping[Any, float], query: QueryId) -> None:
+    """Raise for the first score that is not finite; finite scores with an infinite sum are not an error."""
+    for document, score in ranking.items():
+        if not isinstance(score, Real):
+            raise TypeError(
+                f"the score of document {document!r} for query {query!r} must be a number, got {score!r} "
+                f"({type(score).__name__})"
+            )
+        if not abs(score) <= sys.float_info.max:
+            raise ValueError(
+                f"the score of document {document!r} for query {query!r} is {score!r}; scores must be finite"
+            )
+
+
+# The answers of a retriever to many queries, with their failures and durations.
+
+
+class Seen(NamedTuple):
+    """One ranking, and which of several searches found its items.
+
+    Attributes:
+        ranking: The items, best first.
+        places: The number of the call that found each item, from 1, and its rank in that call.
+        in_call_order: Whether the items stand in the order of the calls.
+    """
+
+    ranking: Ranking
+    places: tuple[tuple[int, int], ...] = ()
+    in_call_order: bool = True
+
+    @property
+    def calls(self) -> list[int]:
+        """The number of the call that found each item; empty if the items do not stand in that order."""
+        return [call for call, _ in self.places] if self.in_call_order else []
+
+
+class RetrievedRun(dict[Any, Any]):
+    """A run, with the errors of the queries that failed and the seconds that each query took.
+
+    A failed query has an empty ranking, because nothing was retrieved for it: it scores 0 and is counted.
+
+    Attributes:
+        errors: The exception of each failed query, by query id.
+        seconds: How long the retriever took for each query, by query id; for several attempts, the last. Other queries
+            under way at the same time (`workers`) slow it down, as they would in production.
+        calls: For the searches of an agent: the number of the call that found each item of a ranking, by query id. It
+            is what cut-offs such as `recall@3calls` count; empty for a retriever.
+
+    Example:
+        >>> run = RetrievedRun({"q1": ["d7"], "q2": []}, {"q2": TimeoutError("too slow")}, {"q1": 0.02, "q2": 5.0})
+        >>> run
+        <RetrievedRun: 2 queries, 1 failed>
+    """
+
+    def __init__(
+        self,
+        rankings: Mapping[QueryId, Ranking],
+        errors: Mapping[QueryId, Exception] | None = None,
+        seconds: Mapping[QueryId, float] | None = None,
+        *,
+        calls: Mapping[QueryId, Sequence[int]] | None = None,
+    ) -> None:
+        super().__init__(rankings)
+        self.errors: dict[QueryId, Exception] = dict(errors or {})
+        self.seconds: dict[QueryId, float] = dict(seconds or {})
+        self.calls: dict[QueryId, Sequence[int]] = dict(calls or {})
+
+    def __repr__(self) -> str:
+        return f"<RetrievedRun: {len(self)} queries, {len(self.errors)} failed>"
+
+    def require_an_answer(self) -> None:
+        """Raise if every query failed: from nothing follows nothing, not that the retriever is bad.
+
+        Raises:
+            ValueError: If so; it names the first failure, which is its cause.
+        """
+        if self and len(self.errors) >= len(self):
+            query, error = next(iter(self.errors.items()))
+            raise ValueError(
+                f"there is nothing to evaluate: the retriever failed for every query, {len(self.errors)} of "
+                f"{len(self)}; the first, {query!r}: {type(error).__name__}: {error}"
+            ) from error
+
+    def require_judged_rows(self, judged: Container[QueryId]) -> None:
+        """Raise if the judgments are of questions whose rows have other ids; those of a retriever have none."""
+
+    def place(self, query: QueryId, rank: int) -> tuple[int, int] | None:  # noqa: ARG002  (a retriever has no calls)
+        """Return the number of the call that found an item of a ranking and its rank in that call; None if unknown."""
+        return None
+
+    def everything(self, query: QueryId) -> list[Retrieved]:  # noqa: ARG002  (likewise)
+        """Return every item on the way into a ranking; none for the answer of a retriever, which is the ranking."""
+        return []
+
+    def searches(self, query: QueryId) -> list[tuple[str, str]]:  # noqa: ARG002  (a retriever is asked once)
+        """Return what each search of an agent asked for, and why it added nothing if so; nothing for a retriever."""
+        return []
+
+    def story(self, query: QueryId, wanted: Callable[[Any], bool]) -> str:  # noqa: ARG002  (likewise)
+        """Return what became of a document on its way into the ranking; empty for the answer of a retriever."""
+        return ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        errors = {query: _portable(error) for query, error in self.errors.items()}
+        return _restored, (type(self), dict(self), errors, self.seconds, self.calls)
+
+
+def _restored(kind: type[RetrievedRun], *given: Any) -> RetrievedRun:
+    *others, calls = given
+    return kind(*others, calls=calls)
+
+
+def _portable(error: Exception) -> Exception:
+    """Return an exception, or a copy of its message if it cannot be pickled, as those of many clients cannot."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301  (made in the line itself)
+    except Exception:  # noqa: BLE001  (a foreign class may raise anything)
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+THE_RUN = "the run"
+"""The name of a single run."""
+
+
+def named_runs(runs: Any, queries: Collection[Any], are: str) -> dict[str, Any]:
+    """Return the runs by name; a single run, recognised by one of the queries, gets the name "the run".
+
+    Args:
+        runs: A run, or a mapping of names to runs.
+        queries: The queries that a run might have.
+        are: What these queries are, for the message, such as "judged".
+
+    Raises:
+        TypeError: If it is neither.
+    """
+    if isinstance(runs, Run) or (isinstance(runs, Mapping) and any(query in runs for query in queries)):
+        return {THE_RUN: runs}
+    if not isinstance(runs, Mapping) or not runs or not all(isinstance(run, (Mapping, Run)) for run in runs.values()):
+        raise TypeError(
+            "runs must be a run, or map names to runs, such as {'bm25': {'q1': ['d7', 'd3']}}, got "
+            f"{type(runs).__name__}{'' if not isinstance(runs, Mapping) else f' without a query that is {are}'}"
+        )
+    return dict(runs)
+
+
+# Scores in 32 bits, as trec_eval compares them.
+#
+# Rounding keeps the order of scores and can only make some of them equal. So a ranking is rounded only where that may
+# matter: if a score that is asked for is close to its neighbour.
+
+LARGEST = float(np.finfo(np.float32).max)
+"""What is beyond it in either direction counts as this number."""
+CLOSE = 2.0**-22
+"""Numbers that differ by more than this share of one of them are not the same in 32 bits, of which 24 are digits."""
+SMALLEST = 2.0**-149
+"""The step between numbers of 32 bits next to 0."""
+
+
+def rounded(scores: Iterable[float]) -> FloatArray:
+    """Return the nearest numbers of 32 bits.
+
+    Example:
+        >>> one, other = rounded([0.12345678, 0.123456781]).tolist()
+        >>> one == other
+        True
+    """
+    numbers = np.clip(np.fromiter(scores, np.float64), -LARGEST, LARGEST)
+    return numbers.astype(np.float32).astype(np.float64)
+
+
+def may_gain_a_tie(ordered: Sequence[float], scores: Iterable[float]) -> bool:
+    """Return whether some of the sorted scores are so close to a neighbour that both may be the same in 32 bits."""
+    if ordered[-1] > LARGEST or ordered[0] < -LARGEST:
+        return True
+    n = len(ordered)
+    for score in scores:
+        right, near = bisect_right(ordered, score), CLOSE * abs(score) + SMALLEST
+        if (right < n and ordered[right] - score <= near) or (right > 1 and score - ordered[right - 2] <= near):
+            return True
+    return False
+
+
+def in_single_precision(ranking: Mapping[Any, float]) -> dict[Any, float]:
+    """Return a ranking with its scores rounded."""
+    return dict(zip(ranking, rounded(ranking.values()).tolist(), strict=True))
+
+
+def columns_in_single_precision(run: Run) -> Run:
+    """Return a run in columns with its scores rounded."""
+    if isinstance(run, StreamedRun):
+        return run.changed(_rounded)
+    return Run(map(_rounded, run.batches()))
+
+
+def _rounded(batch: Batch) -> Batch:
+    return batch if batch.scores is None else batch._replace(scores=rounded(batch.scores))

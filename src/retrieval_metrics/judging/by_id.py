@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.checks import id_kind, judgments_first, same_kind
-from retrieval_metrics.inputs.frame_columns import reads_a_file, refuse_frame
-from retrieval_metrics.inputs.ranking import as_list, refuse_bad_score
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.inputs.single_precision import in_single_precision, may_gain_a_tie
+from retrieval_metrics.inputs.columns import reads_a_file, refuse_frame
+from retrieval_metrics.inputs.run import RetrievedRun, as_list, in_single_precision, may_gain_a_tie, refuse_bad_score
 from retrieval_metrics.judging.judged_rows import Items, Repeats
 from retrieval_metrics.judging.judged_run import JudgedRun
 
@@ -28,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from retrieval_metrics.checks import DocumentId, QueryId
+    from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.budget import Lengths
     from retrieval_metrics.judging.ranking_order import RankOrder
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import ROWS_OF_ITEMS, forked_from_polars, in_python
-from retrieval_metrics.inputs.retrieved import Retrieved
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.inputs.single_precision import columns_in_single_precision
+from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.run import RetrievedRun, Run, columns_in_single_precision
 from retrieval_metrics.judging.by_column import judge_by_column
 from retrieval_metrics.judging.by_id import judge_by_id
 from retrieval_metrics.judging.matching.budget import Lengths
@@ -17,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.checks import QueryId
+    from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.judging.ranking_order import RankOrder

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.checks import BoolArray, Cut, FloatArray, IntArray
-    from retrieval_metrics.inputs.pieces import Span
+    from retrieval_metrics.inputs.items import Span
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_rows import Additions, JudgedRanks, Unplaced
     from retrieval_metrics.judging.matching.budget import Budget, Filled, Lengths

@@ -7,9 +7,8 @@ from itertools import islice
 from operator import gt
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from retrieval_metrics.inputs.retrieved import Retrieved
-from retrieval_metrics.inputs.run import Run
-from retrieval_metrics.inputs.single_precision import rounded
+from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.run import Run, rounded
 from retrieval_metrics.judging.matching.matching import as_matching
 
 if TYPE_CHECKING:

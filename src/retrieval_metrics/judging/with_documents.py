@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.inputs.documents import source_texts
-from retrieval_metrics.inputs.pieces import Span
+from retrieval_metrics.inputs.items import Span
 from retrieval_metrics.inputs.questions import Questions
 
 if TYPE_CHECKING:
-    from retrieval_metrics.inputs.item_keys import Key
+    from retrieval_metrics.inputs.items import Key
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.matching import Matching
 

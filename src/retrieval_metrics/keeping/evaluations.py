@@ -10,7 +10,7 @@ from retrieval_metrics.checks import argument, in_python
 from retrieval_metrics.definition.given import GivenMetric, bounds_by_metric, given_metric
 from retrieval_metrics.definition.metric import Metric, parse_computed
 from retrieval_metrics.inputs.entries import of_id
-from retrieval_metrics.inputs.item_keys import key_of
+from retrieval_metrics.inputs.items import key_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.matching.matching import Matching

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.inputs.fingerprints import (
+from retrieval_metrics.inputs.entries import (
     fingerprint,
     judgments_fingerprint,
     question_fingerprint,

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.documents import Sources
 from retrieval_metrics.inputs.entries import judgments_of, of_id, of_judgments, plain
-from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels, judgments_by_query
-from retrieval_metrics.inputs.questions import HISTORY_KEY, Questions
+from retrieval_metrics.inputs.questions import HISTORY_KEY, Provenance, Questions
 from retrieval_metrics.keeping.document import Document, Lines, write_document
 
 if TYPE_CHECKING:

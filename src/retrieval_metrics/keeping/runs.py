@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.inputs.entries import of_id
-from retrieval_metrics.inputs.ranking_entries import error_of, of_error, of_ranking, ranking_of
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.inputs.entries import error_of, of_error, of_id, of_ranking, ranking_of
+from retrieval_metrics.inputs.run import RetrievedRun, Run
 from retrieval_metrics.keeping.document import Lines, Section
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.inputs.shapes import RunMapping
+    from retrieval_metrics.inputs.items import RunMapping
 
 
 def of_run(run: RunMapping | Run, texts: dict[str, int]) -> Section:

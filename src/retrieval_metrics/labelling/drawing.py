@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.inputs.shapes import RunMapping
 
 MOST, OTHERS = "differ most", "others"
 FEWEST, MOST_OF = 8, 2

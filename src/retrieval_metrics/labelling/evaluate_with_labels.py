@@ -14,9 +14,9 @@ from retrieval_metrics.checks import proportion
 from retrieval_metrics.comparing.compare import evaluated_as
 from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics, relevant_from
 from retrieval_metrics.evaluation.evaluate import evaluate
-from retrieval_metrics.inputs.named_runs import named_runs
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
+from retrieval_metrics.inputs.run import named_runs
 from retrieval_metrics.labelling.estimate import Estimate
 from retrieval_metrics.labelling.estimated import EstimatedDifference, EstimatedMean
 from retrieval_metrics.labelling.label import Scale
@@ -28,10 +28,10 @@ from retrieval_metrics.statistics import corrected_mean, spending_levels
 if TYPE_CHECKING:
     from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
     from retrieval_metrics.questions.sample import Sample
     from retrieval_metrics.results.scores import Scores

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from retrieval_metrics.checks import RetrievalWarning, grouped, integer, positive_integer, with_options_of
-from retrieval_metrics.inputs.fingerprints import fingerprint
+from retrieval_metrics.inputs.entries import fingerprint
 from retrieval_metrics.labelling.label import GRADES, RELEVANT_FROM, RUBRIC, Label, Scale
 from retrieval_metrics.labelling.labels import Labels
 from retrieval_metrics.labelling.pooled import with_texts

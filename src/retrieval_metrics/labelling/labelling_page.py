@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import grouped, integer
-from retrieval_metrics.inputs.fingerprints import fingerprint
+from retrieval_metrics.inputs.entries import fingerprint
 from retrieval_metrics.journal import FORMAT, VERSION
 from retrieval_metrics.keeping.document import DIGEST
 from retrieval_metrics.labelling.assigning import shared_out

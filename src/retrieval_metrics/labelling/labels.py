@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import data_frame, grouped
-from retrieval_metrics.inputs.pieces import Piece, Quote
+from retrieval_metrics.inputs.items import Piece, Quote
 from retrieval_metrics.inputs.qrels import GradedByRubric, as_qrels
 from retrieval_metrics.keeping.document import Document, Lines, write_document
 from retrieval_metrics.labelling.label import FIELDS, Grader, Label, Scale, label_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics.checks import DocumentId, QueryId
-    from retrieval_metrics.inputs.shapes import QrelsMapping
+    from retrieval_metrics.inputs.items import QrelsMapping
     from retrieval_metrics.labelling.people_and_model import Kinds
 
     Key = tuple[QueryId, DocumentId]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.checks import RetrievalWarning, positive_integer
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.definition.metric import Metric, as_metric
-from retrieval_metrics.inputs.named_runs import named_runs
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.run import named_runs
 from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.labelling.pool import Pool
 from retrieval_metrics.labelling.pooled import Pooled
@@ -20,8 +20,8 @@ from retrieval_metrics.questions.words.passages import Passages
 from retrieval_metrics.scoring.rules import STANDARD
 
 if TYPE_CHECKING:
+    from retrieval_metrics.inputs.items import QueryTexts, RunMapping
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.inputs.shapes import QueryTexts, RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
 
 

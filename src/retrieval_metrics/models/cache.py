@@ -6,7 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.inputs.fingerprints import fingerprint
+from retrieval_metrics.inputs.entries import fingerprint
 from retrieval_metrics.journal import Journal
 from retrieval_metrics.models.prompt_locks import PromptLocks
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.inputs.hosts import host_of
+from retrieval_metrics.inputs.documents import host_of
 from retrieval_metrics.retrieving.ways import way_for_caller
 
 if TYPE_CHECKING:

@@ -7,11 +7,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.inputs.conversations import texts_in_context
 from retrieval_metrics.inputs.documents import Sources, source_texts
-from retrieval_metrics.inputs.pieces import Span
+from retrieval_metrics.inputs.items import Span
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
-from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.questions import Questions, texts_in_context
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.beginnings import beginning
 from retrieval_metrics.questions.exchange import (

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.files.reading import read_qrels
 from retrieval_metrics.files.text_files import read_queries
 from retrieval_metrics.files.writing import write_qrels
-from retrieval_metrics.inputs.datasets import KEPT_ID
 from retrieval_metrics.inputs.entries import of_id, of_judgments, plain
-from retrieval_metrics.inputs.pieces import Piece, Quote, Text
-from retrieval_metrics.inputs.provenance import ENTRIES, Provenance
+from retrieval_metrics.inputs.items import Piece, Quote, Text
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
-from retrieval_metrics.inputs.questions import HISTORY_KEY
+from retrieval_metrics.inputs.questions import ENTRIES, HISTORY_KEY, KEPT_ID, Provenance
 from retrieval_metrics.journal import save_text
 from retrieval_metrics.keeping.question_sets import kept_beside
 

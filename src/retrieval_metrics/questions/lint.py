@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import proportion
 from retrieval_metrics.definition.metric import Metric
-from retrieval_metrics.inputs.conversations import texts_in_context
-from retrieval_metrics.inputs.named_runs import named_runs
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.questions import texts_in_context
+from retrieval_metrics.inputs.run import named_runs
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.watching import watched
 from retrieval_metrics.questions.linting import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import grouped, id_kind, integer
 from retrieval_metrics.inputs.documents import Sources
-from retrieval_metrics.inputs.pieces import Metadata, Span
+from retrieval_metrics.inputs.items import Metadata, Span
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.question_clusters import Clusters
 from retrieval_metrics.inputs.questions import Questions, QuestionsT

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics.checks import QueryId
+    from retrieval_metrics.inputs.items import Relevant, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
-    from retrieval_metrics.inputs.shapes import Relevant, RunMapping
     from retrieval_metrics.judging.matching.matching import Key, Matching
 
 SHOWN = 60

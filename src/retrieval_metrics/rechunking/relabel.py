@@ -10,9 +10,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from retrieval_metrics.checks import data_frame
-from retrieval_metrics.inputs.locating import locate
-from retrieval_metrics.inputs.pieces import Piece, Span
+from retrieval_metrics.inputs.items import Piece, Span
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.sources import locate
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.judging.matching.places import Locator
 from retrieval_metrics.judging.matching.stretches import merged
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics.checks import DocumentId, QueryId
+    from retrieval_metrics.inputs.items import Judgments, Relevant, Retrieved
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
-    from retrieval_metrics.inputs.retrieved import Retrieved
-    from retrieval_metrics.inputs.shapes import Judgments, Relevant
 
 Fate: TypeAlias = Literal["kept", "moved", "split", "merged", "lost"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.explaining.finding import KINDS
 from retrieval_metrics.explaining.needed import Needed
-from retrieval_metrics.inputs.pieces import Metadata
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.items import Metadata
+from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.reporting.shortened import StoredTexts
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.explaining.finding import Outcome
     from retrieval_metrics.explaining.outcomes import Outcomes
+    from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
-    from retrieval_metrics.inputs.shapes import QueryTexts
     from retrieval_metrics.results.scores import Scores
 
 SHOWN = 10

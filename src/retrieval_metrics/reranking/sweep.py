@@ -12,8 +12,8 @@ import numpy as np
 from retrieval_metrics.checks import RetrievalWarning, positive_integer, require
 from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.evaluation.evaluate import evaluate
+from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.inputs.retrieved import Retrieved
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.ranking_order import ranked
 from retrieval_metrics.presentation import numbers
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.checks import FloatArray, QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
-    from retrieval_metrics.inputs.shapes import RunMapping
 
 LAMBDAS = tuple(step / 10 for step in range(11))
 _RETRIEVED = "as retrieved"

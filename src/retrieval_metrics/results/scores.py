@@ -12,7 +12,7 @@ import numpy as np
 from retrieval_metrics.checks import in_python
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.question_clusters import Clusters, clusters_of
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.matching.budget import Budget
 from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.results.by_metric import ByMetric
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.checks import FloatArray, IntArray, QueryId
     from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.question_clusters import ClustersBy
-    from retrieval_metrics.inputs.shapes import QueryTexts
     from retrieval_metrics.judging.matching.budget import Filled
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.results.record import Column, Origin

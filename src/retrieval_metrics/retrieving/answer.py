@@ -7,15 +7,15 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import id_kind
-from retrieval_metrics.inputs.hosts import host_of
-from retrieval_metrics.inputs.ranking import ITEMS, as_list, keyed, lists_of_ids, refuse_bad_score
-from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.documents import host_of
+from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.run import ITEMS, as_list, keyed, lists_of_ids, refuse_bad_score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.inputs.shapes import Ranking
+    from retrieval_metrics.inputs.items import Ranking
 
 
 def as_ranking(answer: Any, query: QueryId, items: Callable[[Any], Sequence[Retrieved]] | None) -> Ranking:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.inputs.entries import of_id
-from retrieval_metrics.inputs.fingerprints import question_fingerprint
-from retrieval_metrics.inputs.ranking_entries import error_of, ranking_of
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.entries import error_of, of_id, question_fingerprint, ranking_of
+from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.journal import Journal
 
 if TYPE_CHECKING:
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.inputs.shapes import Ranking
+    from retrieval_metrics.inputs.items import Ranking
 
 KIND = "journal of a run"
 

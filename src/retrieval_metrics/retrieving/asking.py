@@ -8,11 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.checks import RetrievalWarning, positive_integer
-from retrieval_metrics.inputs.hosts import host_of
+from retrieval_metrics.inputs.documents import host_of
+from retrieval_metrics.inputs.entries import of_error, of_ranking
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, question_texts
-from retrieval_metrics.inputs.ranking_entries import of_error, of_ranking
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun
+from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.with_documents import with_documents
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.progress import progress
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.inputs.hosts import Host
-    from retrieval_metrics.inputs.retrieved import Retrieved
-    from retrieval_metrics.inputs.shapes import QueryTexts, Ranking, RunMapping
+    from retrieval_metrics.inputs.documents import Host
+    from retrieval_metrics.inputs.items import QueryTexts, Ranking, Retrieved, RunMapping
     from retrieval_metrics.judging.matching.matching import MatchBy
 
 FAILURES_ALIKE = 3

@@ -7,15 +7,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import id_kind, same_kind
-from retrieval_metrics.inputs.item_keys import key_of
-from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.items import Retrieved, key_of
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.ranking_order import BY_ID
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import QueryId
+    from retrieval_metrics.inputs.items import Ranking
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.shapes import Ranking
     from retrieval_metrics.judging.matching.matching import MatchBy
 
 

@@ -11,10 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
+    from retrieval_metrics.inputs.items import QueryTexts, Retrieved, RunMapping
     from retrieval_metrics.inputs.questions import Questions
-    from retrieval_metrics.inputs.retrieved import Retrieved
-    from retrieval_metrics.inputs.retrieved_run import RetrievedRun
-    from retrieval_metrics.inputs.shapes import QueryTexts, RunMapping
+    from retrieval_metrics.inputs.run import RetrievedRun
     from retrieval_metrics.judging.matching.matching import MatchBy
 
 WORKERS = 8

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
-from retrieval_metrics.inputs.host_rows import items_in
+from retrieval_metrics.inputs.documents import items_in
 from retrieval_metrics.trajectories.traces.read import seen_in_trace
 from retrieval_metrics.trajectories.views import KNOWN, CallsView
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from retrieval_metrics.inputs.host_rows import Items
-    from retrieval_metrics.inputs.retrieved_run import Seen
+    from retrieval_metrics.inputs.documents import Items
+    from retrieval_metrics.inputs.run import Seen
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.questions import Provenance, Questions
 from retrieval_metrics.presentation.numbers import count
 from retrieval_metrics.trajectories.trajectory import COUNTED, Trajectory
 from retrieval_metrics.trajectories.views import KNOWN, View

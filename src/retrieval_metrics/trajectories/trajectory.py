@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.inputs.ranking import as_list, refuse_bad_score
-from retrieval_metrics.inputs.retrieved import identity
+from retrieval_metrics.inputs.items import identity
+from retrieval_metrics.inputs.run import as_list, refuse_bad_score
 from retrieval_metrics.judging.ranking_order import BY_ID, ranked
 from retrieval_metrics.presentation.numbers import count
 
 if TYPE_CHECKING:
-    from retrieval_metrics.inputs.shapes import Ranking
+    from retrieval_metrics.inputs.items import Ranking
 
 COUNTED = ("calls", "failed", "retrieved", "distinct")
 """The properties that are no shares."""

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from retrieval_metrics.checks import argument
-from retrieval_metrics.inputs.retrieved import Retrieved, identity
-from retrieval_metrics.inputs.retrieved_run import RetrievedRun, Seen
+from retrieval_metrics.inputs.items import Retrieved, identity
+from retrieval_metrics.inputs.run import RetrievedRun, Seen
 from retrieval_metrics.trajectories.trajectory import Trajectory, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.inputs.shapes import Ranking
+    from retrieval_metrics.inputs.items import Ranking
 
 CallsView: TypeAlias = Literal["interleaved", "union", "first", "last", "context", "cited"]
 """The views of one trajectory, by name."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from retrieval_metrics.checks import BoolArray, IntArray, QueryId
-    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.inputs.items import Retrieved
 
 Unit: TypeAlias = Literal["chars", "tokens", "calls"]
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from retrieval_metrics.checks import ROWS_OF_ITEMS, argument, in_python
-from retrieval_metrics.inputs.pieces import Metadata, Quote, Span, Text
-from retrieval_metrics.inputs.ranking import as_list
-from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.items import Metadata, Quote, Retrieved, Span, Text
+from retrieval_metrics.inputs.run import as_list
 from retrieval_metrics.judging.by_id import NoId, judge_by_id
 from retrieval_metrics.judging.judged_rows import Repeats
 from retrieval_metrics.judging.judged_run import JudgedRun
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.checks import QueryId
+    from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.shapes import RunMapping
     from retrieval_metrics.judging.matching.matching import Matching
 
     ItemsOfQueries = dict[QueryId, Sequence[Retrieved]]

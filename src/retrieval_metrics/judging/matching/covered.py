@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.inputs.pieces import Text
+from retrieval_metrics.inputs.items import Text
 from retrieval_metrics.judging.judged_rows import within
 from retrieval_metrics.judging.matching.alternatives import Atoms, best_choice
 from retrieval_metrics.judging.matching.piece_hits import pieces_of
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from retrieval_metrics.checks import Cut, FloatArray, QueryId
-    from retrieval_metrics.inputs.pieces import Span
+    from retrieval_metrics.inputs.items import Retrieved, Span
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.piece_hits import PieceHits
     from retrieval_metrics.judging.matching.places import Locator
 

@@ -6,14 +6,14 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import id_kind, same_kind
-from retrieval_metrics.inputs.pieces import Metadata
+from retrieval_metrics.inputs.items import Metadata
 from retrieval_metrics.judging.matching.piece_hits import pieces_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from retrieval_metrics.inputs.items import Retrieved
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.matching import Matching
     from retrieval_metrics.judging.matching.piece_hits import PieceHits
 

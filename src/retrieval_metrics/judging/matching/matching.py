@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from retrieval_metrics.checks import positive_integer, proportion
-from retrieval_metrics.inputs.item_keys import key_of
+from retrieval_metrics.inputs.items import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from retrieval_metrics.inputs.item_keys import Key as Key  # noqa: PLC0414  (exported by this form)
+    from retrieval_metrics.inputs.items import Key as Key  # noqa: PLC0414  (exported by this form)
 
     MatchBy: TypeAlias = "str | Key | Matching"
     """What ids of the judgments are compared with, as `match=` takes it everywhere."""

@@ -14,7 +14,7 @@ from retrieval_metrics.judging.matching.normalised import normalised
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.inputs.pieces import Span
+    from retrieval_metrics.inputs.items import Span
     from retrieval_metrics.inputs.sources import SourceText
 
 

@@ -11,7 +11,7 @@ from retrieval_metrics.judging.matching.places import Positions
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import FloatArray, IntArray
-    from retrieval_metrics.inputs.pieces import Span
+    from retrieval_metrics.inputs.items import Span
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.matching.places import Place
 

@@ -12,8 +12,7 @@ from retrieval_metrics.judging.matching.stretches import merged
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.inputs.pieces import Span
-    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.inputs.items import Retrieved, Span
 
     Beside: TypeAlias = "Sequence[tuple[Span, Sequence[str]]]"
     """Spans, each with the normalised quotes that are alternatives to it."""

@@ -6,15 +6,15 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import in_python
-from retrieval_metrics.inputs.pieces import Quote
+from retrieval_metrics.inputs.items import Quote
 from retrieval_metrics.judging.matching.normalised import SearchedText, normalised, spaced, stands_alone
 from retrieval_metrics.judging.matching.piece_hits import pieces_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from retrieval_metrics.inputs.items import Retrieved
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.matching import Matching
     from retrieval_metrics.judging.matching.piece_hits import PieceHits
 

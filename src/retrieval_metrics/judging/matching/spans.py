@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.inputs.pieces import Quote, Span
+from retrieval_metrics.inputs.items import Quote, Span
 from retrieval_metrics.judging.judged_rows import Unplaced
 from retrieval_metrics.judging.matching.newlines import read_across_newlines
 from retrieval_metrics.judging.matching.normalised import normalised
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from retrieval_metrics.checks import QueryId
+    from retrieval_metrics.inputs.items import Retrieved
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.matching import Matching
     from retrieval_metrics.judging.matching.piece_hits import PieceHits
     from retrieval_metrics.judging.matching.places import Locator

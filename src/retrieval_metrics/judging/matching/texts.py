@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from retrieval_metrics.inputs.pieces import Text
+from retrieval_metrics.inputs.items import Text
 from retrieval_metrics.inputs.sources import UNSPACED
 from retrieval_metrics.judging.matching.normalised import spaced, words_with_places
 from retrieval_metrics.judging.matching.piece_hits import pieces_of
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.checks import BoolArray
+    from retrieval_metrics.inputs.items import Retrieved
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.inputs.retrieved import Retrieved
     from retrieval_metrics.judging.matching.matching import Matching
     from retrieval_metrics.judging.matching.piece_hits import PieceHits
 

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics.inputs.conversations import with_what_was_said
-from retrieval_metrics.inputs.fingerprints import question_fingerprint
-from retrieval_metrics.inputs.pieces import Quote
+from retrieval_metrics.inputs.entries import question_fingerprint
+from retrieval_metrics.inputs.items import Quote
+from retrieval_metrics.inputs.questions import with_what_was_said
 from retrieval_metrics.inputs.sources import UNSPACED
 from retrieval_metrics.judging.matching.texts import words
 from retrieval_metrics.questions.words.languages import FUNCTION_WORDS
@@ -16,7 +16,7 @@ from retrieval_metrics.questions.words.languages import FUNCTION_WORDS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from retrieval_metrics.inputs.pieces import Piece, Span
+    from retrieval_metrics.inputs.items import Piece, Span
 
 MOST_WORDS, MOST_LETTERS, DIGITS = 4, 12, 6
 """Words, or letters of a script without spaces, and hexadecimal digits of an id: to read it, and to merge sets that

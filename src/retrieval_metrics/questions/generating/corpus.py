@@ -11,8 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import grouped, positive_integer
-from retrieval_metrics.inputs.pieces import Span
-from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.items import Retrieved, Span
 from retrieval_metrics.judging.matching.normalised import everywhere, normalised, where
 from retrieval_metrics.judging.matching.texts import words
 from retrieval_metrics.questions.words.passages import Passages

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import data_frame
-from retrieval_metrics.inputs.pieces import Quote
+from retrieval_metrics.inputs.items import Quote
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.presentation.beginnings import beginning
 from retrieval_metrics.presentation.printed import Printed

@@ -9,8 +9,8 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.documents import Sources
-from retrieval_metrics.inputs.provenance import Provenance
 from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.inputs.questions import Provenance
 from retrieval_metrics.models.prompter import Failure
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.generating.candidate import Candidate, WantedQuestion

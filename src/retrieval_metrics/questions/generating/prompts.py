@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from string import Template
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.inputs.fingerprints import fingerprint
+from retrieval_metrics.inputs.entries import fingerprint
 from retrieval_metrics.models.enclosed import enclosed
 from retrieval_metrics.questions.generating.kinds import (
     COMPARISON,

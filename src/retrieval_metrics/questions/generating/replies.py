@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.inputs.pieces import Quote
+from retrieval_metrics.inputs.items import Quote
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.judging.matching.normalised import normalised
 from retrieval_metrics.judging.matching.texts import words

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.inputs.shapes import Relevant
+    from retrieval_metrics.inputs.items import Relevant
 
 Severity = Literal["error", "warning", "note"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.inputs.pieces import Quote, Span
+from retrieval_metrics.inputs.items import Quote, Span
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.judging.matching.normalised import normalised, where
 from retrieval_metrics.judging.matching.texts import words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.inputs.pieces import Quote, Span
+from retrieval_metrics.inputs.items import Quote, Span
 from retrieval_metrics.inputs.sources import SourceText
 from retrieval_metrics.judging.matching.newlines import read_across_newlines, same_place
 from retrieval_metrics.judging.matching.normalised import everywhere, normalised

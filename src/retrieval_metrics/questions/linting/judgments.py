@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import argument
-from retrieval_metrics.inputs.pieces import Piece, Quote, Span
+from retrieval_metrics.inputs.items import Piece, Quote, Span
 from retrieval_metrics.questions.linting.findings import Change, LintFinding
 
 if TYPE_CHECKING:

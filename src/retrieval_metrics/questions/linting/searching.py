@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import grouped
-from retrieval_metrics.inputs.pieces import Piece, Quote, Span
-from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.items import Piece, Quote, Retrieved, Span
 from retrieval_metrics.questions.linting.findings import LintFinding
 from retrieval_metrics.questions.words.passages import Passages
 from retrieval_metrics.questions.words.word_index import WordIndex

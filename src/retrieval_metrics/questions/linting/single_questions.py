@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.inputs.pieces import Piece
+from retrieval_metrics.inputs.items import Piece
 from retrieval_metrics.judging.matching.texts import words
 from retrieval_metrics.questions.linting.findings import LintFinding
 from retrieval_metrics.questions.words.languages import COMMON_WORDS, pointing_words, unknown_language

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.inputs.pieces import Quote, Span, Text
+from retrieval_metrics.inputs.items import Quote, Span, Text
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.judging.matching.texts import words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.checks import argument
-from retrieval_metrics.inputs.pieces import Quote, Span
+from retrieval_metrics.inputs.items import Quote, Span
 from retrieval_metrics.judging.matching.matching import Matching
 from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.questions.linting.findings import Change, LintFinding

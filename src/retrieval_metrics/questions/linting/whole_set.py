@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.comparing.plan import plan
-from retrieval_metrics.inputs.pieces import Span
+from retrieval_metrics.inputs.items import Span
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.questions.linting.findings import LintFinding
 from retrieval_metrics.statistics.power import queries_needed

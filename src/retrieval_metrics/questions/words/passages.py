@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.checks import grouped
 from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.inputs.documents import as_items
-from retrieval_metrics.inputs.retrieved import Retrieved
+from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.judging.matching.normalised import normalised, reading
 from retrieval_metrics.judging.matching.texts import runs_of, words
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.checks import in_python
-from retrieval_metrics.inputs.host_rows import items_in
-from retrieval_metrics.inputs.retrieved import Retrieved, identity
+from retrieval_metrics.inputs.documents import items_in
+from retrieval_metrics.inputs.items import Retrieved, identity
 from retrieval_metrics.trajectories.traces.payloads import parsed
 from retrieval_metrics.trajectories.traces.span import (
     MODEL,

@@ -7,13 +7,13 @@ from ast import literal_eval
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.checks import in_python
-from retrieval_metrics.inputs.host_rows import item_of
-from retrieval_metrics.inputs.retrieved import identity
+from retrieval_metrics.inputs.documents import item_of
+from retrieval_metrics.inputs.items import identity
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.inputs.items import Retrieved
 
 QUESTION_UNDER = (
     "query", "query_str", "input", "question", "q", "search_query", "text", "kwargs", "query_bundle",

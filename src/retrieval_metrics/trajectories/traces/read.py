@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.checks import argument, in_python
-from retrieval_metrics.inputs.host_rows import items_in
+from retrieval_metrics.inputs.documents import items_in
 from retrieval_metrics.presentation.numbers import count
 from retrieval_metrics.trajectories.traces.assembling import ReadingRules, Trace
 from retrieval_metrics.trajectories.traces.forms import spans_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.checks import DocumentId
-    from retrieval_metrics.inputs.retrieved_run import Seen
+    from retrieval_metrics.inputs.run import Seen
     from retrieval_metrics.trajectories.trajectory import Trajectory
     from retrieval_metrics.trajectories.views import CallsView
 

@@ -21,7 +21,7 @@ from retrieval_metrics.trajectories.traces.payloads import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.inputs.retrieved import Retrieved
+    from retrieval_metrics.inputs.items import Retrieved
 
 SPAN_KINDS = RETRIEVER, RERANKER, TOOL, MODEL, OTHER = "retriever", "reranker", "tool", "model", "other"
 UNSAID = ""
