@@ -14,11 +14,11 @@ from retrieval_metrics.evaluation.evaluate import evaluate as evaluate
 from retrieval_metrics.evaluation.evaluate_ranking import evaluate_ranking as evaluate_ranking
 from retrieval_metrics.evaluation.evaluation import Evaluation as Evaluation
 from retrieval_metrics.evaluation.merge import merge as merge
-from retrieval_metrics.files.limits import Limits as Limits
+from retrieval_metrics.files.opening import Limits as Limits
 from retrieval_metrics.files.reading import read_qrels as read_qrels
 from retrieval_metrics.files.reading import read_run as read_run
-from retrieval_metrics.files.text_files import read_corpus as read_corpus
-from retrieval_metrics.files.text_files import read_queries as read_queries
+from retrieval_metrics.files.texts import read_corpus as read_corpus
+from retrieval_metrics.files.texts import read_queries as read_queries
 from retrieval_metrics.files.writing import write_qrels as write_qrels
 from retrieval_metrics.files.writing import write_run as write_run
 from retrieval_metrics.fusing.fuse import fuse as fuse

@@ -19,7 +19,7 @@ from backports import zstd
 
 import retrieval_metrics as rm
 from retrieval_metrics.command_line.main import main
-from retrieval_metrics.files.limits import Limits
+from retrieval_metrics.files.opening import Limits
 
 TREC = "".join(f"q{number // 50} Q0 d{number} 1 {-number} t\n" for number in range(20_000))  # many pipe buffers
 CSV = "query,document,score\n" + "".join(f"q{number // 50},d{number},{-number}\n" for number in range(20_000))

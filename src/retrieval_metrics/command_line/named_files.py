@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import retrieval_metrics as rm
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.command_line.reading_options import qrels_at, questions_at, run_at
-from retrieval_metrics.files.compressed import COMPRESSIONS
-from retrieval_metrics.files.opening import STANDARD_INPUT, opened
+from retrieval_metrics.files.opening import COMPRESSIONS, STANDARD_INPUT, opened
 from retrieval_metrics.files.trec import RUN
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.trajectories.views import first_of

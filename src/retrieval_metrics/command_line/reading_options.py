@@ -13,8 +13,8 @@ from retrieval_metrics.checks import spelled_by
 from retrieval_metrics.command_line.completion import offer
 from retrieval_metrics.command_line.options import Options
 from retrieval_metrics.command_line.values import READING, assignments, memory_size
-from retrieval_metrics.files.folders import texts_at
 from retrieval_metrics.files.formats import FORMATS
+from retrieval_metrics.files.texts import texts_at
 from retrieval_metrics.inputs.columns import ALLOWED, OF_A_RUN, OF_JUDGMENTS
 from retrieval_metrics.inputs.run import StreamedRun
 from retrieval_metrics.keeping.document import is_saved

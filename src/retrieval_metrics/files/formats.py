@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.checks import argument
-from retrieval_metrics.files.compressed import COMPRESSIONS
 from retrieval_metrics.files.encodings import refuse_binary, refuse_marks
+from retrieval_metrics.files.opening import COMPRESSIONS
 from retrieval_metrics.inputs.columns import DOCUMENT, QUERY
 
 if TYPE_CHECKING:

@@ -1,28 +1,226 @@
-"""Open a source once and read it from the start: a path, a pipe, standard input or a file object, compressed or not."""
+"""Open a source once and read it from the start: a path, a pipe or a file object, compressed or not, within limits."""
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
 import os
+import signal
 import stat
 import sys
+import zipfile
+import zlib
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from tempfile import SpooledTemporaryFile
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.checks import argument
-from retrieval_metrics.files.compressed import COMPRESSIONS, member_of
-from retrieval_metrics.files.encodings import BYTE_ORDER_MARK, refuse_binary, refuse_marks, refuse_other_encoding
-from retrieval_metrics.files.limits import Limits
-from retrieval_metrics.files.quoting import refuse_carriage_returns
-from retrieval_metrics.files.rereading import Kept, let_ctrl_c_interrupt
+from retrieval_metrics.checks import argument, positive_integer, positive_number, require
+from retrieval_metrics.files.encodings import (
+    BYTE_ORDER_MARK,
+    refuse_binary,
+    refuse_carriage_returns,
+    refuse_marks,
+    refuse_other_encoding,
+)
+from retrieval_metrics.journal import saving
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
     from os import PathLike
 
     Source = str | PathLike[str] | IO[bytes] | IO[str]
+
+
+# Streams that can be read once, made readable again.
+
+KEPT_IN_MEMORY = 64 << 20
+"""Bytes of a pipe that are kept in memory to be read again; more are kept in an unnamed temporary file."""
+PIECE_REREADING = 1 << 20
+"""Bytes read at once to find the end."""
+
+
+def let_ctrl_c_interrupt() -> None:
+    """Undo what polars does to Ctrl-C, which would not interrupt waiting for a pipe."""
+    if hasattr(signal, "siginterrupt"):  # not on Windows
+        signal.siginterrupt(signal.SIGINT, True)  # noqa: FBT003  (that is its signature)
+
+
+class Kept(io.RawIOBase):
+    """Makes a stream that can be read once readable again, by keeping what was read."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._kept = SpooledTemporaryFile(max_size=KEPT_IN_MEMORY)  # noqa: SIM115  (closed with this stream)
+        self._at = self._size = 0
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        """Move to a place; from the end means that everything is read first."""
+        if whence == io.SEEK_END:
+            self._at = self._size
+            while self.read(PIECE_REREADING):
+                """Everything is kept, so that its end is known."""
+            offset += self._size
+        elif whence == io.SEEK_CUR:
+            offset += self._at
+        self._at = offset
+        return self._at
+
+    def tell(self) -> int:
+        """Return the place."""
+        return self._at
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read what was kept, and at once more of the stream: a first look sees as much as it asks for."""
+        part = b""
+        if self._at < self._size:
+            self._kept.seek(self._at)
+            part = self._kept.read(min(len(buffer), self._size - self._at))
+        if len(part) < len(buffer):
+            let_ctrl_c_interrupt()
+            more = self._stream.read(len(buffer) - len(part)) or b""
+            self._kept.seek(self._size)
+            self._kept.write(more)
+            self._size += len(more)
+            part += more
+        buffer[: len(part)] = part
+        self._at += len(part)
+        return len(part)
+
+    def close(self) -> None:
+        """Forget what was kept; the stream stays open."""
+        self._kept.close()
+        super().close()
+
+
+# The ways in which files are compressed: what each begins with, how it is read and how it is written.
+
+ZSTD_PACKAGE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+SHOWN = 3
+"""The number of files of an archive that a message names."""
+ENCRYPTED = 1
+"""The bit of `ZipInfo.flag_bits` that says so."""
+
+
+class Compression(NamedTuple):
+    """A way to compress a file.
+
+    Attributes:
+        magic: What such a file begins with.
+        reading: Returns the text of an open file, whose name messages need.
+        writing: Returns a file for the text, to be written to an open file, whose path shows the name of the text.
+        damaged: Returns what reading raises if the file is damaged or cut short.
+    """
+
+    magic: bytes
+    reading: Callable[[Any, str], Any]
+    writing: Callable[[Any, Path], AbstractContextManager[Any]]
+    damaged: Callable[[], tuple[type[Exception], ...]]
+
+
+def member_of(file: Any, name: str) -> zipfile.ZipInfo:
+    """Return the one file of a zip archive, without what macOS adds.
+
+    Raises:
+        ValueError: If the archive is damaged, or holds no file, several, or one that needs a password.
+    """
+    try:
+        held = zipfile.ZipFile(file).infolist()
+    except (zipfile.BadZipFile, ValueError) as error:
+        raise ValueError(f"{name} is damaged or cut short: it cannot be read as a zip archive ({error})") from error
+    files = [one for one in held if not one.is_dir() and not one.filename.startswith("__MACOSX/")]
+    if len(files) != 1:
+        names = ", ".join(one.filename for one in files[:SHOWN]) + ", ..." * (len(files) > SHOWN)
+        said = f"{len(files)} files, {names}" if files else "no file"
+        raise ValueError(
+            f"{name} is a zip archive with {said}, and is read if it holds exactly one; unpack it: unzip FILE"
+        )
+    if files[0].flag_bits & ENCRYPTED:
+        raise ValueError(f"{name} needs a password; unpack it: unzip FILE")
+    return files[0]
+
+
+def _open_member(file: Any, name: str) -> IO[bytes]:
+    member = member_of(file, name)
+    try:
+        return zipfile.ZipFile(file).open(member)
+    except NotImplementedError as error:  # a compression that Python does not know
+        raise ValueError(f"{name} cannot be unpacked ({error}); unpack it: unzip FILE") from error
+
+
+@contextmanager
+def _new_member(file: Any, path: Path) -> Iterator[Any]:
+    # `ZipInfo` has a fixed time, so that equal data give equal files.
+    member = zipfile.ZipInfo(path.stem)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    with zipfile.ZipFile(file, "w") as archive, archive.open(member, "w", force_zip64=True) as text:
+        yield text
+
+
+def _zstd() -> Any:
+    return require(ZSTD_PACKAGE, "a .zst file")
+
+
+def _new_zstd(file: Any, _: Path) -> Any:
+    zstd = _zstd()
+    return zstd.ZstdFile(file, "w", options={zstd.CompressionParameter.checksum_flag: 1})
+
+
+COMPRESSIONS: Mapping[str, Compression] = {
+    ".bz2": Compression(
+        b"BZh",
+        lambda file, _: bz2.BZ2File(file),
+        lambda file, _: bz2.BZ2File(file, "w"),
+        lambda: (EOFError, OSError),
+    ),
+    ".gz": Compression(
+        b"\x1f\x8b",
+        lambda file, _: gzip.GzipFile(fileobj=file),
+        # Without name and time, so that equal data give equal files.
+        lambda file, _: gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0),
+        lambda: (EOFError, zlib.error, gzip.BadGzipFile),
+    ),
+    ".xz": Compression(
+        b"\xfd7zXZ\x00",
+        lambda file, _: lzma.LZMAFile(file),  # noqa: SIM115  (closed with the source)
+        lambda file, _: lzma.LZMAFile(file, "w"),  # noqa: SIM115  (closed by `saving_compressed`)
+        lambda: (EOFError, lzma.LZMAError),
+    ),
+    ".zip": Compression(b"PK\x03\x04", _open_member, _new_member, lambda: (EOFError, zlib.error, zipfile.BadZipFile)),
+    ".zst": Compression(
+        b"\x28\xb5\x2f\xfd",
+        lambda file, _: _zstd().ZstdFile(file),
+        _new_zstd,
+        lambda: (EOFError, _zstd().ZstdError),
+    ),
+}
+"""Every compression, by the extension of its files."""
+
+
+@contextmanager
+def saving_compressed(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
+    """Yield a file that is saved once it is complete, compressed if its extension says so."""
+    compression = COMPRESSIONS.get(Path(path).suffix)
+    with saving(path) as file:
+        if compression is None:
+            yield file
+        else:
+            with compression.writing(file, Path(path)) as text:
+                yield text
+
 
 STANDARD_INPUT = "-"
 LONGEST = max(len(one.magic) for one in COMPRESSIONS.values())
@@ -249,3 +447,30 @@ class _Watched:
         self._size += len(part)
         self._reader.refuse_growth(self._size)
         return part
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits beyond which a file is refused, so that hostile or broken files are rejected early.
+
+    Attributes:
+        compression: How many times larger than the compressed file its text may be. Runs and judgments reach 5 to 30
+            times, a file made to fill the memory 1,000 times. The first 64 MB of text are always read. `math.inf`
+            turns the limit off.
+        line: The largest number of bytes in a line; 64 MB hold a ranking of a million scored documents.
+
+    Raises:
+        TypeError: If `line` is not an integer.
+        ValueError: If one of them is not positive.
+
+    Example:
+        >>> Limits(compression=1000).line
+        67108864
+    """
+
+    compression: float = 200.0
+    line: int = 64 << 20
+
+    def __post_init__(self) -> None:
+        positive_number(self.compression, "the limit of compression")
+        positive_integer(self.line, "the limit of a line")

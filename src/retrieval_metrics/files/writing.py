@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.checks import argument, require
-from retrieval_metrics.files.compressed import saving_compressed
 from retrieval_metrics.files.formats import FORMATS, format_by_name, known_format
-from retrieval_metrics.files.json_tables import table_of_entries
-from retrieval_metrics.files.rankings import items_of, run_of_mapping
-from retrieval_metrics.files.rows import ONLY_JSON, judgment_frame, require_text, require_words, table_frame, trec_frame
+from retrieval_metrics.files.opening import saving_compressed
+from retrieval_metrics.files.reading import items_of, run_of_mapping
+from retrieval_metrics.files.rows import (
+    ONLY_JSON,
+    judgment_frame,
+    require_text,
+    require_words,
+    table_frame,
+    table_of_entries,
+    trec_frame,
+)
 from retrieval_metrics.inputs.entries import of_item, of_judgments
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run

@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any
 from numpy import __version__ as numpy_version
 
 from retrieval_metrics.checks import in_python
-from retrieval_metrics.files.compressed import saving_compressed
-from retrieval_metrics.files.limits import Limits
-from retrieval_metrics.files.opening import opened
+from retrieval_metrics.files.opening import Limits, opened, saving_compressed
 from retrieval_metrics.inputs.entries import plain
 from retrieval_metrics.journal import FORMAT, VERSION, journal_kind, refuse_newer
 from retrieval_metrics.version import __version__

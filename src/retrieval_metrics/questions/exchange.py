@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.files.reading import read_qrels
-from retrieval_metrics.files.text_files import read_queries
+from retrieval_metrics.files.texts import read_queries
 from retrieval_metrics.files.writing import write_qrels
 from retrieval_metrics.inputs.entries import of_id, of_judgments, plain
 from retrieval_metrics.inputs.items import Piece, Quote, Text

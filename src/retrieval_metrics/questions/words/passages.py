@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import grouped
-from retrieval_metrics.files.folders import texts_at
+from retrieval_metrics.files.texts import texts_at
 from retrieval_metrics.inputs.documents import as_items
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.judging.matching.normalised import normalised, reading

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import require
 from retrieval_metrics.files.encodings import at_line
-from retrieval_metrics.files.json_files import numbered_lines
 from retrieval_metrics.files.opening import opened
+from retrieval_metrics.files.rows import numbered_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,21 +1,24 @@
-"""The texts of queries and documents: BEIR's JSONL, and tables of id and text."""
+"""The texts of queries and documents, in files and in folders."""
 
 from __future__ import annotations
 
+import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics.files.encodings import at_line
-from retrieval_metrics.files.errors import errors_of
+from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.files.encodings import at_line, errors_of
 from retrieval_metrics.files.formats import format_by_name
-from retrieval_metrics.files.json_files import numbered_lines, objects, whole
-from retrieval_metrics.files.named_columns import read_table
 from retrieval_metrics.files.opening import opened
+from retrieval_metrics.files.rows import numbered_lines, objects, read_table, whole
+from retrieval_metrics.presentation.numbers import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from os import PathLike
 
-    from retrieval_metrics.files.limits import Limits
-    from retrieval_metrics.files.opening import Reader, Source
+    from retrieval_metrics.files.opening import Limits, Reader, Source
+
 
 IDS = ("_id", "id", "query_id", "query-id", "qid", "doc_id", "docid", "docno", "corpus-id", "corpus_id")
 TEXTS = ("text", "query", "question", "contents", "body")
@@ -121,3 +124,62 @@ def _one_of(names: Sequence[str], row: dict[str, Any], where: str) -> str:
         said = f"both {present[0]!r} and {present[1]!r}" if present else f"none of {', '.join(names)}"
         raise ValueError(f"{where}: there is {said}")
     return present[0]
+
+
+# The texts of a folder of files, or of one file that holds a corpus.
+
+TEXT_FILES = frozenset({".adoc", ".markdown", ".md", ".mdx", ".org", ".rst", ".text", ".tex", ".txt"})
+"""The extensions of files that are read as text."""
+
+
+def texts_at(path: str | PathLike[str], limits: Limits | None = None) -> dict[str, str]:
+    """Return the texts of a folder of text files by path, or those of a file that `read_corpus` reads by id.
+
+    Raises:
+        ValueError: If it holds no text, or something else than texts.
+        OSError: If it cannot be read.
+
+    Warns:
+        RetrievalWarning: If the folder has files that are not read.
+    """
+    place = Path(path)
+    return read_folder(place) if place.is_dir() else read_corpus(place, limits=limits)
+
+
+def read_folder(folder: Path) -> dict[str, str]:
+    """Return the text of each text file in a folder and its subfolders, by path within the folder.
+
+    Hidden files and folders are left out.
+
+    Raises:
+        ValueError: If there is no text file, or one is not UTF-8.
+        OSError: If a file cannot be read.
+
+    Warns:
+        RetrievalWarning: If there are other files, which are not read.
+    """
+    texts: dict[str, str] = {}
+    others = []
+    for path in sorted(folder.rglob("*")):
+        within = path.relative_to(folder)
+        if any(part.startswith(".") for part in within.parts) or not path.is_file():
+            continue
+        if path.suffix.lower() not in TEXT_FILES:
+            others.append(within.as_posix())
+            continue
+        try:
+            texts[within.as_posix()] = path.read_bytes().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path} is not UTF-8: {error}; convert it, or give the texts by id") from error
+    known = ", ".join(sorted(TEXT_FILES))
+    if not texts:
+        said = f"; it has {count(len(others), 'other')}, such as {others[0]}" if others else ""
+        raise ValueError(f"{folder} has no text file ({known}){said}")
+    if others:
+        warnings.warn(
+            f"{folder}: {count(len(others), 'file')} not read, because the extension is not one of {known}: "
+            f"{', '.join(others[:3])}{' ...' if len(others) > 3 else ''}",  # noqa: PLR2004  (so many are named)
+            RetrievalWarning,
+            stacklevel=4,
+        )
+    return texts
