@@ -33,8 +33,8 @@ from retrieval_metrics.inputs.questions import Provenance as Provenance
 from retrieval_metrics.inputs.run import RetrievedRun as RetrievedRun
 from retrieval_metrics.inputs.run import Run as Run
 from retrieval_metrics.inputs.sources import locate as locate
-from retrieval_metrics.judging.matching.budget import Budget as Budget
-from retrieval_metrics.judging.matching.matching import Matching as Matching
+from retrieval_metrics.judging.budget import Budget as Budget
+from retrieval_metrics.judging.ranking_order import Matching as Matching
 from retrieval_metrics.labelling.evaluate_with_labels import evaluate_with_labels as evaluate_with_labels
 from retrieval_metrics.labelling.label import Label as Label
 from retrieval_metrics.labelling.labels import Labels as Labels

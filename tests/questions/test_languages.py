@@ -3,7 +3,7 @@
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.judging.pieces_met import words
 from retrieval_metrics.questions.words.languages import language_of, unknown_language
 
 POINTING = {

@@ -1,6 +1,6 @@
 """For integrations that keep evaluations in files and test new ones against them."""
 
-from retrieval_metrics.judging.with_documents import with_documents
+from retrieval_metrics.judging.judge import with_documents
 from retrieval_metrics.keeping.identity import questions_fingerprint
 
 __all__ = [

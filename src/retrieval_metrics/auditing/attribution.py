@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.judging.ranking_order import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
 
 FIELDS = ("repeats", "ties", "scores", "groups", "negative", "grades", "missing", "empty", "no_relevant")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.judging.ranking_order import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
 
 

@@ -16,7 +16,7 @@ from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.evaluation.first_answer import first_answer_check
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
-from retrieval_metrics.judging.with_documents import with_documents
+from retrieval_metrics.judging.judge import with_documents
 from retrieval_metrics.retrieving.asking import Asking, ask_all
 from retrieval_metrics.retrieving.event_loop import run_until_complete
 from retrieval_metrics.retrieving.retrieve import WORKERS
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.comparing.comparison import Comparison
     from retrieval_metrics.inputs.run import RetrievedRun
-    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.judging.ranking_order import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.checks import in_python, positive_integer
 from retrieval_metrics.definition.spelling import canonical_name, read_name
 from retrieval_metrics.definition.table import DEFINITIONS, NAME_OF
-from retrieval_metrics.judging.matching.budget import Budget
+from retrieval_metrics.judging.budget import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics.definition.definition import choice
-from retrieval_metrics.judging.judged_rows import is_relevant, ordinals, within
+from retrieval_metrics.judging.judged_run import is_relevant, ordinals, within
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import Cut, FloatArray, IntArray

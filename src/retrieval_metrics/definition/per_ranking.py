@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.definition.largest_grade import largest_grade
-from retrieval_metrics.judging.judged_rows import within
+from retrieval_metrics.judging.judged_run import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable

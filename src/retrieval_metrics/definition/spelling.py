@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_metrics.definition.table import DEFINITIONS, NAME_OF
-from retrieval_metrics.judging.matching.budget import Budget
+from retrieval_metrics.judging.budget import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Collection

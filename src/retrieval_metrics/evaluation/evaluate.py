@@ -12,7 +12,7 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.by_id import common_queries
-from retrieval_metrics.judging.with_documents import with_documents
+from retrieval_metrics.judging.judge import with_documents
 from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.judging.ranking_order import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
 
 

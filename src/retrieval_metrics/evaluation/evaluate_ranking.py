@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.items import Judgments, Ranking
-    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.judging.ranking_order import Key, Matching
 
 _QUERY = "the query"
 """The name of the query in messages."""

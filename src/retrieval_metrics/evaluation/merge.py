@@ -11,7 +11,7 @@ import numpy as np
 from retrieval_metrics.checks import id_kind
 from retrieval_metrics.evaluation.evaluation import TOTALS_HOLD_NO_CLUSTERS, Evaluation
 from retrieval_metrics.inputs.question_clusters import Clusters
-from retrieval_metrics.judging.matching.budget import Filled
+from retrieval_metrics.judging.budget import Filled
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.totals import Totals
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.checks import FloatArray, QueryId
     from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.judging.matching.budget import Budget
+    from retrieval_metrics.judging.budget import Budget
     from retrieval_metrics.results.record import Column
 
 

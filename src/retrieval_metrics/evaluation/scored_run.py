@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.judging.ranking_order import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
 
 

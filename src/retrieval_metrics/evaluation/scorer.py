@@ -14,8 +14,8 @@ from retrieval_metrics.evaluation.suspicious import hidden_calls, warn_of_unplac
 from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.run import RetrievedRun, Seen
-from retrieval_metrics.judging.matching.matching import as_matching
-from retrieval_metrics.judging.with_documents import judged_sources, with_documents
+from retrieval_metrics.judging.judge import judged_sources, with_documents
+from retrieval_metrics.judging.ranking_order import as_matching
 from retrieval_metrics.results.query_scores import query_scores
 from retrieval_metrics.scoring.rules import as_rules
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Ranking, Retrieved, RunMapping
     from retrieval_metrics.inputs.question_clusters import ClustersBy
-    from retrieval_metrics.judging.matching.matching import Key, MatchBy, Matching
+    from retrieval_metrics.judging.ranking_order import Key, MatchBy, Matching
     from retrieval_metrics.results.query_scores import QueryScore
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.checks import QueryId
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.judging.matching.places import Doubt
+    from retrieval_metrics.judging.places import Doubt
     from retrieval_metrics.results.scores import Scores
 
 _DOUBTS: Mapping[Doubt, str] = {

@@ -10,16 +10,16 @@ from retrieval_metrics.explaining.granularity import Names
 from retrieval_metrics.explaining.outcomes import CODE, Cutoffs, Outcomes
 from retrieval_metrics.inputs.items import Piece
 from retrieval_metrics.inputs.run import RetrievedRun
-from retrieval_metrics.judging.judged_rows import count_above, is_relevant, ordinals
-from retrieval_metrics.judging.matching.budget import no_lengths
+from retrieval_metrics.judging.budget import no_lengths
+from retrieval_metrics.judging.judged_run import count_above, is_relevant, ordinals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from retrieval_metrics.checks import BoolArray, DocumentId, IntArray
     from retrieval_metrics.explaining.outcomes import Question
+    from retrieval_metrics.judging.budget import Budget
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.judging.matching.budget import Budget
     from retrieval_metrics.judging.ranking_order import Rankings
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.inputs.items import Metadata, Quote, Span, Text
-from retrieval_metrics.judging.matching.normalised import where
-from retrieval_metrics.judging.matching.places import Locator, Place
-from retrieval_metrics.judging.matching.stretches import shared as common_stretches
-from retrieval_metrics.judging.matching.texts import shared
+from retrieval_metrics.judging.normalised import where
+from retrieval_metrics.judging.pieces_met import shared_words as shared
+from retrieval_metrics.judging.places import Locator, Place
+from retrieval_metrics.judging.places import shared as common_stretches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.inputs.items import Relevant, Retrieved
-    from retrieval_metrics.judging.matching.matching import Matching
+    from retrieval_metrics.judging.ranking_order import Matching
 
 
 class Needed:

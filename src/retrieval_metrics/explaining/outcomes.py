@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.explaining.finding import FAILURES, KINDS
-from retrieval_metrics.judging.matching.budget import Budget
+from retrieval_metrics.judging.budget import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable

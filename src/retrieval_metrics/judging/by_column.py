@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retrieval_metrics.checks import same_kind
-from retrieval_metrics.judging.judged_rows import Items, Repeats
-from retrieval_metrics.judging.judged_run import JudgedRun
+from retrieval_metrics.judging.judged_run import Items, JudgedRun, Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

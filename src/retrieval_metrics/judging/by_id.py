@@ -19,8 +19,7 @@ import numpy as np
 from retrieval_metrics.checks import id_kind, judgments_first, same_kind
 from retrieval_metrics.inputs.columns import reads_a_file, refuse_frame
 from retrieval_metrics.inputs.run import RetrievedRun, as_list, in_single_precision, may_gain_a_tie, refuse_bad_score
-from retrieval_metrics.judging.judged_rows import Items, Repeats
-from retrieval_metrics.judging.judged_run import JudgedRun
+from retrieval_metrics.judging.judged_run import Items, JudgedRun, Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.checks import DocumentId, QueryId
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.judging.matching.budget import Lengths
+    from retrieval_metrics.judging.budget import Lengths
     from retrieval_metrics.judging.ranking_order import RankOrder
 
 EXACT = 2.0**53

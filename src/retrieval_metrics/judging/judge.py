@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from reprlib import repr as shortened
+from typing import TYPE_CHECKING, Any, Protocol
 
-from retrieval_metrics.checks import ROWS_OF_ITEMS, forked_from_polars, in_python
-from retrieval_metrics.inputs.items import Retrieved
-from retrieval_metrics.inputs.run import RetrievedRun, Run, columns_in_single_precision
+import numpy as np
+
+from retrieval_metrics.checks import ROWS_OF_ITEMS, RetrievalWarning, argument, forked_from_polars, in_python
+from retrieval_metrics.inputs.documents import source_texts
+from retrieval_metrics.inputs.items import Metadata, Quote, Retrieved, Span, Text
+from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.run import RetrievedRun, Run, as_list, columns_in_single_precision
+from retrieval_metrics.judging.budget import Lengths
 from retrieval_metrics.judging.by_column import judge_by_column
-from retrieval_metrics.judging.by_id import judge_by_id
-from retrieval_metrics.judging.matching.budget import Lengths
+from retrieval_metrics.judging.by_id import NoId, judge_by_id
+from retrieval_metrics.judging.judged_run import JudgedRun, Repeats
+from retrieval_metrics.judging.pieces_met import CoveredCharacters, IdRule, MetadataRule, QuoteRule, SpanRule, TextRule
+from retrieval_metrics.judging.places import Locator, PieceHits
+from retrieval_metrics.judging.ranking_order import AS_GIVEN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from retrieval_metrics.checks import QueryId
+    from retrieval_metrics.inputs.items import Key as Key_items
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.judging.matching.matching import Key, Matching
-    from retrieval_metrics.judging.ranking_order import RankOrder
+    from retrieval_metrics.judging.ranking_order import Key, Matching, RankOrder
+
+    ItemsOfQueries = dict[QueryId, Sequence[Retrieved]]
 
 
 def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, order: RankOrder) -> JudgedRun:
@@ -51,8 +64,7 @@ def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, orde
         lengths = Lengths(qrels.queries, {}, None, calls) if calls or first is None else None
         return judge_by_id(qrels, run, order, lengths)
     # Imported here because evaluating ids never needs it.
-    from retrieval_metrics.judging.matching.by_piece import judge_items  # noqa: PLC0415
-    from retrieval_metrics.judging.matching.matching import as_matching  # noqa: PLC0415
+    from retrieval_metrics.judging.ranking_order import as_matching  # noqa: PLC0415
 
     return judge_items(qrels, run, as_matching(match), calls_of(run))
 
@@ -70,3 +82,196 @@ def _first_ranking(run: RunMapping) -> Any:
 def _holds_items(ranking: Any) -> bool:
     """Return whether a ranking holds items rather than ids."""
     return isinstance(ranking, (list, tuple)) and isinstance(ranking[0], Retrieved)
+
+
+# Join judgments and rankings of items that carry texts, positions and metadata.
+
+
+class Rule(Protocol):
+    """Decides which items satisfy one kind of piece."""
+
+    def find(self, query: int, ranking: Sequence[tuple[int, Retrieved]], hits: PieceHits) -> None:
+        """Look for the pieces of a query in its ranking: the items with their ranks, each id once."""
+
+
+def judge_items(qrels: Qrels, run: RunMapping, matching: Matching, calls: Mapping[QueryId, Sequence[int]]) -> JudgedRun:
+    """Find what satisfies the judgments of every query in its ranking.
+
+    Args:
+        qrels: The judgments.
+        run: Per query a list of `Retrieved`, best first. Queries without judgments are ignored.
+        matching: What is compared with what, and how strictly.
+        calls: The number of the call that found each item, for the searches of an agent.
+
+    Raises:
+        TypeError: If a ranking holds anything else, or the ids of the run and the judgments are of different types.
+        ValueError: If no item has the value to match by, or a quote is too short.
+    """
+    rankings = _read(qrels, run)
+    keys = _keys(rankings, matching, needed=qrels.document_kind is not None or not qrels.has_pieces)
+    if matching.collapse:
+        calls = {query: _firsts(keys[query], found) for query, found in calls.items() if query in keys}
+        rankings = {query: _firsts(keys[query], items) for query, items in rankings.items()}
+        keys = {query: list(dict.fromkeys(each)) for query, each in keys.items()}
+    lengths = Lengths(qrels.queries, rankings, matching.tokens, calls)
+    if not qrels.has_pieces:
+        return judge_by_id(qrels, keys, AS_GIVEN, lengths)  # items are listed in rank order
+    return _judge_pieces(qrels, rankings, matching, lengths)
+
+
+def _read(qrels: Qrels, run: RunMapping) -> ItemsOfQueries:
+    rankings: ItemsOfQueries = {}
+    given: Mapping[Any, Any] = run
+    for query in qrels.queries:
+        if query not in given:
+            continue
+        ranking = given[query]
+        if isinstance(ranking, Mapping):
+            if ranking:
+                raise TypeError(
+                    f"the ranking of query {query!r} maps ids to scores, but the judgments or {argument('match')} need "
+                    "more than ids; "
+                    + in_python("pass a list of Retrieved(id, text=..., source=...), best first", ROWS_OF_ITEMS)
+                )
+            ranking = []
+        items = as_list(ranking, query)
+        for item in items:
+            if not isinstance(item, Retrieved):
+                raise TypeError(
+                    f"the ranking of query {query!r} holds {shortened(item)}, but the judgments, {argument('match')} "
+                    "or the other rankings need more than ids; "
+                    + in_python("pass Retrieved(id, text=..., source=...) for every item", ROWS_OF_ITEMS)
+                )
+        rankings[query] = items
+    return rankings
+
+
+def _keys(rankings: ItemsOfQueries, matching: Matching, *, needed: bool) -> dict[Any, list[Any]]:
+    """Return the id of every item under the matching; an item without one gets an id that equals nothing."""
+    if not (needed or matching.collapse):
+        return {}
+    key = matching.key
+    keys: dict[Any, list[Any]] = {
+        query: [NoId() if (found := key(item)) is None else found for item in items]
+        for query, items in rankings.items()
+    }
+    without = [query for query, found in keys.items() if any(isinstance(one, NoId) for one in found)]
+    if without and matching.by == "id":
+        raise ValueError(
+            f"an item in the ranking of query {without[0]!r} has no id; match by 'source' or "
+            f"'metadata:<name>'{in_python(' or a callable')}, or judge by Quote, Text or Span"
+        )
+    if without and all(isinstance(one, NoId) for found in keys.values() for one in found):
+        first = next(item for items in rankings.values() for item in items)
+        raise ValueError(
+            f"no retrieved item has a value for {argument('match', str(matching))}; the first is {first!r}"
+        )
+    return keys
+
+
+def _firsts(keys: Sequence[Any], values: Sequence[Any]) -> list[Any]:
+    """Return the value at the first rank of each id."""
+    first = dict(zip(reversed(keys), reversed(values), strict=True))
+    return [first[key] for key in dict.fromkeys(keys)]
+
+
+def _judge_pieces(qrels: Qrels, rankings: ItemsOfQueries, matching: Matching, lengths: Lengths) -> JudgedRun:
+    hits, locator = PieceHits(qrels), Locator(matching.sources)
+    kinds = set(map(type, qrels.documents))
+    named = {item.source for items in rankings.values() for item in items} if Span in kinds else set()
+    spans = SpanRule(qrels, matching, hits, locator, named)
+    rules: list[Rule] = [spans] if Span in kinds else []
+    if Quote in kinds:
+        rules.append(QuoteRule(qrels, matching))
+    if Text in kinds:
+        rules.append(TextRule(qrels, matching, hits))
+    if Metadata in kinds:
+        rules.append(MetadataRule(qrels))
+    if qrels.document_kind is not None:
+        rules.append(IdRule(qrels, matching))
+    n_retrieved = np.zeros(len(qrels), dtype=np.int64)
+    repeated: list[tuple[int, int, int]] = []
+    for index, query in enumerate(qrels.queries):
+        items = rankings.get(query, ())
+        distinct = _distinct(items)
+        n_retrieved[index] = len(items)
+        first = {rank for rank, _ in distinct}
+        repeated.extend((index, rank, -1) for rank in range(1, len(items) + 1) if rank not in first)
+        for rule in rules:
+            rule.find(index, distinct, hits)
+    return JudgedRun(
+        qrels,
+        hits.items(),
+        n_retrieved,
+        Repeats(*np.array(repeated, dtype=np.int64).reshape(-1, 3).T),
+        places=hits.ranks(),
+        additions=hits.additions(),
+        covered=None if np.isnan(hits.size).all() else CoveredCharacters(hits, rankings, locator),
+        lengths=lengths,
+        unplaced=spans.unplaced,
+        doubtful=spans.doubtful,
+        misplaced=locator.misplaced,
+        ambiguous=locator.ambiguous,
+    )
+
+
+def _distinct(items: Sequence[Retrieved]) -> list[tuple[int, Retrieved]]:
+    """Return the items with their ranks, leaving out those whose id appears earlier in the ranking."""
+    seen: set[Any] = set()
+    distinct = []
+    for rank, item in enumerate(items, start=1):
+        if item.id is None or item.id not in seen:
+            seen.add(item.id)
+            distinct.append((rank, item))
+    return distinct
+
+
+# Spans are looked for in the texts of their sources, which are passed as documents or kept with the questions.
+
+
+def judged_sources(truth: Qrels) -> set[str]:
+    """Return the names of the documents in which spans are judged."""
+    return {piece.source for piece in truth.documents if isinstance(piece, Span)} if truth.has_pieces else set()
+
+
+def with_documents(
+    match: str | Key_items | Matching, documents: Any, truth: Qrels, questions: Any = None, stacklevel: int = 3
+) -> str | Key_items | Matching:
+    """Return how items are matched, with the texts of the sources if spans are judged.
+
+    Args:
+        match: How items are matched.
+        documents: The documents, as in `evaluate`; None takes the sources that the questions keep, if they do.
+        truth: The judgments.
+        questions: What the judgments came from.
+        stacklevel: Which caller a warning names, as in `warnings.warn`.
+
+    Raises:
+        TypeError: If the documents have another type.
+        ValueError: If two of them could be the source of a judged span, if none is, or if `match` has texts too.
+    """
+    if documents is None and not truth.has_pieces:
+        return match
+    judged = judged_sources(truth)
+    if documents is None and not judged:
+        return match
+    # Imported here because evaluating ids never needs it.
+    from retrieval_metrics.judging.ranking_order import Matching, as_matching  # noqa: PLC0415
+
+    has_texts = isinstance(match, Matching) and match.sources is not None
+    kept = questions.sources if isinstance(questions, Questions) else None
+    if documents is None:
+        if kept is None or not kept.texts or has_texts:
+            return match
+        return replace(as_matching(match), sources=kept.texts)
+    if has_texts:
+        raise ValueError("pass the source texts as documents= or as Matching(sources=...), not as both")
+    texts = source_texts(documents, judged)
+    if kept is not None and (changed := [name for name in kept.changed(texts) if name in judged]):
+        warnings.warn(
+            f"the text of {len(changed)} sources is not the one that was judged, for example of {changed[0]!r}, so "
+            "spans in it may mean other words; questions.lint(documents) says which",
+            RetrievalWarning,
+            stacklevel=stacklevel,
+        )
+    return replace(as_matching(match), sources=texts) if judged else match

@@ -13,7 +13,7 @@ from retrieval_metrics.inputs.entries import of_id
 from retrieval_metrics.inputs.items import key_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.judge import judge
-from retrieval_metrics.judging.matching.matching import Matching
+from retrieval_metrics.judging.ranking_order import Matching
 from retrieval_metrics.keeping.document import WITHOUT_DIGEST, Lines, Section, write_document
 from retrieval_metrics.keeping.question_sets import of_qrels, questions_of
 from retrieval_metrics.keeping.records import column_of, of_column, of_record, record_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.checks import QueryId
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.judging.matching.matching import Key
+    from retrieval_metrics.judging.ranking_order import Key
     from retrieval_metrics.keeping.document import Document, Labels
 
 OWN = {"metrics", "queries", "values", "residuals", "ideals", "lowest", "highest", "origin", "scale"}

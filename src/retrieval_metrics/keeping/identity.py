@@ -11,7 +11,7 @@ from retrieval_metrics.inputs.entries import (
     question_fingerprint,
     ranking_fingerprint,
 )
-from retrieval_metrics.judging.matching.matching import Matching
+from retrieval_metrics.judging.ranking_order import Matching
 from retrieval_metrics.keeping.records import of_record
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from retrieval_metrics.inputs.question_clusters import Clusters
-from retrieval_metrics.judging.matching.budget import Budget, Filled
-from retrieval_metrics.judging.matching.matching import Matching
+from retrieval_metrics.judging.budget import Budget, Filled
+from retrieval_metrics.judging.ranking_order import Matching
 from retrieval_metrics.results.difference import Difference
 from retrieval_metrics.results.ignorance import Ignorance, UnjudgedBounds
 from retrieval_metrics.results.room import BudgetUse, Filling

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.judging.ranking_order import Key, Matching
     from retrieval_metrics.questions.sample import Sample
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules

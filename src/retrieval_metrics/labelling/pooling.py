@@ -22,7 +22,7 @@ from retrieval_metrics.scoring.rules import STANDARD
 if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import QueryTexts, RunMapping
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.judging.ranking_order import Key, Matching
 
 
 def pool(

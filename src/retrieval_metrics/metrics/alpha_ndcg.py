@@ -10,7 +10,7 @@ import numpy as np
 
 from retrieval_metrics.definition.definition import REL, Definition, Parameter
 from retrieval_metrics.definition.per_group import hits_per_group
-from retrieval_metrics.judging.judged_rows import is_relevant, ordinals
+from retrieval_metrics.judging.judged_run import is_relevant, ordinals
 from retrieval_metrics.metrics.dcg import discounted
 from retrieval_metrics.scoring.ties.weights import mean_discounted
 

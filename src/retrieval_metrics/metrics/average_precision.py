@@ -8,7 +8,7 @@ import numpy as np
 
 from retrieval_metrics.definition.definition import REL, Definition, OverOrders, choice
 from retrieval_metrics.definition.per_group import PER, hits_per_group, mean_over_groups
-from retrieval_metrics.judging.judged_rows import is_relevant
+from retrieval_metrics.judging.judged_run import is_relevant
 from retrieval_metrics.scoring.one_ranking import score_one
 from retrieval_metrics.scoring.ties.blocks import blocks_of, by_block, chance
 

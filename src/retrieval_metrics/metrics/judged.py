@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.definition.definition import Definition
-from retrieval_metrics.judging.judged_rows import within
+from retrieval_metrics.judging.judged_run import within
 from retrieval_metrics.scoring.one_ranking import score_one
 from retrieval_metrics.scoring.ties.weights import mean_weight
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from retrieval_metrics.definition.definition import Definition, choice
 from retrieval_metrics.definition.gain import GAIN, GAINS, gain_of
-from retrieval_metrics.judging.judged_rows import ordinals, within
+from retrieval_metrics.judging.judged_run import ordinals, within
 from retrieval_metrics.metrics.dcg import discounted, mean_dcg
 from retrieval_metrics.scoring.one_ranking import score_one
 

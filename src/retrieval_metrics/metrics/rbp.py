@@ -9,7 +9,7 @@ import numpy as np
 
 from retrieval_metrics.definition.definition import Definition, Parameter, number_between
 from retrieval_metrics.definition.largest_grade import MAX_GRADE, largest_grade
-from retrieval_metrics.judging.judged_rows import cut_rows
+from retrieval_metrics.judging.judged_run import cut_rows
 from retrieval_metrics.scoring.one_ranking import score_one
 from retrieval_metrics.scoring.ties.weights import mean_weight
 

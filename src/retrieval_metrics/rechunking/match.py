@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.checks import QueryId
     from retrieval_metrics.inputs.items import Relevant, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
-    from retrieval_metrics.judging.matching.matching import Key, Matching
+    from retrieval_metrics.judging.ranking_order import Key, Matching
 
 SHOWN = 60
 """The length to which cells are cut, because a quote may fill a page."""

@@ -13,9 +13,8 @@ from retrieval_metrics.checks import data_frame
 from retrieval_metrics.inputs.items import Piece, Span
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.sources import locate
-from retrieval_metrics.judging.matching.matching import Matching
-from retrieval_metrics.judging.matching.places import Locator
-from retrieval_metrics.judging.matching.stretches import merged
+from retrieval_metrics.judging.places import Locator, merged
+from retrieval_metrics.judging.ranking_order import Matching
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.judging.judged_rows import is_relevant
+from retrieval_metrics.judging.judged_run import is_relevant
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import QueryId

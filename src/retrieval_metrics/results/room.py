@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.definition.metric import Metric
-from retrieval_metrics.judging.matching.budget import Budget
+from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.presentation import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from retrieval_metrics.judging.budget import Filled
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.judging.matching.budget import Filled
     from retrieval_metrics.results.record import Record
     from retrieval_metrics.results.scores import Scores
 

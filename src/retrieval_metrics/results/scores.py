@@ -13,7 +13,7 @@ from retrieval_metrics.checks import in_python
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.question_clusters import Clusters, clusters_of
 from retrieval_metrics.inputs.run import RetrievedRun
-from retrieval_metrics.judging.matching.budget import Budget
+from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.clustered import clustered_sums, design_effect
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.question_clusters import ClustersBy
-    from retrieval_metrics.judging.matching.budget import Filled
+    from retrieval_metrics.judging.budget import Filled
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.results.record import Column, Origin
     from retrieval_metrics.results.totals import Totals

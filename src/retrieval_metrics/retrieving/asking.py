@@ -13,7 +13,7 @@ from retrieval_metrics.inputs.entries import of_error, of_ranking
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, question_texts
 from retrieval_metrics.inputs.run import RetrievedRun
-from retrieval_metrics.judging.with_documents import with_documents
+from retrieval_metrics.judging.judge import with_documents
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.retrieving.answer import as_ranking
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.checks import QueryId
     from retrieval_metrics.inputs.documents import Host
     from retrieval_metrics.inputs.items import QueryTexts, Ranking, Retrieved, RunMapping
-    from retrieval_metrics.judging.matching.matching import MatchBy
+    from retrieval_metrics.judging.ranking_order import MatchBy
 
 FAILURES_ALIKE = 3
 """Failures with the same words, before any answer, after which no further query is asked."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.checks import QueryId
     from retrieval_metrics.inputs.items import Ranking
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.judging.matching.matching import MatchBy
+    from retrieval_metrics.judging.ranking_order import MatchBy
 
 
 class Judgeable:

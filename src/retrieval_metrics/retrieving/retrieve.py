@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import QueryTexts, Retrieved, RunMapping
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.run import RetrievedRun
-    from retrieval_metrics.judging.matching.matching import MatchBy
+    from retrieval_metrics.judging.ranking_order import MatchBy
 
 WORKERS = 8
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.judging.judged_rows import Items, is_relevant, ordinals
-from retrieval_metrics.judging.judged_run import JudgedRun
-from retrieval_metrics.judging.matching.budget import Budget
+from retrieval_metrics.judging.budget import Budget
+from retrieval_metrics.judging.judged_run import Items, JudgedRun, is_relevant, ordinals
 from retrieval_metrics.scoring.score import score
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from retrieval_metrics.judging.matching import alternatives
-from retrieval_metrics.judging.matching.alternatives import Atoms, Group, best_choice
+from retrieval_metrics.judging import pieces_met as alternatives
+from retrieval_metrics.judging.pieces_met import Atoms, Group, best_choice
 
 
 def drawn(seed: int) -> tuple[list[Group], Atoms]:

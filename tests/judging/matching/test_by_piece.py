@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import retrieval_metrics as rm
 from generated import cutoffs, rankings, truths
 from retrieval_metrics import Metadata, Quote, Retrieved, Span, Text
-from retrieval_metrics.judging.matching.normalised import everywhere
+from retrieval_metrics.judging.normalised import everywhere
 
 METRICS = ("hit_rate", "full_recall", "recall", "precision", "mrr", "map", "ndcg", "rbp", "judged")
 FACT = "The with statement wraps the execution of a block."

@@ -9,8 +9,8 @@ import pytest
 import retrieval_metrics as rm
 from retrieval_metrics import Quote, Retrieved, Span
 from retrieval_metrics.inputs.sources import SourceText
-from retrieval_metrics.judging.matching.newlines import read_across_newlines
-from retrieval_metrics.judging.matching.normalised import normalised
+from retrieval_metrics.judging.normalised import normalised
+from retrieval_metrics.judging.places import read_across_newlines
 
 LINES = [f"Rule {at}: a{' very' * (at % 7)} large order of class {at} is sent after {at + 2} days." for at in range(60)]
 READ = "\n\n".join(LINES)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import quote_reference as naive
 import retrieval_metrics as rm
 from retrieval_metrics import Quote, Retrieved, Text
-from retrieval_metrics.judging.matching.normalised import everywhere, normalised, reading, stands_alone, where
+from retrieval_metrics.judging.normalised import everywhere, normalised, reading, stands_alone, where
 
 pytestmark = pytest.mark.filterwarnings("ignore:none of the retrieved:retrieval_metrics.RetrievalWarning")
 

@@ -19,8 +19,8 @@ from generated import cutoffs
 from piece_reference import Chunk
 from retrieval_metrics import Quote, Retrieved, Span, Text
 from retrieval_metrics.definition.table import DEFINITIONS
-from retrieval_metrics.judging.matching.stretches import Union, merged
-from retrieval_metrics.judging.matching.stretches import shared as in_common
+from retrieval_metrics.judging.places import Union, merged
+from retrieval_metrics.judging.places import shared as in_common
 from retrieval_metrics.scoring.rules import RULE_SETS
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")

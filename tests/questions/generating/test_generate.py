@@ -15,7 +15,7 @@ import pytest
 
 import retrieval_metrics as rm
 from corpus import topics
-from retrieval_metrics.judging.matching.normalised import normalised
+from retrieval_metrics.judging.normalised import normalised
 from retrieval_metrics.retrieving import calling, rate_limit
 from scripted_model import ScriptedModel, Told
 

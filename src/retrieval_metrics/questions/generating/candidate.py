@@ -10,7 +10,7 @@ from retrieval_metrics.inputs.entries import question_fingerprint
 from retrieval_metrics.inputs.items import Quote
 from retrieval_metrics.inputs.questions import with_what_was_said
 from retrieval_metrics.inputs.sources import UNSPACED
-from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.judging.pieces_met import words
 from retrieval_metrics.questions.words.languages import FUNCTION_WORDS
 
 if TYPE_CHECKING:

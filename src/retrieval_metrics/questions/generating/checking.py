@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.judging.pieces_met import words
 from retrieval_metrics.models.prompter import Failure
 from retrieval_metrics.questions.generating.candidate import joined
 from retrieval_metrics.questions.generating.corpus import sentence_places

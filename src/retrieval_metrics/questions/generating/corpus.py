@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import grouped, positive_integer
 from retrieval_metrics.inputs.items import Retrieved, Span
-from retrieval_metrics.judging.matching.normalised import everywhere, normalised, where
-from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.judging.normalised import everywhere, normalised, where
+from retrieval_metrics.judging.pieces_met import words
 from retrieval_metrics.questions.words.passages import Passages
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.inputs.items import Retrieved
-from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.judging.pieces_met import words
 from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.questions.words.word_index import WordIndex
 from retrieval_metrics.retrieving.retrieve import aretrieve

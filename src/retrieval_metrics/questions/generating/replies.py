@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.items import Quote
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.judging.matching.normalised import normalised
-from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.judging.normalised import normalised
+from retrieval_metrics.judging.pieces_met import words
 from retrieval_metrics.models.enclosed import enclosed
 from retrieval_metrics.models.json_reply import BadReplyError, json_reply
 from retrieval_metrics.questions.generating.candidate import Candidate, Evidence

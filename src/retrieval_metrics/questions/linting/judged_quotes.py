@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.items import Quote, Span
-from retrieval_metrics.judging.matching.matching import Matching
-from retrieval_metrics.judging.matching.normalised import normalised, where
-from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.judging.normalised import normalised, where
+from retrieval_metrics.judging.pieces_met import words
+from retrieval_metrics.judging.ranking_order import Matching
 from retrieval_metrics.questions.linting.findings import Change, LintFinding
 from retrieval_metrics.questions.words.wording import shortened
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.items import Quote, Span
 from retrieval_metrics.inputs.sources import SourceText
-from retrieval_metrics.judging.matching.newlines import read_across_newlines, same_place
-from retrieval_metrics.judging.matching.normalised import everywhere, normalised
+from retrieval_metrics.judging.normalised import everywhere, normalised
+from retrieval_metrics.judging.places import read_across_newlines, same_place
 from retrieval_metrics.questions.linting.findings import Change, LintFinding
 from retrieval_metrics.questions.words.passages import UNPLACED
 from retrieval_metrics.questions.words.wording import shortened

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.items import Piece
-from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.judging.pieces_met import words
 from retrieval_metrics.questions.linting.findings import LintFinding
 from retrieval_metrics.questions.words.languages import COMMON_WORDS, pointing_words, unknown_language
 from retrieval_metrics.questions.words.wording import content_words, longest_shared_run, sentences, shortened

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.items import Quote, Span, Text
 from retrieval_metrics.judging.judge import judge
-from retrieval_metrics.judging.matching.matching import Matching
-from retrieval_metrics.judging.matching.texts import words
+from retrieval_metrics.judging.pieces_met import words
+from retrieval_metrics.judging.ranking_order import Matching
 from retrieval_metrics.questions.words.wording import content_words
 from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.scoring.score import score

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.checks import argument
 from retrieval_metrics.inputs.items import Quote, Span
-from retrieval_metrics.judging.matching.matching import Matching
-from retrieval_metrics.judging.ranking_order import Rankings
+from retrieval_metrics.judging.ranking_order import Matching, Rankings
 from retrieval_metrics.questions.linting.findings import Change, LintFinding
 from retrieval_metrics.questions.words.wording import shortened
 from retrieval_metrics.scoring.rules import STANDARD

@@ -13,8 +13,8 @@ from retrieval_metrics.checks import grouped
 from retrieval_metrics.files.texts import texts_at
 from retrieval_metrics.inputs.documents import as_items
 from retrieval_metrics.inputs.items import Retrieved
-from retrieval_metrics.judging.matching.normalised import normalised, reading
-from retrieval_metrics.judging.matching.texts import runs_of, words
+from retrieval_metrics.judging.normalised import normalised, reading
+from retrieval_metrics.judging.pieces_met import runs_of, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,7 @@ import numpy as np
 from retrieval_metrics.checks import argument
 from retrieval_metrics.definition.definition import OverOrders
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.judging.judged_rows import Items
-from retrieval_metrics.judging.judged_run import JudgedRun
+from retrieval_metrics.judging.judged_run import Items, JudgedRun
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.judging.judged_rows import Items
+from retrieval_metrics.judging.judged_run import Items
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import BoolArray, FloatArray

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.definition.definition import OverOrders
-from retrieval_metrics.judging.judged_rows import Items
+from retrieval_metrics.judging.judged_run import Items
 from retrieval_metrics.scoring.ties.enumerated import enumerated
 from retrieval_metrics.scoring.ties.extremes import best_and_worst
 

@@ -19,6 +19,7 @@ from retrieval_metrics.inputs.sources import UNSPACED
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
 TEXTS_KEPT = 64
 """Texts to keep as they were read: quotes are searched for in the same few texts again and again."""
 

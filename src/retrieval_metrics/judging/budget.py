@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.checks import BoolArray, IntArray, QueryId
     from retrieval_metrics.inputs.items import Retrieved
 
+
 Unit: TypeAlias = Literal["chars", "tokens", "calls"]
 
 _BUDGET = r"(?a:(\d+)\s*)(char|chars|characters|token|tokens|call|calls)"

@@ -1,1 +1,0 @@
-"""Match the texts, positions and metadata of retrieved items with the judgments."""
