@@ -21,9 +21,9 @@ from sphinx.application import Sphinx
 import retrieval_metrics as rm
 from retrieval_metrics.auditing.attribution import effective, switches
 from retrieval_metrics.auditing.words import words
-from retrieval_metrics.definition.definition import Definition
-from retrieval_metrics.definition.table import DEFINITIONS
+from retrieval_metrics.scoring.definition import Definition
 from retrieval_metrics.scoring.rules import RULE_SETS, STANDARD
+from retrieval_metrics.scoring.table import DEFINITIONS
 
 BLOCK = re.compile(r"^```\{metric\} (\w+)\n```$", re.MULTILINE)
 K = 3

@@ -9,8 +9,8 @@
 given as gains; the rarer ones are in `metrics`. What functions return, and nobody makes, is in `types`.
 """
 
-from retrieval_metrics.definition.table import add_from
 from retrieval_metrics.lazy import lazy
+from retrieval_metrics.scoring.table import add_from
 
 add_from("retrieval_metrics.metrics")  # when a metric is first looked up
 __getattr__, __dir__, __all__ = lazy(__name__)

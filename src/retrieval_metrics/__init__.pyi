@@ -7,9 +7,6 @@ from retrieval_metrics.comparing.compare_retrievers import acompare_retrievers a
 from retrieval_metrics.comparing.compare_retrievers import compare_retrievers as compare_retrievers
 from retrieval_metrics.comparing.comparison import Comparison as Comparison
 from retrieval_metrics.comparing.plan import plan as plan
-from retrieval_metrics.definition.define import define_metric as define_metric
-from retrieval_metrics.definition.metric import DEFAULT_METRICS as DEFAULT_METRICS
-from retrieval_metrics.definition.metric import Metric as Metric
 from retrieval_metrics.evaluation.evaluate import evaluate as evaluate
 from retrieval_metrics.evaluation.evaluate_ranking import evaluate_ranking as evaluate_ranking
 from retrieval_metrics.evaluation.evaluation import Evaluation as Evaluation
@@ -62,6 +59,9 @@ from retrieval_metrics.reranking.sweep import mmr_sweep as mmr_sweep
 from retrieval_metrics.results.totals import Totals as Totals
 from retrieval_metrics.retrieving.retrieve import aretrieve as aretrieve
 from retrieval_metrics.retrieving.retrieve import retrieve as retrieve
+from retrieval_metrics.scoring.define import define_metric as define_metric
+from retrieval_metrics.scoring.metric import DEFAULT_METRICS as DEFAULT_METRICS
+from retrieval_metrics.scoring.metric import Metric as Metric
 from retrieval_metrics.scoring.rules import Rules as Rules
 from retrieval_metrics.trajectories.traces.read import read_traces as read_traces
 from retrieval_metrics.trajectories.trajectories import Trajectories as Trajectories

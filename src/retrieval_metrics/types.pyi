@@ -5,7 +5,6 @@ from retrieval_metrics.auditing.audit import RuleDifference as RuleDifference
 from retrieval_metrics.checks import DocumentId as DocumentId
 from retrieval_metrics.checks import QueryId as QueryId
 from retrieval_metrics.comparing.plan import Plan as Plan
-from retrieval_metrics.definition.definition import ParameterValue as ParameterValue
 from retrieval_metrics.evaluation.slices import Slices as Slices
 from retrieval_metrics.evaluation.stages import Stages as Stages
 from retrieval_metrics.explaining.explanation import Explanation as Explanation
@@ -44,6 +43,7 @@ from retrieval_metrics.results.room import Filling as Filling
 from retrieval_metrics.results.scores import Scores as Scores
 from retrieval_metrics.results.tie_range import TieRange as TieRange
 from retrieval_metrics.retrieving.judgeable import Judgeable as Judgeable
+from retrieval_metrics.scoring.definition import ParameterValue as ParameterValue
 from retrieval_metrics.statistics.means import Interval as Interval
 from retrieval_metrics.statistics.paired import PairedDifference as PairedDifference
 from retrieval_metrics.trajectories.views import CallsView as CallsView

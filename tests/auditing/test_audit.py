@@ -10,7 +10,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.auditing.attribution import Switch, effective, switched
-from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.scoring.metric import Metric
 from retrieval_metrics.scoring.rules import RULE_SETS
 from rule_cases import cases
 

@@ -10,8 +10,8 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.command_line.main import main
-from retrieval_metrics.definition.define import forget_metric
 from retrieval_metrics.keeping.document import signed
+from retrieval_metrics.scoring.define import forget_metric
 
 
 @pytest.fixture

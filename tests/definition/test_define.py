@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import generated
 import retrieval_metrics as rm
 from retrieval_metrics.command_line.main import main
-from retrieval_metrics.definition.define import defined_metrics, forget_metric
-from retrieval_metrics.definition.table import DEFINITIONS
+from retrieval_metrics.scoring.define import defined_metrics, forget_metric
+from retrieval_metrics.scoring.table import DEFINITIONS
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 

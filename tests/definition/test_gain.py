@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from retrieval_metrics.definition.gain import exponential
+from retrieval_metrics.scoring.definition import exponential
 
 
 def test_the_exponential_gain_of_any_grade() -> None:

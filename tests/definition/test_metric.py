@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.definition.metric import as_metrics
-from retrieval_metrics.definition.table import DEFINITIONS, NAME_OF
+from retrieval_metrics.scoring.metric import as_metrics
+from retrieval_metrics.scoring.table import DEFINITIONS, NAME_OF
 
 
 @pytest.mark.parametrize(

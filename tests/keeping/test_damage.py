@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.definition.define import forget_metric
 from retrieval_metrics.keeping.document import signed
+from retrieval_metrics.scoring.define import forget_metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,8 @@ import retrieval_metrics as rm
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.judging.by_id import judge_by_id
 from retrieval_metrics.judging.ranking_order import BY_ID
-from retrieval_metrics.scoring.ideal import bounds, ideal_values
 from retrieval_metrics.scoring.rules import STANDARD
+from retrieval_metrics.scoring.score import bounds, ideal_values
 
 
 @pytest.mark.parametrize(

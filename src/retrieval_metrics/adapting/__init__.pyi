@@ -1,5 +1,3 @@
-from retrieval_metrics.definition.scored_name import scored_name as scored_name
-from retrieval_metrics.definition.table import DEFINITIONS as DEFINITIONS
 from retrieval_metrics.evaluation.asked_questions import Asked as Asked
 from retrieval_metrics.evaluation.scorer import RowScorer as RowScorer
 from retrieval_metrics.evaluation.scorer import Scorer as Scorer
@@ -11,5 +9,7 @@ from retrieval_metrics.inputs.documents import listed as listed
 from retrieval_metrics.lazy import lazy as lazy
 from retrieval_metrics.reranking.scaling import relevance_by as relevance_by
 from retrieval_metrics.retrieving.ways import Ways as Ways
+from retrieval_metrics.scoring.define import scored_name as scored_name
+from retrieval_metrics.scoring.table import DEFINITIONS as DEFINITIONS
 from retrieval_metrics.trajectories.row_paths import RowPaths as RowPaths
 from retrieval_metrics.trajectories.traces.recording import Recording as Recording

@@ -1,9 +1,6 @@
 """For integrations that evaluate large data in blocks: columns, rows of results, and sums that are merged exactly."""
 
 from retrieval_metrics.checks import same_kind
-from retrieval_metrics.definition.define import defined_metrics
-from retrieval_metrics.definition.largest_grade import divides_by_largest_grade, refuse_unknown_scale
-from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.files import trec
 from retrieval_metrics.files.formats import format_by_name
@@ -12,6 +9,9 @@ from retrieval_metrics.inputs.columns import ROWS as ROWS_FOR_DOUBT
 from retrieval_metrics.inputs.frames import LongTable
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, enters_means
 from retrieval_metrics.results.record import COLUMNS, Column
+from retrieval_metrics.scoring.define import defined_metrics
+from retrieval_metrics.scoring.definition import divides_by_largest_grade, refuse_unknown_scale
+from retrieval_metrics.scoring.metric import as_metrics
 from retrieval_metrics.scoring.rules import as_rules
 
 __all__ = [

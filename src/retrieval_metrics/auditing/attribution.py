@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from retrieval_metrics.judging.judge import judge
-from retrieval_metrics.scoring.score import parameters_of, score
-from retrieval_metrics.scoring.under_rules import fractions, refusals, truth_under
+from retrieval_metrics.scoring.score import fractions, parameters_of, refusals, score, truth_under
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from retrieval_metrics.checks import BoolArray, FloatArray, IntArray
-    from retrieval_metrics.definition.definition import ParameterValue
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.ranking_order import Key, Matching
+    from retrieval_metrics.scoring.definition import ParameterValue
+    from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.scoring.rules import Rules
 
 FIELDS = ("repeats", "ties", "scores", "groups", "negative", "grades", "missing", "empty", "no_relevant")

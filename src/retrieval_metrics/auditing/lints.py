@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.definition.metric import Metric
+from retrieval_metrics.scoring.metric import Metric
 from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.scoring.score import score
 from retrieval_metrics.statistics.means import Sums

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from retrieval_metrics.auditing.attribution import Switch
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.scoring.metric import Metric
 
 _WORDS: Mapping[str, str] = {
     "repeats=ignore": "a repeated document earns nothing",

@@ -17,10 +17,10 @@ from retrieval_metrics.command_line.output import FORMATS as OUTPUT_FORMATS
 from retrieval_metrics.command_line.reading_options import documents_at, queries_at
 from retrieval_metrics.command_line.trec_eval_lines import is_metric, of_only_trec_eval
 from retrieval_metrics.command_line.values import clusters, metrics
-from retrieval_metrics.definition.table import DEFINITIONS
 from retrieval_metrics.journal import STANDARD_OUTPUT
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.scoring.rules import RULE_SETS
+from retrieval_metrics.scoring.table import DEFINITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

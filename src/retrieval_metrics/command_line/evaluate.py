@@ -24,12 +24,12 @@ from retrieval_metrics.command_line.trace_files import add_traces_to, read_judge
 from retrieval_metrics.command_line.trec_eval_lines import at_level, is_metric, of_only_trec_eval, text_of
 from retrieval_metrics.command_line.trec_eval_lines import named as trec_eval_names
 from retrieval_metrics.command_line.values import by_query, labels_of, named_value
-from retrieval_metrics.definition.metric import as_metric
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.summary import summary_table
+from retrieval_metrics.scoring.metric import as_metric
 from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.checks import in_python
-from retrieval_metrics.definition.given import refuse_other_facts
-from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
 from retrieval_metrics.inputs.entries import judgments_fingerprint
 from retrieval_metrics.keeping.identity import differing_rules, match_said
 from retrieval_metrics.presentation.numbers import queries as queries_said
 from retrieval_metrics.results.counts import count, counts_of_given
+from retrieval_metrics.scoring.definition import divides_by_largest_grade
+from retrieval_metrics.scoring.metric import refuse_other_facts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.scoring.metric import Metric
 
 
 def common_ground(

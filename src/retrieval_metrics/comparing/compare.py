@@ -15,13 +15,13 @@ from retrieval_metrics.comparing.compare_evaluations import (
     refuse_fixed,
     require_comparable,
 )
-from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.judge import with_documents
+from retrieval_metrics.scoring.metric import DEFAULT_METRICS, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -11,19 +11,19 @@ from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.comparing.paired_tests import common_clusters, pairs_of, ranking_metrics, tested
 from retrieval_metrics.comparing.unjudged import ignorance
 from retrieval_metrics.comparing.unjudged_bounds import bounds_of_unjudged
-from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.results.aligned import Aligned
 from retrieval_metrics.results.differences import Differences
 from retrieval_metrics.results.room import budgets_used
+from retrieval_metrics.scoring.metric import as_metrics
 from retrieval_metrics.scoring.rules import UnjudgedRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.scoring.metric import Metric
 
 LEVEL, RESAMPLES = 0.95, 10_000
 UNJUDGED = ("bounds", *get_args(UnjudgedRule))

@@ -12,7 +12,6 @@ from urllib.parse import quote
 from retrieval_metrics.checks import arguments_of, passed_on
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.comparing.paired_tests import pairs_of
-from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric
 from retrieval_metrics.evaluation.first_answer import first_answer_check
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
@@ -20,6 +19,7 @@ from retrieval_metrics.judging.judge import with_documents
 from retrieval_metrics.retrieving.asking import Asking, ask_all
 from retrieval_metrics.retrieving.event_loop import run_until_complete
 from retrieval_metrics.retrieving.retrieve import WORKERS
+from retrieval_metrics.scoring.metric import DEFAULT_METRICS, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

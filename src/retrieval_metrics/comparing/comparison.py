@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.presentation.tables import Table
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.ignorance import ToJudge
     from retrieval_metrics.results.standings import Standings
+    from retrieval_metrics.scoring.metric import Metric
 
 
 class Comparison(Compared, Printed):

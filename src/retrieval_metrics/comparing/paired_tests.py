@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.checks import FloatArray
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.aligned import Aligned
     from retrieval_metrics.results.room import BudgetUse
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.statistics import PairedDifference, WithinMargin
 
 FEWEST_SYSTEMS = 2

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from retrieval_metrics.checks import IntArray, QueryId
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.question_clusters import ClustersBy
+    from retrieval_metrics.scoring.metric import Metric
 
 FEWEST_OF_A_PILOT = 2
 """Queries, or clusters of them, that show a spread."""

@@ -10,12 +10,12 @@ import numpy as np
 
 from retrieval_metrics.checks import positive_integer, positive_number, proportion, require
 from retrieval_metrics.comparing.pilots import known_spreads
-from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.difference import POWER, Difference
+from retrieval_metrics.scoring.metric import Metric
 from retrieval_metrics.statistics import fewest_for_margin
 from retrieval_metrics.statistics.power import room_for_error, units_needed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.scoring.metric import Metric
 
 
 class Spread(NamedTuple):

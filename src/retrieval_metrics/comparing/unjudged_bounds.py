@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.checks import FloatArray, IntArray, QueryId
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.aligned import Aligned
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.scoring.metric import Metric
 
 MOST_OF_A_QUERY = 2**12
 """The largest number of ways to grade the unjudged documents of a query that are tried, and"""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.first_answer import first_answer_check
@@ -21,17 +20,18 @@ from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.judge import judged_sources, with_documents
 from retrieval_metrics.results.counts import count
 from retrieval_metrics.results.query_scores import query_scores
+from retrieval_metrics.scoring.metric import as_metrics
 from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.items import Retrieved
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.judging.ranking_order import MatchBy
     from retrieval_metrics.results.query_scores import QueryScore
+    from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.scoring.rules import Rules
 
 

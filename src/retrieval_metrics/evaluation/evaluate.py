@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.definition.metric import DEFAULT_METRICS, Metric, as_metrics, relevant_from
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.evaluation.suspicious import warn_of_run
@@ -13,6 +12,7 @@ from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.judging.judge import with_documents
+from retrieval_metrics.scoring.metric import DEFAULT_METRICS, Metric, as_metrics, relevant_from
 from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:

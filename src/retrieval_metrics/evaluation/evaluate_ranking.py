@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.definition.largest_grade import refuse_unknown_scale
-from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.results.by_metric import ByMetric
+from retrieval_metrics.scoring.definition import refuse_unknown_scale
+from retrieval_metrics.scoring.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.scoring.score import score
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.items import Judgments, Ranking
     from retrieval_metrics.judging.ranking_order import Key, Matching
+    from retrieval_metrics.scoring.metric import Metric
 
 _QUERY = "the query"
 """The name of the query in messages."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from retrieval_metrics.checks import FloatArray, QueryId
-    from retrieval_metrics.definition.given import Bounds
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.slices import Slices
     from retrieval_metrics.explaining.explanation import Explanation, Worst
     from retrieval_metrics.inputs.items import QueryTexts
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.results.totals import Totals
+    from retrieval_metrics.scoring.metric import Bounds, Metric
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.statistics import Interval
 

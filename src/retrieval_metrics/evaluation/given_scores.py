@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.checks import id_kind
-from retrieval_metrics.definition.given import bounds_by_metric, given_metric, names_of_lower
 from retrieval_metrics.inputs.columns import column_names, refuse_frame
 from retrieval_metrics.inputs.question_clusters import clusters_by
 from retrieval_metrics.results.counts import counts_of_given
 from retrieval_metrics.results.scores import Scores
+from retrieval_metrics.scoring.metric import bounds_by_metric, given_metric, names_of_lower
 from retrieval_metrics.scoring.rules import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.definition.given import Bounds
-    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.scoring.metric import Bounds, Metric
 
 TOLERANCE = 1e-9
 """A mean of rounded numbers may be slightly beyond the bounds."""

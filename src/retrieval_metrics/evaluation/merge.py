@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from retrieval_metrics.checks import FloatArray, QueryId
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.budget import Budget
     from retrieval_metrics.results.record import Column
+    from retrieval_metrics.scoring.metric import Metric
 
 
 def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:

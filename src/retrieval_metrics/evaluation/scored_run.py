@@ -10,18 +10,17 @@ from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.results.counts import count
 from retrieval_metrics.results.record import Origin
 from retrieval_metrics.results.scores import Scores
-from retrieval_metrics.scoring.score import score
-from retrieval_metrics.scoring.under_rules import refuse, truth_under
+from retrieval_metrics.scoring.score import refuse, score, truth_under
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from retrieval_metrics.checks import FloatArray
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.ranking_order import Key, Matching
+    from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.scoring.rules import Rules
 
 

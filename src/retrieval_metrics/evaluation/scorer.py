@@ -6,8 +6,6 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import RetrievalWarning, positive_number
-from retrieval_metrics.definition.largest_grade import refuse_unknown_scale
-from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.evaluation.suspicious import hidden_calls, warn_of_unplaced
@@ -17,19 +15,21 @@ from retrieval_metrics.inputs.run import RetrievedRun, Seen
 from retrieval_metrics.judging.judge import judged_sources, with_documents
 from retrieval_metrics.judging.ranking_order import as_matching
 from retrieval_metrics.results.query_scores import query_scores
+from retrieval_metrics.scoring.definition import refuse_unknown_scale
+from retrieval_metrics.scoring.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from retrieval_metrics.checks import DocumentId, QueryId
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Ranking, Retrieved, RunMapping
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.judging.ranking_order import Key, MatchBy, Matching
     from retrieval_metrics.results.query_scores import QueryScore
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.scoring.rules import Rules
 
 ROW = "the row"

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.places import Doubt
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.scoring.metric import Metric
 
 _DOUBTS: Mapping[Doubt, str] = {
     "no offsets": "without offsets",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.explaining.investigation import Investigation
 from retrieval_metrics.explaining.needed import Needed
 from retrieval_metrics.explaining.outcomes import Question
@@ -22,6 +21,7 @@ from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.ranking_order import BY_ID
 from retrieval_metrics.presentation.numbers import listed
 from retrieval_metrics.results.by_metric import ByMetric
+from retrieval_metrics.scoring.metric import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

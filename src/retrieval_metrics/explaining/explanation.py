@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.explaining.explainer import Explainer, name_of
 from retrieval_metrics.explaining.needed import Needed
 from retrieval_metrics.inputs.questions import texts_to_show
@@ -20,6 +19,7 @@ from retrieval_metrics.presentation.beginnings import beginning
 from retrieval_metrics.presentation.escapes import on_one_line
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.scoring.metric import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,18 +7,18 @@ from datetime import datetime
 from math import isclose, isnan
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.definition.metric import spelled
 from retrieval_metrics.keeping.document import checked_labels, now
 from retrieval_metrics.keeping.identity import questions_fingerprint, rankings_fingerprint, rules_fingerprint
 from retrieval_metrics.presentation import numbers
+from retrieval_metrics.scoring.metric import spelled
 from retrieval_metrics.statistics.means import Interval
 from retrieval_metrics.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
+    from retrieval_metrics.scoring.metric import Metric
 
 ROUNDING = 1e-9
 """Another processor may add the same numbers in another order."""

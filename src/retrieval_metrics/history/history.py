@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from retrieval_metrics.comparing.comparison import Comparison
-    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.scoring.metric import Metric
 
 
 class History(Printed):

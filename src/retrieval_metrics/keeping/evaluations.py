@@ -7,8 +7,6 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import argument, in_python
-from retrieval_metrics.definition.given import GivenMetric, bounds_by_metric, given_metric
-from retrieval_metrics.definition.metric import Metric, parse_computed
 from retrieval_metrics.inputs.entries import of_id
 from retrieval_metrics.inputs.items import key_of
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -22,6 +20,7 @@ from retrieval_metrics.keeping.runs import of_run, run_of
 from retrieval_metrics.results.record import Origin
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.totals import Totals
+from retrieval_metrics.scoring.metric import GivenMetric, Metric, bounds_by_metric, given_metric, parse_computed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

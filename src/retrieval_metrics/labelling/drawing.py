@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.comparing.compare import evaluated_as
-from retrieval_metrics.definition.metric import as_metrics, relevant_from
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.labelling.labels import Labels
 from retrieval_metrics.questions.sample import EACH
+from retrieval_metrics.scoring.metric import as_metrics, relevant_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from retrieval_metrics.checks import FloatArray
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.scoring.metric import Metric
 
 MOST, OTHERS = "differ most", "others"
 FEWEST, MOST_OF = 8, 2

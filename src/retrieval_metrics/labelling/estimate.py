@@ -8,7 +8,6 @@ from math import isinf, isnan
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from retrieval_metrics.checks import data_frame
-from retrieval_metrics.definition.metric import spelled
 from retrieval_metrics.keeping.saved_fields import SavedFields
 from retrieval_metrics.labelling.estimated import EstimatedDifference, EstimatedMean
 from retrieval_metrics.labelling.people_and_model import Agreement
@@ -17,6 +16,7 @@ from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.chosen import fitting
 from retrieval_metrics.results.conclusion import rare_changes
+from retrieval_metrics.scoring.metric import spelled
 from retrieval_metrics.statistics import CorrectedMean
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.questions.sample import Sample
+    from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.statistics import Interval
 
 T = TypeVar("T")

@@ -12,7 +12,6 @@ import numpy as np
 
 from retrieval_metrics.checks import proportion
 from retrieval_metrics.comparing.compare import evaluated_as
-from retrieval_metrics.definition.metric import DEFAULT_METRICS, as_metrics, relevant_from
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
@@ -22,12 +21,12 @@ from retrieval_metrics.labelling.estimated import EstimatedDifference, Estimated
 from retrieval_metrics.labelling.label import Scale
 from retrieval_metrics.labelling.labels import Labels
 from retrieval_metrics.labelling.truths import Truths, called, drawn_sample, models_among
-from retrieval_metrics.scoring import ideal
+from retrieval_metrics.scoring import score as ideal
+from retrieval_metrics.scoring.metric import DEFAULT_METRICS, as_metrics, relevant_from
 from retrieval_metrics.statistics import corrected_mean, spending_levels
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import FloatArray
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.question_clusters import ClustersBy
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.ranking_order import Key, Matching
     from retrieval_metrics.questions.sample import Sample
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.statistics import CorrectedMean
 

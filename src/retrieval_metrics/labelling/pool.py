@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.labelling.labels import Labels
     from retrieval_metrics.labelling.people_and_model import Kinds
+    from retrieval_metrics.scoring.metric import Metric
 
 By = Literal["rank", "effect", "random"]
 COLUMNS = ("query", "document", "text", "best_rank", "found_by", "effect")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import RetrievalWarning, positive_integer
 from retrieval_metrics.comparing.compare import compare
-from retrieval_metrics.definition.metric import Metric, as_metric
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.run import named_runs
@@ -17,6 +16,7 @@ from retrieval_metrics.labelling.pool import Pool
 from retrieval_metrics.labelling.pooled import Pooled
 from retrieval_metrics.presentation.beginnings import beginning
 from retrieval_metrics.questions.words.passages import Passages
+from retrieval_metrics.scoring.metric import Metric, as_metric
 from retrieval_metrics.scoring.rules import STANDARD
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from retrieval_metrics.scoring.rules import STANDARD
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.labelling.label import Scale
+    from retrieval_metrics.scoring.metric import Metric
 
 
 class Truths(NamedTuple):

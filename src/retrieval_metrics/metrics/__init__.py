@@ -5,7 +5,6 @@ of its module and hides it here; to import from the module, write `from retrieva
 new metric is a module and a line here.
 """
 
-from retrieval_metrics.definition.table import add
 from retrieval_metrics.metrics.alpha_ndcg import DEFINITION as ALPHA_NDCG
 from retrieval_metrics.metrics.average_precision import DEFINITION as AVERAGE_PRECISION
 from retrieval_metrics.metrics.average_precision import average_precision
@@ -41,6 +40,7 @@ from retrieval_metrics.metrics.recall import DEFINITION as RECALL
 from retrieval_metrics.metrics.recall import recall
 from retrieval_metrics.metrics.reciprocal_rank import DEFINITION as RECIPROCAL_RANK
 from retrieval_metrics.metrics.reciprocal_rank import reciprocal_rank
+from retrieval_metrics.scoring.table import add
 
 __all__ = [
     "average_precision",

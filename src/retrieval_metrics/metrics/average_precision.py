@@ -6,18 +6,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.definition import REL, Definition, OverOrders, choice
-from retrieval_metrics.definition.per_group import PER, hits_per_group, mean_over_groups
 from retrieval_metrics.judging.judged_run import is_relevant
-from retrieval_metrics.scoring.one_ranking import score_one
-from retrieval_metrics.scoring.ties.blocks import blocks_of, by_block, chance
+from retrieval_metrics.scoring.definition import (
+    PER,
+    REL,
+    Definition,
+    OverOrders,
+    choice,
+    hits_per_group,
+    mean_over_groups,
+)
+from retrieval_metrics.scoring.score import score_one
+from retrieval_metrics.scoring.ties import blocks_of, by_block, chance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.checks import Cut, FloatArray, Gains
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.scoring.ties.blocks import Block
+    from retrieval_metrics.scoring.ties import Block
 
 
 def average_precision(gains: Gains, *, k: int | None = None, n_relevant: int | None = None) -> float:

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.definition import REL, Definition
 from retrieval_metrics.judging.judged_run import count_above, is_relevant
-from retrieval_metrics.scoring.one_ranking import score_one
-from retrieval_metrics.scoring.ties.blocks import by_block
+from retrieval_metrics.scoring.definition import REL, Definition
+from retrieval_metrics.scoring.score import score_one
+from retrieval_metrics.scoring.ties import by_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.checks import BoolArray, FloatArray, Gains
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.scoring.ties.blocks import Block
+    from retrieval_metrics.scoring.ties import Block
 
 
 def bpref(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:

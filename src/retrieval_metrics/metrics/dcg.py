@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.definition import Definition
-from retrieval_metrics.definition.gain import GAIN, GAINS, gain_of
-from retrieval_metrics.scoring.one_ranking import score_one
-from retrieval_metrics.scoring.ties.weights import mean_discounted
+from retrieval_metrics.scoring.definition import GAIN, GAINS, Definition, gain_of
+from retrieval_metrics.scoring.score import score_one
+from retrieval_metrics.scoring.ties import mean_discounted
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import Cut, FloatArray, Gains, IntArray

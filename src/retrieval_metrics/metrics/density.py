@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.definition import Definition
+from retrieval_metrics.scoring.definition import Definition
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import Cut, FloatArray

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.definition import Definition
-from retrieval_metrics.definition.gain import exponential
-from retrieval_metrics.definition.largest_grade import MAX_GRADE, largest_grade
-from retrieval_metrics.scoring.one_ranking import score_one
-from retrieval_metrics.scoring.ties.blocks import by_block, chance
+from retrieval_metrics.scoring.definition import MAX_GRADE, Definition, exponential, largest_grade
+from retrieval_metrics.scoring.score import score_one
+from retrieval_metrics.scoring.ties import by_block, chance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.checks import Cut, FloatArray, Gains
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.scoring.ties.blocks import Block
+    from retrieval_metrics.scoring.ties import Block
 
 
 def err(gains: Gains, *, k: int | None = None, max_grade: float | None = None) -> float:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.definition import REL, Definition
 from retrieval_metrics.judging.judged_run import count_above, is_relevant
-from retrieval_metrics.scoring.one_ranking import score_one
+from retrieval_metrics.scoring.definition import REL, Definition
+from retrieval_metrics.scoring.score import score_one
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import FloatArray, Gains

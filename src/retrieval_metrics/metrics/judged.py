@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.definition import Definition
 from retrieval_metrics.judging.judged_run import within
-from retrieval_metrics.scoring.one_ranking import score_one
-from retrieval_metrics.scoring.ties.weights import mean_weight
+from retrieval_metrics.scoring.definition import Definition
+from retrieval_metrics.scoring.score import score_one
+from retrieval_metrics.scoring.ties import mean_weight
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import Cut, FloatArray, Gains

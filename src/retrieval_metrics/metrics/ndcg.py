@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.definition import Definition, choice
-from retrieval_metrics.definition.gain import GAIN, GAINS, gain_of
 from retrieval_metrics.judging.judged_run import ordinals, within
 from retrieval_metrics.metrics.dcg import discounted, mean_dcg
-from retrieval_metrics.scoring.one_ranking import score_one
+from retrieval_metrics.scoring.definition import GAIN, GAINS, Definition, choice, gain_of
+from retrieval_metrics.scoring.score import score_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable

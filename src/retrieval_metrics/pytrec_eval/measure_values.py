@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.metrics.iprec import DEFINITION as IPREC
 from retrieval_metrics.pytrec_eval.asked import keys
+from retrieval_metrics.scoring.metric import Metric
 from retrieval_metrics.scoring.rules import TREC_EVAL
 from retrieval_metrics.scoring.score import score
 

@@ -13,7 +13,7 @@ from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.pytrec_eval.asked import asked
 from retrieval_metrics.pytrec_eval.measure_values import MeasureValues
 from retrieval_metrics.scoring.rules import TREC_EVAL
-from retrieval_metrics.scoring.under_rules import refuse, truth_under
+from retrieval_metrics.scoring.score import refuse, truth_under
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

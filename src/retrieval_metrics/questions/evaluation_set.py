@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.questions.linting.result import Lint
+    from retrieval_metrics.scoring.metric import Metric
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import proportion
-from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import texts_in_context
 from retrieval_metrics.inputs.run import named_runs
@@ -25,6 +24,7 @@ from retrieval_metrics.questions.linting import (
 from retrieval_metrics.questions.linting.result import Lint
 from retrieval_metrics.questions.linting.subject import Subject
 from retrieval_metrics.questions.words.passages import Passages
+from retrieval_metrics.scoring.metric import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.charts import (
     MOVED,
@@ -22,6 +21,7 @@ from retrieval_metrics.presentation.charts import (
 from retrieval_metrics.results.cutoffs import over_cutoffs, size_of, unit_of, usual_cutoffs, with_intervals
 from retrieval_metrics.results.standings import SIGNS, ranking_of
 from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries
+from retrieval_metrics.scoring.metric import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

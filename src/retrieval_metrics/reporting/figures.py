@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.definition.metric import Metric, as_metric
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.plots.curves import cutoffs_panel, points_panel
 from retrieval_metrics.presentation.plots.layout import figure
@@ -18,6 +17,7 @@ from retrieval_metrics.reporting.charting import (
     won_and_lost,
 )
 from retrieval_metrics.results.standings import main_pair, ranking_of
+from retrieval_metrics.scoring.metric import Metric, as_metric
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.checks import FloatArray
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.scoring.metric import Metric
 
 BINS = 5
 _NEARLY = 1e-9

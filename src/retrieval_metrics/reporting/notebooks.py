@@ -5,13 +5,13 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.definition.metric import Metric, first_telling
 from retrieval_metrics.explaining.explainer import FirstOf, texts_of
 from retrieval_metrics.explaining.explanation import worst
 from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.reporting.verdict import means_table
 from retrieval_metrics.results.standings import main_pair, ranking_of
 from retrieval_metrics.results.summary import summary_in_words
+from retrieval_metrics.scoring.metric import Metric, first_telling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

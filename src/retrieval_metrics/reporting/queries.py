@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from retrieval_metrics.checks import FloatArray, IntArray, QueryId
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.explaining.finding import Outcome
     from retrieval_metrics.explaining.outcomes import Outcomes
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.scoring.metric import Metric
 
 SHOWN = 10
 """The least number of results shown for a query."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.definition.metric import first_telling
 from retrieval_metrics.presentation import charts_in_html as draw
 from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.presentation.tables import Table
@@ -26,16 +25,17 @@ from retrieval_metrics.reporting.verdict import (
 )
 from retrieval_metrics.results.standings import NAMED, main_pair, ranking_of
 from retrieval_metrics.results.summary import summary_in_words
+from retrieval_metrics.scoring.metric import first_telling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.explaining.finding import Outcome
     from retrieval_metrics.reporting.queries import ShownQueries
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.scoring.metric import Metric
 
 SENTENCES = 8
 """The largest number of sentences of a verdict that are shown; more are folded, and the ranking comes first."""

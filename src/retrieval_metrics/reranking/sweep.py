@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.checks import RetrievalWarning, positive_integer, require
-from retrieval_metrics.definition.metric import as_metrics
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -25,6 +24,7 @@ from retrieval_metrics.reranking.batches import mmr_batch
 from retrieval_metrics.reranking.diversity import intra_list_diversity
 from retrieval_metrics.reranking.scaling import by_rank, scaled
 from retrieval_metrics.reranking.vectors import matrix, trade_off
+from retrieval_metrics.scoring.metric import as_metrics
 from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.statistics.means import Sums
 
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from retrieval_metrics.checks import FloatArray, QueryId
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.scoring.metric import Metric
 
 LAMBDAS = tuple(step / 10 for step in range(11))
 _RETRIEVED = "as retrieved"

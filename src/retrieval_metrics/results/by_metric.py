@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from retrieval_metrics.definition.metric import Metric, spelled
+from retrieval_metrics.scoring.metric import Metric, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from retrieval_metrics.definition.metric import spelled
+from retrieval_metrics.scoring.metric import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.definition.metric import Metric
+    from retrieval_metrics.scoring.metric import Metric
 
 
 class OfPair(Protocol):

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.checks import FloatArray, IntArray
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.question_clusters import Clusters
     from retrieval_metrics.results.aligned import Aligned
     from retrieval_metrics.results.conclusions import Conclusions
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.ignorance import Ignorance, UnjudgedBounds
     from retrieval_metrics.results.room import BudgetUse
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.statistics import Interval
 
 

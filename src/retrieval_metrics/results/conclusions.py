@@ -13,12 +13,12 @@ from retrieval_metrics.results.flattered import said_of_flattery
 from retrieval_metrics.statistics.paired import is_found
 
 if TYPE_CHECKING:
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.conclusion import ConclusionKind
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.differences import Differences
     from retrieval_metrics.results.flattered import Flattered
     from retrieval_metrics.results.ignorance import UnjudgedBounds
+    from retrieval_metrics.scoring.metric import Metric
 
 
 class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds what is said of all pairs together)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.definition.metric import Metric, as_metric
 from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.results.clustered import clustered_sums
 from retrieval_metrics.results.summary import LEVEL, interval_of
+from retrieval_metrics.scoring.metric import Metric, as_metric
 from retrieval_metrics.scoring.score import score
 from retrieval_metrics.statistics.means import Sums
 

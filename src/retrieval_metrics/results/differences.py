@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from retrieval_metrics.checks import grouped
-from retrieval_metrics.definition.metric import Metric, first_telling
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.difference import Difference
+from retrieval_metrics.scoring.metric import Metric, first_telling
 
 MOVED = 3
 """The number of queries named as those that moved most."""

@@ -11,8 +11,8 @@ from retrieval_metrics.judging.judged_run import is_relevant
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.scoring.metric import Metric
 
 
 class QueryScore(NamedTuple):

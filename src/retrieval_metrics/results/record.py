@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.checks import IntArray, QueryId
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.question_clusters import Clusters
     from retrieval_metrics.judging.budget import Budget, Filled
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.ranking_order import Key, Matching
     from retrieval_metrics.results.counts import Counts
+    from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.scoring.rules import Rules
 
 Column: TypeAlias = Literal["value", "ideal", "residual", "lowest", "highest", "depends"]

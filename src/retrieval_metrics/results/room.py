@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.presentation import numbers
+from retrieval_metrics.scoring.metric import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

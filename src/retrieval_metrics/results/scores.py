@@ -19,20 +19,20 @@ from retrieval_metrics.results.by_metric import ByMetric
 from retrieval_metrics.results.clustered import clustered_sums, design_effect
 from retrieval_metrics.results.counts import failed_queries
 from retrieval_metrics.results.record import COLUMNS, Record
-from retrieval_metrics.scoring.ideal import ideal_values
+from retrieval_metrics.scoring.score import ideal_values
 from retrieval_metrics.statistics.means import ExactSums, Sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from retrieval_metrics.checks import FloatArray, IntArray, QueryId
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.judging.budget import Filled
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.results.record import Column, Origin
     from retrieval_metrics.results.totals import Totals
+    from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.scoring.rules import Rules
 
 

@@ -14,9 +14,9 @@ from retrieval_metrics.statistics import fewest_units
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.conclusion import Conclusion, ConclusionKind
+    from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.statistics import Interval
     from retrieval_metrics.statistics.paired import MarginOutcome
 

@@ -13,13 +13,13 @@ from retrieval_metrics.results.clustered import said_of_clusters
 from retrieval_metrics.results.counts import describe
 from retrieval_metrics.results.room import said_of_budgets
 from retrieval_metrics.results.tie_range import TieRange
-from retrieval_metrics.scoring import ideal
+from retrieval_metrics.scoring import score as ideal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.record import Record
+    from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.statistics import Interval
     from retrieval_metrics.statistics.means import Sums
 

@@ -8,8 +8,8 @@ from retrieval_metrics.presentation import numbers
 from retrieval_metrics.statistics.means import Sums
 
 if TYPE_CHECKING:
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.record import Column, Record
+    from retrieval_metrics.scoring.metric import Metric
 
 
 class TieRange(NamedTuple):

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, NoReturn, cast
 
-from retrieval_metrics.definition.given import refuse_other_facts
-from retrieval_metrics.definition.largest_grade import divides_by_largest_grade
 from retrieval_metrics.results.record import Record
+from retrieval_metrics.scoring.definition import divides_by_largest_grade
+from retrieval_metrics.scoring.metric import refuse_other_facts
 from retrieval_metrics.statistics.means import ExactSums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.results.record import Column
+    from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.statistics.means import Sums
 

@@ -1,1 +1,1 @@
-"""Compute values from a judged run, a metric and rules; only this folder does."""
+"""What a metric is, and its values for a judged run under the rules of a library."""

@@ -10,7 +10,7 @@ from retrieval_metrics.judging.ranking_order import RankOrder
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.definition.definition import ParameterValue
+    from retrieval_metrics.scoring.definition import ParameterValue
 
 Ties: TypeAlias = Literal["docid", "input", "expected"]
 UnjudgedRule: TypeAlias = Literal["nonrelevant", "condensed"]

@@ -1,18 +1,31 @@
-"""Compute values from a judged run, a metric and rules; every other part of the package calls this."""
+"""From a judged run, a metric and rules to values: of a run, of an ideal run, of one ranking."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from math import inf, isfinite
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics.checks import argument, integer
+from retrieval_metrics.inputs.qrels import Qrels
+from retrieval_metrics.judging.budget import Budget
+from retrieval_metrics.judging.by_id import judge_by_id
+from retrieval_metrics.judging.judged_run import Items, JudgedRun, is_relevant, ordinals
+from retrieval_metrics.judging.ranking_order import AS_GIVEN
+from retrieval_metrics.scoring.metric import Metric
+from retrieval_metrics.scoring.rules import STANDARD
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retrieval_metrics.checks import FloatArray
-    from retrieval_metrics.definition.metric import Metric
-    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.checks import BoolArray, FloatArray, Gains
+    from retrieval_metrics.scoring.definition import Definition
     from retrieval_metrics.scoring.rules import Rules
+    from retrieval_metrics.statistics.means import Sums
 
 
 class Scored(NamedTuple):
@@ -83,9 +96,202 @@ def _over_orders(
     defined = tied[~np.isnan(values[tied])]
     if len(defined):
         # Imported here because only ties need it.
-        from retrieval_metrics.scoring.ties.over_orders import over_orders  # noqa: PLC0415
+        from retrieval_metrics.scoring.ties import over_orders  # noqa: PLC0415
 
         found = over_orders(judged, defined, metric, parameters)
         for target, source in zip(expected, found, strict=True):
             target[defined] = source[defined]
     return expected
+
+
+# Read judgments and runs according to a rule set, before any metric is computed.
+
+
+def truth_under(truth: Qrels, rules: Rules) -> Qrels:
+    """Return the judgments as the rules read them.
+
+    Raises:
+        ValueError: If a grade is not a whole number and the rules allow only whole numbers.
+    """
+    if rules.negative == "unjudged":
+        truth = truth.without_negative_grades()
+    if rules.grades == "integer":
+        truth.require_integer_grades(rules.name)
+    return truth.flattened() if rules.groups == "flatten" else truth
+
+
+def refuse(judged: JudgedRun, rules: Rules) -> None:
+    """Raise if the rules refuse a query.
+
+    Raises:
+        ValueError: If they do; the message names the first such query and the rule.
+    """
+    for rule, (queries, complaint) in refusals(judged, rules).items():
+        if queries.any():
+            query = judged.qrels.queries[int(queries.argmax())]
+            raise ValueError(
+                f'{complaint.format(query=repr(query))}, which {rules.name} refuses ({rule}="error"); {_advice(rule)}'
+            )
+
+
+def refusals(judged: JudgedRun, rules: Rules) -> dict[str, tuple[BoolArray, str]]:
+    """Return, for each rule that refuses something, the queries it refuses and the reason."""
+    found: dict[str, tuple[BoolArray, str]] = {}
+    if rules.repeats == "error":
+        found["repeats"] = judged.n_repeated > 0, "the ranking of query {query} holds a document twice"
+    if rules.no_relevant == "error":
+        found["no_relevant"] = judged.n_relevant() == 0, "query {query} has no relevant document"
+    if rules.empty == "error":
+        found["empty"] = judged.n_retrieved == 0, "nothing was retrieved for query {query}"
+    return found
+
+
+def fractions(truth: Qrels) -> BoolArray:
+    """Return which queries have a grade that is not a whole number, shape (queries,)."""
+    found: BoolArray = np.bincount(truth.document_query, truth.document_grade % 1 != 0, minlength=len(truth)) > 0
+    return found
+
+
+def _advice(rule: str) -> str:
+    what, otherwise = _ADVICE[rule]
+    return f"remove {what}, or use {argument('semantics', 'standard')}, where {otherwise}"
+
+
+_ADVICE = {
+    "repeats": ("it", "only the first counts"),
+    "no_relevant": ("the query", "it is counted but left out of the mean"),
+    "empty": ("the query", "it scores 0"),
+}
+
+
+# The largest value that a metric can have on given queries, which bounds its confidence interval.
+
+
+def ideal_values(metric: Metric, judged: JudgedRun, rules: Rules) -> FloatArray | None:
+    """Return the metric of each query's ideal ranking, shape (queries,); None if it is always 1, or unknown."""
+    if metric.definition.reaches_one or not _has_known_ideal(metric, judged.qrels):
+        return None
+    return score(_ideal_run(judged.qrels, dict(metric.parameters).get("rel")), metric, rules).values
+
+
+def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None) -> tuple[float, float]:
+    """Return the smallest and the largest value that a metric can have on given queries.
+
+    Args:
+        metric: The metric.
+        smallest: The smallest of its values, all of which are within the bounds; NaN if there are none.
+        largest: The largest of its values.
+        ideal: The largest of the `ideal_values` of these queries. If it is None, a bounded metric reaches 1.
+    """
+    if metric.definition.given:
+        return metric.definition.bounds
+    if not metric.definition.bounded or largest > 1 or smallest < 0:
+        return (-inf if smallest < 0 else 0.0), inf
+    if ideal is None:
+        return 0.0, 1.0
+    return 0.0, min(max(ideal, largest), 1.0) or 1.0
+
+
+def is_binary(metric: Metric, sums: Sums) -> bool:
+    """Return whether all values are 0 or 1; means of a binary metric over orders of equal scores can be fractions."""
+    return metric.definition.binary and sums.total == sums.total_of_squares
+
+
+def _has_known_ideal(metric: Metric, qrels: Qrels) -> bool:
+    """Return whether sorting the relevant documents by grade gives the metric's best value.
+
+    It does not if one document may satisfy several groups, unless the metric counts documents rather than groups. The
+    best value is unknown if items of unknown length or number may satisfy a piece.
+    """
+    return (metric.definition.by_document or qrels.is_flat) and not (qrels.has_pieces or isinstance(metric.k, Budget))
+
+
+def _ideal_run(qrels: Qrels, rel: object) -> JudgedRun:
+    """Return the run that retrieves every relevant document, best first, and nothing else."""
+    grade = qrels.document_grade
+    relevant = np.flatnonzero(is_relevant(grade, rel if isinstance(rel, (int, float)) else None))
+    document = relevant[np.lexsort((-grade[relevant], qrels.document_query[relevant]))]
+    query = qrels.document_query[document]
+    rank = ordinals(query)
+    items = Items(document, query, rank, grade[document], np.ones_like(rank), rank)
+    return JudgedRun(qrels, items, np.bincount(query, minlength=len(qrels)))
+
+
+def score_one(
+    definition: Definition,
+    gains: Gains,
+    *,
+    k: int | None = None,
+    n_relevant: int | None = None,
+    ideal: Gains | None = None,
+    n_nonrelevant: int | None = None,
+    **parameters: Any,
+) -> float:
+    """Return one metric of one ranking.
+
+    Args:
+        definition: The metric.
+        gains: Grades in rank order; 0 is not relevant, None is not judged.
+        k: The cut-off.
+        n_relevant: How many documents are relevant, retrieved or not. None counts those in the list; if there are none,
+            it assumes one that was not retrieved, so the list scores 0, as it would for any number.
+        ideal: The grades of all relevant documents, retrieved or not, instead of their number.
+        n_nonrelevant: How many documents are judged not relevant; None counts those in the list.
+        **parameters: The metric's own parameters; None means the default.
+
+    Raises:
+        TypeError: If the gains are not a sequence of numbers.
+        ValueError: If a gain is not finite, a parameter is not allowed, or the list holds more documents than the given
+            number.
+    """
+    metric = Metric(definition.name, k, tuple(parameters.items()))
+    listed = _numbers(gains, "gains", none_allowed=True)
+    grades = {position: grade for position, grade in enumerate(listed) if grade is not None}
+    missing = _missing(list(grades.values()), n_relevant, ideal)
+    missing += [0.0] * _lacking(sum(grade <= 0 for grade in grades.values()), n_nonrelevant, "not relevant")
+    truth = Qrels({0: grades | dict(enumerate(missing, start=len(listed)))})
+    judged = judge_by_id(truth, {0: range(len(listed))}, AS_GIVEN)
+    return float(score(judged, metric, STANDARD).values[0])
+
+
+def _numbers(values: Any, what: str, *, none_allowed: bool = False) -> list[float | None]:
+    if hasattr(values, "tolist"):
+        values = values.tolist()
+    if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
+        raise TypeError(f"{what} must be a list of numbers in rank order, got {type(values).__name__}")
+    for position, value in enumerate(values):
+        if value is None and none_allowed:
+            continue
+        if not isinstance(value, Real):
+            raise TypeError(
+                f"{what} must be numbers in rank order, got {value!r} at position {position}; to score rankings of "
+                "document ids, use evaluate(qrels, run)"
+            )
+        if not isfinite(value):
+            raise ValueError(f"{what} must be finite, got {value!r} at position {position}")
+    return list(values)
+
+
+def _missing(grades: list[float], n_relevant: int | None, ideal: Gains | None) -> list[float]:
+    """Return the grades of the relevant documents that are not in the list."""
+    relevant = [grade for grade in grades if grade > 0]
+    if ideal is not None:
+        lacking = Counter(grade for grade in _numbers(ideal, "ideal") if grade is not None and grade > 0)
+        surplus = Counter(relevant) - lacking
+        if surplus:
+            raise ValueError(
+                f"the ideal lacks the gain {max(surplus)!r} of the list; it must hold every relevant document"
+            )
+        return list((lacking - Counter(relevant)).elements())
+    if n_relevant is None:
+        return [] if relevant else [1.0]
+    return [1.0] * _lacking(len(relevant), n_relevant, "relevant")
+
+
+def _lacking(listed: int, total: int | None, what: str) -> int:
+    if total is None:
+        return 0
+    number = integer(total, f"the number of documents that are {what}")
+    if number < listed:
+        raise ValueError(f"the list holds {listed} documents that are {what}, but the given total is {number}")
+    return number - listed

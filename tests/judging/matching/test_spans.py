@@ -18,10 +18,10 @@ import retrieval_metrics as rm
 from generated import cutoffs
 from piece_reference import Chunk
 from retrieval_metrics import Quote, Retrieved, Span, Text
-from retrieval_metrics.definition.table import DEFINITIONS
 from retrieval_metrics.judging.places import Union, merged
 from retrieval_metrics.judging.places import shared as in_common
 from retrieval_metrics.scoring.rules import RULE_SETS
+from retrieval_metrics.scoring.table import DEFINITIONS
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 

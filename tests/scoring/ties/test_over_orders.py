@@ -9,8 +9,8 @@ import pytest
 
 import reference
 import retrieval_metrics as rm
-from retrieval_metrics.definition.metric import Metric
-from retrieval_metrics.definition.table import DEFINITIONS
+from retrieval_metrics.scoring.metric import Metric
+from retrieval_metrics.scoring.table import DEFINITIONS
 
 FLAT = [
     "hit_rate", "full_recall", "recall", "precision", "precision(norm=retrieved)", "f1", "mrr", "map",

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.checks import argument
-from retrieval_metrics.definition.metric import Metric
 from retrieval_metrics.questions.linting.findings import LintFinding
 from retrieval_metrics.questions.linting.searching import FEWEST_PASSAGES, Search
 from retrieval_metrics.questions.words import word_index
 from retrieval_metrics.questions.words.wording import shortened
+from retrieval_metrics.scoring.metric import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retrieval_metrics.checks import FloatArray, QueryId
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.questions.words.passages import Passages
+    from retrieval_metrics.scoring.metric import Metric
 
 
 @dataclass(frozen=True)

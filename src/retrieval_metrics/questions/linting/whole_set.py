@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from retrieval_metrics.checks import FloatArray, QueryId
-    from retrieval_metrics.definition.metric import Metric
     from retrieval_metrics.questions.linting.subject import Subject
+    from retrieval_metrics.scoring.metric import Metric
 
 FEWEST_SOURCES = 10
 """With fewer documents of equal share, intervals over documents mean little."""

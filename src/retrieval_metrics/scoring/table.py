@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from retrieval_metrics.definition.definition import Definition
+    from retrieval_metrics.scoring.definition import Definition
+
 
 HeldT = TypeVar("HeldT")
 

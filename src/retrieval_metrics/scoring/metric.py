@@ -1,21 +1,24 @@
-"""A metric with its cut-off and parameters, made from its name and printed as one."""
+"""A metric with its cut-off and parameters, and the names it is read from and printed as."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from math import inf, isnan
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from retrieval_metrics.checks import in_python, positive_integer
-from retrieval_metrics.definition.spelling import canonical_name, read_name
-from retrieval_metrics.definition.table import DEFINITIONS, NAME_OF
 from retrieval_metrics.judging.budget import Budget
+from retrieval_metrics.scoring.definition import Definition
+from retrieval_metrics.scoring.table import DEFINITIONS, NAME_OF
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable
 
-    from retrieval_metrics.definition.definition import Definition, ParameterValue
+    from retrieval_metrics.scoring.definition import ParameterValue
+
 
 DEFAULT_METRICS = ("hit_rate@5", "full_recall@5", "recall@10", "precision@5", "mrr@10", "map", "ndcg@10")
 """The metrics that are computed by default."""
@@ -282,3 +285,237 @@ def first_telling(metrics: Sequence[Metric]) -> Metric:
     """Return the first metric that is computed and not binary, or else the first."""
     telling = (metric for metric in metrics if not (metric.definition.binary or metric.definition.given))
     return next(telling, metrics[0])
+
+
+# How the names of metrics are spelled, here and in other tools.
+
+_NAME = r"\s*(?P<name>[^@()\s]+)\s*(?:\((?P<parameters>[^()]*)\))?\s*(?:@\s*(?P<k>(?s:.*?)))?\s*"
+_PEER_CUTOFF = r"(?P<name>.+?)(?:_at_|_cut_|_cut\.|_|\.)(?P<k>\d+)"
+
+
+class ReadName(NamedTuple):
+    """The parts of a name as they are written.
+
+    Attributes:
+        name: The metric, in any of its spellings.
+        k: The cut-off; None if there is none.
+        parameters: The parameters, in the order of the text.
+    """
+
+    name: str
+    k: int | Budget | None
+    parameters: tuple[tuple[str, ParameterValue], ...]
+
+
+def read_name(text: str) -> ReadName:
+    """Return the parts of a name such as `precision(rel=2)@5` or `ndcg_cut_10`.
+
+    Raises:
+        ValueError: If it is no name, or its cut-off or a parameter cannot be read.
+    """
+    match = re.fullmatch(_NAME, text)
+    if match is None:
+        raise ValueError(
+            f"{text!r} is not a metric name; write name@k or name(parameter=value)@k, for example 'ndcg@10'"
+        )
+    name, k = match["name"], match["k"]
+    if k is None and match["parameters"] is None and (peer := _peer_spelling(name)):
+        name, k = peer
+    parameters = _read_parameters(text, match["parameters"])
+    return ReadName(name, None if k is None else _read_cutoff(text, k), tuple(parameters.items()))
+
+
+def _read_cutoff(text: str, k: str) -> int | Budget:
+    if k.isascii() and k.isdigit() and int(k) > 0:
+        return int(k)
+    budget = Budget.parse(k)
+    if budget is None:
+        raise ValueError(
+            f"the cut-off in {text!r} must be a positive integer, got {k!r}; leave out '@{k}' for all documents, and "
+            "write a budget as @2000chars, @800tokens or @3calls"
+        )
+    return budget
+
+
+def _peer_spelling(name: str) -> tuple[str, str] | None:
+    """Return name and cut-off of `ndcg_cut_10`, `P_10`, `ndcg_at_10`; None if the whole text is a name."""
+    match = re.fullmatch(_PEER_CUTOFF, name)
+    if match is None or _key(name) in NAME_OF or _key(match["name"]) not in NAME_OF:
+        return None
+    known = canonical_name(match["name"])
+    if name == f"{match['name']}.{match['k']}" and "p" in DEFINITIONS[known].parameters:
+        raise ValueError(
+            f"{name!r} may mean {known}(p=0.{match['k']}), as ranx writes it, or {known}@{match['k']}; write one of "
+            "them"
+        )
+    return match["name"], match["k"]
+
+
+def _read_parameters(text: str, inside: str | None) -> dict[str, ParameterValue]:
+    parameters: dict[str, ParameterValue] = {}
+    for part in (inside or "").split(","):
+        if not part.strip():
+            continue
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (key and equals and value):
+            raise ValueError(f"cannot read {part.strip()!r} in {text!r}; write parameters as name=value")
+        if key in parameters:
+            raise ValueError(f"parameter {key!r} appears twice in {text!r}")
+        parameters[key] = value
+    return parameters
+
+
+def _key(name: str) -> str:
+    return name.strip().lower().replace("-", "_")
+
+
+def canonical_name(name: str, given: Collection[str] = ()) -> str:
+    """Return the name that a metric has in the table, from any of its names.
+
+    Args:
+        name: The name, without cut-off and parameters.
+        given: Names of metrics whose values were given, which are offered too.
+
+    Raises:
+        ValueError: If there is none; the message suggests the nearest.
+    """
+    key = _key(name)
+    if key in NAME_OF:
+        return NAME_OF[key]
+    from difflib import SequenceMatcher, get_close_matches  # noqa: PLC0415  (needed only if a name is wrong)
+
+    names = {**{_key(one): one for one in given}, **NAME_OF}
+    close = get_close_matches(key, names, n=4, cutoff=0.5)
+    # At a tie what can be computed comes first, whatever values were given earlier in the process.
+    close.sort(key=lambda one: (-SequenceMatcher(None, one, key).ratio(), one not in NAME_OF))
+    near = dict.fromkeys(names[one] for one in close)
+    offer = f"did you mean {' or '.join(near)}?" if near else f"the metrics are {', '.join((*DEFINITIONS, *given))}"
+    raise ValueError(f"unknown metric {name!r}; {offer}")
+
+
+# Metrics whose values are given rather than computed: answer quality, latency, cost, another tool's scores.
+
+Bounds: TypeAlias = tuple[float | None, float | None]
+"""The smallest and the largest possible value; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GivenMetric(Metric):
+    """A metric known only by its name, its bounds and its direction; nothing here computes it.
+
+    It is equal to any other of the same name. Those with other bounds or another direction are refused where two
+    evaluations meet; see `refuse_other_facts`.
+
+    Attributes:
+        bounds: The smallest and the largest possible value, infinite where there is none.
+        lower_is_better: Whether a smaller value is better.
+    """
+
+    bounds: tuple[float, float] = (-inf, inf)
+    lower_is_better: bool = False
+
+    def __post_init__(self) -> None:
+        low, high = self.bounds
+        direction = "; lower is better" if self.lower_is_better else ""
+        ends = "without bounds" if (low, high) == (-inf, inf) else f"from {low:g} to {high:g}"
+        definition = Definition(
+            name=self.name,
+            score=self._refuse,
+            summary=f"given, {ends}{direction}",
+            takes_cutoff=False,
+            bounded=(low, high) == (0, 1),
+            needs_relevant=False,
+            given=True,
+            bounds=(low, high),
+            higher_is_better=not self.lower_is_better,
+        )
+        object.__setattr__(self, "definition", definition)
+        object.__setattr__(self, "_text", self.name)
+        GIVEN[self.name] = self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GivenMetric, (self.name, None, (), self.bounds, self.lower_is_better)
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise ValueError(f"{self.name} was given and cannot be computed; evaluation.with_scores(...) adds it")
+
+
+def given_metric(name: str, bounds: tuple[float, float] | None, *, lower_is_better: bool) -> Metric:
+    """Return the metric of that name: one that is known here, such as `nDCG@10`, or else a given one.
+
+    Raises:
+        TypeError: If the name is not a str.
+        ValueError: If it is empty, or a known metric has other bounds or another direction.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a metric must be a str, got {name!r}")
+    if not name.strip() or not name.isprintable() or name != name.strip():
+        raise ValueError(f"the name of a metric must be printable and not blank, got {name!r}")
+    try:
+        known = parse_computed(name)
+    except ValueError:
+        return GivenMetric(name, None, (), bounds or (-inf, inf), lower_is_better)
+    if lower_is_better or bounds not in {None, known.definition.bounds}:
+        low, high = known.definition.bounds
+        raise ValueError(
+            f"{name!r} is the name of a metric of this package, {known}, from {low:g} to {high:g}, where higher is "
+            "better; give yours another name, or state bounds by metric: bounds={'latency': (0, None)}"
+        )
+    return known
+
+
+def bounds_by_metric(
+    names: Sequence[str], bounds: Bounds | Mapping[str, Bounds] | None
+) -> dict[str, tuple[float, float] | None]:
+    """Return the bounds of each metric, None where they are not given.
+
+    Raises:
+        TypeError: If bounds are not a pair of numbers.
+        ValueError: If the lower is not below the upper, or they are of a metric that is not there.
+    """
+    if not isinstance(bounds, Mapping):
+        return dict.fromkeys(names, None if bounds is None else _pair(bounds))
+    _refuse_unknown("bounds", bounds, names)
+    return {name: _pair(bounds[name]) if bounds.get(name) is not None else None for name in names}
+
+
+def names_of_lower(names: Sequence[str], lower_is_better: str | Collection[str]) -> set[str]:
+    """Return the metrics in which lower is better.
+
+    Raises:
+        ValueError: If one is not there.
+    """
+    lower = [lower_is_better] if isinstance(lower_is_better, str) else list(lower_is_better)
+    _refuse_unknown("lower_is_better", lower, names)
+    return set(lower)
+
+
+def refuse_other_facts(ours: Iterable[Metric], theirs: Iterable[Metric]) -> None:
+    """Raise if a metric has other bounds or another direction in two evaluations.
+
+    Raises:
+        ValueError: If it has; the message says which.
+    """
+    known = {str(metric): metric.definition for metric in ours}
+    for metric in theirs:
+        one, other = known.get(str(metric)), metric.definition
+        if one is None or (one.bounds, one.higher_is_better) == (other.bounds, other.higher_is_better):
+            continue
+        raise ValueError(f"{metric} is not the same in all: {one.summary} in one, {other.summary} in another")
+
+
+def _refuse_unknown(argument: str, given: Iterable[str], names: Sequence[str]) -> None:
+    if unknown := [name for name in given if name not in names]:
+        raise ValueError(f"{argument} has {unknown[0]!r}, which has no scores; the scores are {', '.join(names)}")
+
+
+def _pair(bounds: Any) -> tuple[float, float]:
+    numbers = isinstance(bounds, (tuple, list)) and all(
+        one is None or (isinstance(one, (int, float)) and not isinstance(one, bool)) for one in bounds
+    )
+    if not numbers or len(bounds) != 2:  # noqa: PLR2004  (a lower and an upper)
+        raise TypeError(f"bounds must be the smallest and the largest value, such as (0, 1), got {bounds!r}")
+    low, high = (-inf if bounds[0] is None else bounds[0]), (inf if bounds[1] is None else bounds[1])
+    if isnan(low) or isnan(high) or not low < high:
+        raise ValueError(f"the lower bound must be below the upper, got {bounds!r}")
+    return float(low), float(high)

@@ -1,15 +1,23 @@
-"""The parts of a metric: its formula, its parameters and its properties."""
+"""The parts of a metric: its formula, its parameters, and what metrics share of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf, isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+import numpy as np
 
-    from retrieval_metrics.checks import FloatArray
+from retrieval_metrics.judging.judged_run import is_relevant, ordinals, within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from retrieval_metrics.checks import Cut, FloatArray, IntArray
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.scoring.metric import Metric
+
 
 ParameterValue: TypeAlias = float | str
 ActsOn: TypeAlias = Literal["", "lengths", "groups", "grades"]
@@ -197,3 +205,181 @@ def number_between(low: float, high: float) -> Callable[[Any], ParameterValue]:
 REL = Parameter(
     number_between(0, float("inf")), None, "relevant if grade >= rel; without it, if grade > 0", examples=(2,)
 )
+
+
+# Turn grades into gains: what a document is worth in NDCG and related metrics.
+
+LARGEST_EXPONENT = 1000
+"""2 ** 1000 times a million documents still fits into a float."""
+
+
+def gain_of(grade: FloatArray, gain: str, gains: str | None = None) -> FloatArray:
+    """Return the gain of each grade above 0.
+
+    Args:
+        grade: Grades above 0.
+        gain: `linear` (the grade), `exponential` (2^grade - 1) or `binary` (1).
+        gains: The gains of particular grades, such as `1:0;3:7`.
+
+    Raises:
+        ValueError: If a grade is too large for an exponential gain, or gains would decrease with the grade.
+    """
+    result = _BY_NAME[gain](grade)
+    if gains is None:
+        return result
+    result = result.copy()
+    for named, value in _pairs(gains):
+        result[grade == named] = value
+    ascending = np.argsort(grade, kind="stable")
+    drop = np.flatnonzero(np.diff(result[ascending]) < 0)
+    if drop.size:
+        low, high = grade[ascending][drop[0] : drop[0] + 2]
+        raise ValueError(
+            f"gains={gains} gives grade {low:g} a larger gain than grade {high:g}; gains must not fall as grades rise"
+        )
+    return result
+
+
+def exponential(grade: FloatArray) -> FloatArray:
+    """Return 2^grade - 1.
+
+    Raises:
+        ValueError: If a grade is so large that the power overflows a float.
+    """
+    largest = grade.max(initial=0.0)
+    if largest > LARGEST_EXPONENT:
+        raise ValueError(f"an exponential gain needs grades of at most {LARGEST_EXPONENT}, got {largest:g}")
+    # Exact for whole grades; near 0, expm1 keeps the digits that the subtraction would cancel.
+    return np.where(grade < 1, np.expm1(np.minimum(grade, 1) * np.log(2)), np.exp2(grade) - 1)
+
+
+_BY_NAME: Mapping[str, Callable[[FloatArray], FloatArray]] = {
+    "linear": lambda grade: grade,
+    "exponential": exponential,
+    "binary": np.ones_like,
+}
+
+
+def _pairs(text: str) -> list[tuple[float, float]]:
+    pairs = (pair.split(":") for pair in text.split(";"))
+    return [(float(grade), float(value)) for grade, value in pairs]
+
+
+def _read_gains(value: Any) -> ParameterValue:
+    try:
+        pairs = sorted(_pairs(str(value).replace(" ", "")))
+    except ValueError:
+        pairs = []
+    grades = [grade for grade, _ in pairs]
+    valid = all(0 < grade < np.inf and 0 <= gain < np.inf for grade, gain in pairs)
+    if not pairs or not valid or len(set(grades)) < len(grades):
+        raise ValueError("must be grade:gain pairs such as 1:0;2:1, each grade above 0 and once, no gain below 0")
+    return ";".join(f"{grade:g}:{gain:g}" for grade, gain in pairs)
+
+
+GAIN = choice(
+    "linear",
+    "the grade (`linear`), 2^grade - 1 (`exponential`) or 1 (`binary`)",
+    {
+        "linear": "the gain is the grade",
+        "exponential": "the gain is 2^grade - 1",
+        "binary": "every relevant document gains 1, whatever its grade",
+    },
+    acts_on="grades",
+)
+GAINS = Parameter(_read_gains, None, "the gain of individual grades, such as `1:0;3:7`", examples=("0.5:0;1:0;3:7",))
+
+
+# Averages over the groups of a query, each ranked separately, as in AutoRAG.
+
+PER = choice(
+    "query",
+    "one value per query, or the mean over its groups (`group`)",
+    {
+        "query": "all documents are ranked together",
+        "group": "the value is a mean over the groups, each ranked separately",
+    },
+    acts_on="groups",
+)
+
+
+class GroupHits(NamedTuple):
+    """The retrieved members of groups: all of them, not only the first of each group."""
+
+    group: IntArray
+    rank: IntArray
+    ordinal: IntArray
+
+
+def hits_per_group(judged: JudgedRun, k: Cut, rel: float | None) -> GroupHits:
+    """Return the retrieved relevant members of each group, by group and rank; ordinals count within the group."""
+    found, ranks = judged.credits, judged.items.rank
+    wanted = is_relevant(found.grade, rel)
+    if k is not None:
+        wanted = wanted & within(judged.items.query, ranks, k)[found.item]
+    group, rank = found.group[wanted], ranks[found.item[wanted]]
+    order = np.lexsort((rank, group))
+    group, rank = group[order], rank[order]
+    # One item may satisfy several pieces of a group at its rank; they share one place in the ranking.
+    new = (np.diff(group, prepend=-1) != 0) | (np.diff(rank, prepend=0) != 0)
+    return GroupHits(group[new], rank[new], ordinals(group[new]))
+
+
+def mean_over_groups(judged: JudgedRun, group: IntArray, value: FloatArray, rel: float | None) -> FloatArray:
+    """Return for each query the mean over its groups of the sum of the group's values, 0 for a group not found."""
+    of_group: FloatArray = np.bincount(group, value, minlength=len(judged.qrels.group_query)).astype(np.float64)
+    return judged.per_query(judged.qrels.group_query, of_group) / np.maximum(judged.n_relevant(rel), 1)
+
+
+# The top of the relevance scale, for metrics that divide grades by it.
+
+MAX_GRADE = Parameter(
+    number_between(0, float("inf")), None, "top of the scale; by default the largest judged grade", examples=(4,)
+)
+
+
+def divides_by_largest_grade(metric: Metric) -> bool:
+    """Return whether a metric divides by the largest grade of all judgments, because its name does not set one."""
+    return "max_grade" in metric.definition.parameters and "max_grade" not in dict(metric.parameters)
+
+
+def refuse_unknown_scale(metrics: Iterable[Metric], shown: str, cure: str, judgments: Any = None) -> None:
+    """Refuse metrics that divide by the largest grade of all judgments, where these are not all shown.
+
+    Args:
+        metrics: The metrics.
+        shown: What is shown, for the message.
+        cure: What to do about it; `{name}` stands for the name of the metric.
+        judgments: What is shown. Where it has no grades, only ids, nothing is refused: the others have none either.
+
+    Raises:
+        ValueError: If there is such a metric.
+    """
+    graded = judgments is None or isinstance(judgments, Mapping) or any(isinstance(one, Mapping) for one in judgments)
+    if not graded:
+        return
+    for metric in metrics:
+        if divides_by_largest_grade(metric):
+            raise ValueError(
+                f"{metric} divides by the largest grade of all judgments, which {shown} does not show; "
+                + cure.format(name=metric.name)
+            )
+
+
+def largest_grade(judged: JudgedRun, max_grade: float | None) -> float:
+    """Return the top of the scale: `max_grade`, or the largest grade of all judgments (1 if nothing is relevant).
+
+    Raises:
+        ValueError: If a grade is above `max_grade`.
+    """
+    largest = judged.qrels.largest_grade
+    if max_grade is None:
+        return largest or 1.0
+    if largest > max_grade:
+        at = int(judged.qrels.document_grade.argmax())
+        query = judged.qrels.queries[judged.qrels.document_query[at]]
+        raise ValueError(
+            f"max_grade={max_grade:g} is below the grade {largest:g} of document {judged.qrels.documents[at]!r} for "
+            f"query {query!r}"
+        )
+    return max_grade

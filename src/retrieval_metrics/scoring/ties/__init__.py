@@ -1,1 +1,0 @@
-"""The values of metrics over all orders of documents with equal scores."""
