@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import retrieval_metrics as rm
-from retrieval_metrics.pytrec_eval import asked as of_trec_eval
-from retrieval_metrics.pytrec_eval import supported_nicknames
-from retrieval_metrics.pytrec_eval.measure_values import OURS, MeasureValues
+from retrieval_metrics import pytrec_eval as of_trec_eval
+from retrieval_metrics.pytrec_eval import OURS, MeasureValues, supported_nicknames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -1,0 +1,535 @@
+"""The interface of pytrec_eval, with the values of trec_eval and errors where the original crashes.
+
+Code that imports pytrec_eval runs with this module in its place:
+
+    import beir.retrieval.evaluation, retrieval_metrics.pytrec_eval
+    beir.retrieval.evaluation.pytrec_eval = retrieval_metrics.pytrec_eval
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from itertools import pairwise
+from math import exp, fsum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.judging.judge import judge
+from retrieval_metrics.metrics.iprec import DEFINITION as IPREC
+from retrieval_metrics.scoring.metric import Metric
+from retrieval_metrics.scoring.rules import TREC_EVAL
+from retrieval_metrics.scoring.score import refuse, score, truth_under
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from retrieval_metrics.checks import FloatArray, IntArray
+    from retrieval_metrics.judging.judged_run import JudgedRun
+
+
+__all__ = [
+    "RelevanceEvaluator",
+    "compute_aggregated_measure",
+    "parse_qrel",
+    "parse_run",
+    "supported_measures",
+    "supported_nicknames",
+]
+
+
+# `RelevanceEvaluator` and the functions beside it, as pytrec_eval has them.
+
+
+class RelevanceEvaluator:
+    """Evaluates runs against judgments with the measures of trec_eval.
+
+    Where pytrec_eval ends the interpreter, hangs or ignores a part of a name (`P_0`, `ndcg.1=3`, `map_10`, half a
+    surrogate pair in an id, only negative grades, a grade of 60,000), this raises an error or returns the value.
+
+    Args:
+        query_relevance: The grade of each judged document: `{query: {document: grade}}`. Queries without judgments are
+            left out.
+        measures: Names such as `"map"`, `"ndcg_cut_10"`, `"P.5,10"`, and the nicknames `official`, `set` and
+            `all_trec`.
+        relevance_level: The lowest relevant grade.
+        judged_docs_only_flag: Remove unjudged documents from the rankings.
+
+    Raises:
+        TypeError: If a grade is not a whole number, or an id is not a text.
+        ValueError: If a measure is unknown or a parameter out of range.
+
+    Example:
+        >>> evaluator = RelevanceEvaluator({"q1": {"d7": 1, "d9": 2}}, {"map", "P_5"})
+        >>> evaluator.evaluate({"q1": {"d7": 1.5, "d3": 1.0}})  # (1/1) / 2, and 1/5
+        {'q1': {'map': 0.5, 'P_5': 0.2}}
+    """
+
+    def __init__(
+        self,
+        query_relevance: Mapping[str, Mapping[str, int]],
+        measures: Iterable[str],
+        relevance_level: int = 1,
+        judged_docs_only_flag: bool = False,  # noqa: FBT001, FBT002  (the signature is pytrec_eval's)
+    ) -> None:
+        self._asked = asked(measures)
+        self._level = positive_integer(relevance_level, "relevance_level")
+        self._judged_only = judged_docs_only_flag
+        given = {query: judged for query, judged in query_relevance.items() if judged}
+        _require_whole_grades(given)
+        self._qrels = as_qrels(given) if given else None
+
+    def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+        """Return the values of each query that is in the run and has judgments, in the order of the run.
+
+        Args:
+            scores: The score of each retrieved document: `{query: {document: score}}`.
+
+        Raises:
+            TypeError: If a ranking is not a mapping of ids to scores.
+            ValueError: If a score is NaN or infinite.
+        """
+        if not scores or self._qrels is None:
+            return {}
+        for query, ranking in scores.items():
+            if not hasattr(ranking, "items"):
+                raise TypeError(
+                    f"the ranking of query {query!r} must map documents to scores, got {type(ranking).__name__}"
+                )
+        columns = self._columns(scores)
+        numbers = (np.nan_to_num(column).tolist() for column in columns.values())  # 0/0 is 0, which has a mean
+        names, rows = list(columns), list(zip(*numbers, strict=True))
+        place = self._qrels.place
+        return {query: dict(zip(names, rows[place[query]], strict=True)) for query in scores if query in place}
+
+    def _columns(self, scores: Mapping[str, Mapping[str, float]]) -> Mapping[str, Any]:
+        qrels = self._qrels
+        if qrels is None or not self._asked:
+            return {}
+        judged = judge(truth_under(qrels, TREC_EVAL), scores, "id", TREC_EVAL.order)
+        refuse(judged, TREC_EVAL)
+        if self._judged_only:
+            condensed = judged.condensed()
+            return MeasureValues(condensed, self._level, lambda: condensed).of(self._asked)
+        return MeasureValues(judged, self._level, lambda: judge(qrels, scores, "id", TREC_EVAL.order)).of(self._asked)
+
+
+def _require_whole_grades(judged: Mapping[str, Mapping[str, Any]]) -> None:
+    for query, grades in judged.items():
+        for document, grade in grades.items():
+            if not isinstance(grade, int):
+                raise TypeError(f"the grade of document {document!r} for query {query!r} must be an int, got {grade!r}")
+
+
+def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Return the run in the lines of a TREC file: `query Q0 document rank score tag`.
+
+    Raises:
+        ValueError: If a line has another form, or a document is there twice for a query; it names the line.
+    """
+    return _parsed(f_run, fields=6, value_at=4, number=float)
+
+
+def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Return the judgments in the lines of a TREC file: `query 0 document grade`.
+
+    Raises:
+        ValueError: If a line has another form, or a document is there twice for a query; it names the line.
+    """
+    return _parsed(f_qrel, fields=4, value_at=3, number=int)
+
+
+def _parsed(lines: Iterable[str], *, fields: int, value_at: int, number: Callable[[str], Any]) -> dict[str, Any]:
+    found: dict[str, dict[str, Any]] = {}
+    for at, line in enumerate(lines, start=1):
+        words = line.split()
+        if len(words) != fields:
+            raise ValueError(f"line {at} must have {fields} fields, got {len(words)}: {line.strip()!r}")
+        query, document = words[0], words[2]
+        if document in found.setdefault(query, {}):
+            raise ValueError(f"line {at}: document {document!r} is there twice for query {query!r}")
+        try:
+            found[query][document] = number(words[value_at])
+        except ValueError as error:
+            raise ValueError(f"line {at}: {words[value_at]!r} is not a number: {line.strip()!r}") from error
+    return found
+
+
+def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
+    """Return the value of a measure for all queries: a sum (`num_...`), a geometric mean (`gm_...`) or a mean.
+
+    Raises:
+        ValueError: If there are no values and it is not a sum.
+    """
+    total = fsum(values)
+    if measure.startswith("num_"):
+        return total
+    if not len(values):
+        raise ValueError(f"there is no value of {measure} to take the mean of")
+    mean = total / len(values)
+    return exp(mean) if measure.startswith("gm_") else mean
+
+
+# The names of trec_eval's measures, their parameters, and their order.
+
+CUTS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+TENTHS = tuple(at / 10 for at in range(11))
+DEFAULTS: Mapping[str, tuple[float, ...]] = {
+    "iprec_at_recall": TENTHS,
+    "P": CUTS,
+    "recall": CUTS,
+    "Rprec_mult": tuple(at / 5 for at in range(1, 11)),
+    "ndcg_cut": CUTS,
+    "map_cut": CUTS,
+    "relative_P": CUTS,
+    "success": (1, 5, 10),
+    "set_F": (1.0,),
+}
+"""The parameters of each measure that has some, as trec_eval has them."""
+SHARES = {"iprec_at_recall", "Rprec_mult", "set_F"}
+"""Measures whose parameters are not numbers of documents; that of set_F is not part of its name."""
+ORDER = (
+    *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
+    *("iprec_at_recall", "P", "relstring", "recall", "infAP", "gm_bpref", "Rprec_mult", "utility", "11pt_avg"),
+    *("binG", "G", "ndcg", "ndcg_rel", "Rndcg", "ndcg_cut", "map_cut", "relative_P", "success", "set_P"),
+    *("set_relative_P", "set_recall", "set_map", "set_F", "num_nonrel_judged_ret"),
+)
+"""All measures in the order in which trec_eval prints them."""
+
+supported_measures = set(ORDER)
+supported_nicknames: dict[str, set[str]] = {
+    "official": {
+        *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
+        *("iprec_at_recall", "P"),
+    },
+    "set": {
+        *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", "set_P", "set_relative_P", "set_recall"),
+        *("set_map", "set_F"),
+    },
+    "all_trec": set(ORDER),
+}
+
+_WITH_PARAMETERS = re.compile(r"(?P<measure>.+?)[._](?P<values>[0-9]*\.?[0-9]+(?:,[0-9]*\.?[0-9]+)*)")
+
+
+def asked(measures: Iterable[str]) -> dict[str, tuple[float, ...]]:
+    """Return the measures with their parameters, in the order of trec_eval; `()` for a measure that has none.
+
+    A measure with parameters is written `P_5`, `P.5` or `P.5,10`; without them it has those of trec_eval.
+
+    Raises:
+        TypeError: If a single text is given instead of several.
+        ValueError: If there is no such measure, it has no parameters, or one is out of range.
+
+    Example:
+        >>> asked({"map", "P.10,5", "P_20"})
+        {'map': (), 'P': (5, 10, 20)}
+    """
+    if isinstance(measures, str):
+        raise TypeError(f"measures must be several names, such as {{{measures!r}}}, got a str")
+    found: dict[str, set[float]] = {}
+    for name in measures:
+        if name in supported_nicknames:
+            for each in supported_nicknames[name]:
+                found.setdefault(each, set())
+        elif name in supported_measures:
+            found.setdefault(name, set())
+        else:
+            measure, values = _parsed_asked(name)
+            found.setdefault(measure, set()).update(values)
+    return {name: tuple(sorted(found[name])) or DEFAULTS.get(name, ()) for name in ORDER if name in found}
+
+
+def _parsed_asked(name: str) -> tuple[str, list[float]]:
+    known = ", ".join(ORDER)
+    match = _WITH_PARAMETERS.fullmatch(name)
+    if match is None or match["measure"] not in supported_measures:
+        raise ValueError(
+            f"unsupported measure {name}; the measures are {known}, with parameters such as P_5 and P.5,10"
+        )
+    measure, texts = match["measure"], match["values"].split(",")
+    if measure not in DEFAULTS:
+        raise ValueError(f"unsupported measure {name}: {measure} has no parameters")
+    if measure == "set_F" and len(texts) > 1:
+        raise ValueError(f"unsupported measure {name}: set_F has one parameter, the weight of recall")
+    values: list[float] = [float(text) if measure in SHARES else _documents(name, text) for text in texts]
+    if measure == "Rprec_mult" and 0 in values:
+        raise ValueError(f"unsupported measure {name}: a cut-off of 0 documents holds nothing")
+    return measure, values
+
+
+def _documents(name: str, text: str) -> int:
+    number = float(text)
+    if number < 1 or number != int(number):
+        raise ValueError(f"unsupported measure {name}: a cut-off is a number of documents, at least 1, got {text}")
+    return int(number)
+
+
+def keys(measure: str, parameters: tuple[float, ...]) -> list[str]:
+    """Return the names of a measure's values.
+
+    Example:
+        >>> keys("P", (5, 10)), keys("iprec_at_recall", (0.0,)), keys("map", ())
+        (['P_5', 'P_10'], ['iprec_at_recall_0.00'], ['map'])
+    """
+    if measure == "set_F" or not parameters:
+        return [measure]
+    return [f"{measure}_{value:.2f}" if measure in SHARES else f"{measure}_{value}" for value in parameters]
+
+
+# trec_eval's measures as columns: a value for each judged query.
+
+LEAST = 1e-5
+"""Values below it count as this in a geometric mean."""
+EPSILON = 1e-5
+"""What infAP adds to the numbers of documents that it divides."""
+OURS = {
+    "map": "map",
+    "Rprec": "r_precision",
+    "bpref": "bpref",
+    "recip_rank": "mrr",
+    "ndcg": "ndcg",
+    "P": "precision",
+    "recall": "recall",
+    "ndcg_cut": "ndcg",
+    "map_cut": "map",
+    "success": "hit_rate",
+    "set_P": "precision",
+    "set_recall": "recall",
+}
+"""The metrics of this package that are measures of trec_eval, by the names there."""
+GRADED = {"ndcg", "ndcg_cut"}
+TEXTS = ("runid", "relstring")
+"""Measures that are texts in trec_eval, and 0 in pytrec_eval."""
+
+
+class MeasureValues:
+    """The values of trec_eval's measures for a run, each with a column of shape (queries,).
+
+    Attributes:
+        judged: The judged run, negative grades as unjudged.
+        level: The lowest relevant grade.
+        places: The same with negative grades as judged, for infAP.
+    """
+
+    def __init__(self, judged: JudgedRun, level: int, places: Callable[[], JudgedRun]) -> None:
+        self.judged = judged
+        self.level = level
+        self.places = places
+
+    def of(self, asked: Mapping[str, tuple[float, ...]]) -> dict[str, FloatArray]:
+        """Return the column of each measure asked for, by its name in trec_eval."""
+        found: dict[str, FloatArray] = {}
+        for measure, parameters in asked.items():
+            columns = [self._column(measure, each) for each in parameters or (None,)]
+            found.update(zip(keys(measure, parameters), columns, strict=True))
+        return found
+
+    def _column(self, measure: str, parameter: float | None) -> FloatArray:
+        if measure in TEXTS:
+            return np.zeros(self.judged.n_queries)
+        if measure in OURS:
+            return self._ours(measure, parameter)
+        if measure.startswith("gm_"):
+            return np.log(np.maximum(self._ours(measure.removeprefix("gm_"), None), LEAST))
+        if measure in WITH_PARAMETER and parameter is not None:
+            return WITH_PARAMETER[measure](self, parameter)
+        return WHOLE[measure](self)
+
+    def _ours(self, measure: str, parameter: float | None) -> FloatArray:
+        cut = None if parameter is None else int(parameter)
+        rel = {} if measure in GRADED or self.level == 1 else {"rel": float(self.level)}
+        return np.nan_to_num(score(self.judged, Metric.of(OURS[measure], cut, **rel), TREC_EVAL).values)
+
+    def interpolated(self, recall: float | None) -> FloatArray:
+        """Return the interpolated precision at a recall, or the average of the eleven, shape (queries,).
+
+        If nothing was retrieved, it is 0/0 at a recall that takes no document, as in trec_eval: NaN.
+        """
+        values = np.where(self.relevant > 0, IPREC.score(self.judged, rel=float(self.level), recall=recall), 0.0)
+        undefined = (self.retrieved == 0) & (_documents_measure_values(recall or 0.0, self.relevant) == 0)
+        return np.where(undefined, np.nan, values)
+
+    @cached_property
+    def retrieved(self) -> FloatArray:
+        """The number of documents retrieved."""
+        return self.judged.n_retrieved.astype(np.float64)
+
+    @cached_property
+    def relevant(self) -> FloatArray:
+        """The number of relevant documents."""
+        return self.judged.n_relevant(self.level).astype(np.float64)
+
+    @cached_property
+    def found(self) -> FloatArray:
+        """The number of relevant documents retrieved."""
+        return self.judged.per_query(self.judged.hits(self.level).query)
+
+    def found_in(self, cut: IntArray | int) -> FloatArray:
+        """Return the number of relevant documents among the first, shape (queries,)."""
+        hits = self.judged.hits(self.level)
+        cuts = np.broadcast_to(np.asarray(cut), (self.judged.n_queries,))
+        return self.judged.per_query(hits.query[hits.rank <= cuts[hits.query]])
+
+    def graded(self) -> Iterator[tuple[int, list[tuple[int, int]], list[int]]]:
+        """Yield each query with the ranks and gains of what was found, and all gains, best first."""
+        hits, qrels = self.judged.hits(), self.judged.qrels
+        ends = np.searchsorted(hits.query, np.arange(self.judged.n_queries + 1))
+        for query, (start, end) in enumerate(pairwise(ends.tolist())):
+            ranks, grades = hits.rank[start:end].tolist(), hits.grade[start:end].astype(np.int64).tolist()
+            every = qrels.document_grade[qrels.bounds[query] : qrels.bounds[query + 1]].astype(np.int64)
+            yield query, list(zip(ranks, grades, strict=True)), np.sort(every[every > 0])[::-1].tolist()
+
+    def column(self, value_of: Callable[[int, list[tuple[int, int]], list[int]], float]) -> FloatArray:
+        """Return a column made query by query, for measures that few ask for."""
+        values = np.zeros(self.judged.n_queries)
+        for query, hits, ideal in self.graded():
+            values[query] = value_of(query, hits, ideal)
+        return values
+
+
+def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
+    shares: FloatArray = part / np.where(whole > 0, whole, 1.0)
+    return np.where(whole > 0, shares, 0.0)
+
+
+def _documents_measure_values(share: float, relevant: FloatArray) -> IntArray:
+    """Return a share of the relevant documents as trec_eval rounds it."""
+    return (share * relevant + 0.9).astype(np.int64)
+
+
+def r_precision_of_multiple(values: MeasureValues, multiple: float) -> FloatArray:
+    """Return precision at a multiple of the number of relevant documents."""
+    cut = _documents_measure_values(multiple, values.relevant)
+    return _share(values.found_in(cut), cut.astype(np.float64))
+
+
+def f_of_sets(values: MeasureValues, weight: float) -> FloatArray:
+    """Return the weighted harmonic mean of the precision and the recall of the whole ranking."""
+    precision, recall = _share(values.found, values.retrieved), _share(values.found, values.relevant)
+    return _share((1 + weight) * precision * recall, recall + weight * precision)
+
+
+def inferred_ap(values: MeasureValues) -> FloatArray:
+    """Return average precision with the precision at a relevant document estimated from the judged ones above it.
+
+    Source: Yilmaz and Aslam (2006), as trec_eval computes it: a negative grade says that the document was pooled and
+    not judged.
+    """
+    places = values.places()
+    items = places.items
+    ends = np.searchsorted(items.query, np.arange(places.n_queries + 1))
+    found = np.zeros(places.n_queries)
+    for query, (start, end) in enumerate(pairwise(ends.tolist())):
+        relevant = nonrelevant = pooled = 0
+        total = 0.0
+        for rank, grade in zip(items.rank[start:end].tolist(), items.grade[start:end].tolist(), strict=True):
+            if grade < 0:
+                pooled += 1
+            elif grade < values.level:
+                nonrelevant += 1
+            else:
+                above = rank - 1
+                if above:
+                    seen = (relevant + nonrelevant + pooled) / above
+                    good = (relevant + EPSILON) / (relevant + nonrelevant + 2 * EPSILON)
+                    total += 1 / rank + above / rank * seen * good
+                else:
+                    total += 1.0
+                relevant += 1
+        found[query] = total
+    return _share(found, values.relevant)
+
+
+def _dcg(grades: list[tuple[int, int]]) -> float:
+    return float(sum(grade / np.log2(rank + 1) for rank, grade in grades))
+
+
+def judged_not_relevant(values: MeasureValues) -> FloatArray:
+    """Return how many documents judged not relevant were retrieved."""
+    items = values.judged.items
+    return values.judged.per_query(items.query[(items.grade >= 0) & (items.grade < values.level)])
+
+
+def binary_gain(values: MeasureValues) -> FloatArray:
+    """Return the mean over the relevant documents of 1 / log2(2 + documents not relevant above it)."""
+    hits = values.judged.hits(values.level)
+    return _share(values.judged.per_query(hits.query, 1 / np.log2(2 + hits.rank - hits.ordinal)), values.relevant)
+
+
+def normalised_gain(values: MeasureValues) -> FloatArray:
+    """Return the gains found, each divided by log2(2 + the gain missed so far), over all gains.
+
+    The gain missed at a rank is that of the ideal ranking up to it, in which documents without gain count 1, minus that
+    of this one.
+    """
+
+    def value(_: int, hits: list[tuple[int, int]], ideal: list[int]) -> float:
+        whole, total, found = sum(ideal), 0.0, 0
+        for rank, gain in hits:
+            found += gain
+            possible = sum(ideal[:rank]) + max(rank - len(ideal), 0)
+            total += gain / np.log2(2 + possible - found)
+        return float(total / whole) if whole else 0.0
+
+    return values.column(value)
+
+
+def ndcg_at_found(values: MeasureValues) -> FloatArray:
+    """Return the mean NDCG at the ranks of the documents with a gain; for one that was not found, that of all ranks."""
+
+    def value(_: int, hits: list[tuple[int, int]], ideal: list[int]) -> float:
+        if not ideal:
+            return 0.0
+        at = [_ndcg(hits, ideal, rank) for rank, _ in hits]
+        return float((sum(at) + (len(ideal) - len(at)) * _ndcg(hits, ideal, None)) / len(ideal))
+
+    return values.column(value)
+
+
+def ndcg_at_levels(values: MeasureValues) -> FloatArray:
+    """Return the mean NDCG over the gains, each cut off at the number of documents with that gain or more.
+
+    A ranking that goes on beyond the last of these cut-offs, by two documents or more, adds its NDCG of all ranks.
+    """
+
+    def value(query: int, hits: list[tuple[int, int]], ideal: list[int]) -> float:
+        if not values.relevant[query]:
+            return 0.0
+        cuts: list[int | None] = [sum(each >= gain for each in ideal) for gain in sorted(set(ideal), reverse=True)]
+        if values.retrieved[query] > len(ideal) + 1:
+            cuts.append(None)
+        return float(np.mean([_ndcg(hits, ideal, cut) for cut in cuts]))
+
+    return values.column(value)
+
+
+def _ndcg(hits: list[tuple[int, int]], ideal: list[int], cut: int | None) -> float:
+    return _dcg([each for each in hits if cut is None or each[0] <= cut]) / _dcg(list(enumerate(ideal, start=1))[:cut])
+
+
+WITH_PARAMETER: dict[str, Callable[[MeasureValues, float], FloatArray]] = {
+    "iprec_at_recall": lambda values, recall: values.interpolated(recall),
+    "Rprec_mult": r_precision_of_multiple,
+    "relative_P": lambda values, cut: _share(values.found_in(int(cut)), np.minimum(values.relevant, cut)),
+    "set_F": f_of_sets,
+}
+WHOLE: dict[str, Callable[[MeasureValues], FloatArray]] = {
+    "num_q": lambda values: np.ones(values.judged.n_queries),
+    "num_ret": lambda values: values.retrieved,
+    "num_rel": lambda values: values.relevant,
+    "num_rel_ret": lambda values: values.found,
+    "infAP": inferred_ap,
+    "11pt_avg": lambda values: values.interpolated(None),
+    "utility": lambda values: values.found - (values.retrieved - values.found),
+    "set_relative_P": lambda values: _share(values.found, np.minimum(values.relevant, values.retrieved)),
+    "set_map": lambda values: _share(values.found, values.retrieved) * _share(values.found, values.relevant),
+    "num_nonrel_judged_ret": judged_not_relevant,
+    "binG": binary_gain,
+    "G": normalised_gain,
+    "ndcg_rel": ndcg_at_found,
+    "Rndcg": ndcg_at_levels,
+}
