@@ -56,7 +56,7 @@ from retrieval_metrics.reranking.diversity import intra_list_diversity as intra_
 from retrieval_metrics.reranking.mmr import mmr as mmr
 from retrieval_metrics.reranking.mmr import mmr_from_similarity as mmr_from_similarity
 from retrieval_metrics.reranking.sweep import mmr_sweep as mmr_sweep
-from retrieval_metrics.results.totals import Totals as Totals
+from retrieval_metrics.results.scores import Totals as Totals
 from retrieval_metrics.retrieving.retrieve import aretrieve as aretrieve
 from retrieval_metrics.retrieving.retrieve import retrieve as retrieve
 from retrieval_metrics.scoring.define import define_metric as define_metric

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from retrieval_metrics.results.flattered import flattered
+from retrieval_metrics.results.conclusions import flattered
 from retrieval_metrics.statistics import (
     Sums,
     Units,

@@ -3,7 +3,7 @@
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.results.cutoffs import usual_cutoffs
+from retrieval_metrics.results.summary import usual_cutoffs
 
 QRELS = {"q1": {"a": 2, "b": 1}, "q2": ["c"], "q3": {"c": 0}}
 RUN = {"q1": ["x", "a", "y", "b"], "q2": ["c"], "q3": ["c"]}

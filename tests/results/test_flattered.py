@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.results.flattered import flattered
+from retrieval_metrics.results.conclusions import flattered
 
 
 def compared(systems: int, metrics: str | list[str] = "mrr", count: int = 40) -> rm.Comparison:

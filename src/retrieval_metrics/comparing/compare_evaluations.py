@@ -11,8 +11,7 @@ from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.comparing.paired_tests import common_clusters, pairs_of, ranking_metrics, tested
 from retrieval_metrics.comparing.unjudged import ignorance
 from retrieval_metrics.comparing.unjudged_bounds import bounds_of_unjudged
-from retrieval_metrics.results.aligned import Aligned
-from retrieval_metrics.results.differences import Differences
+from retrieval_metrics.results.difference import Aligned, Differences
 from retrieval_metrics.results.room import budgets_used
 from retrieval_metrics.scoring.metric import as_metrics
 from retrieval_metrics.scoring.rules import UnjudgedRule

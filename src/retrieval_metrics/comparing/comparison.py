@@ -11,8 +11,7 @@ from retrieval_metrics.comparing.unjudged import to_judge
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.reporting.verdict import comparison_tables
-from retrieval_metrics.results.compared import Compared
-from retrieval_metrics.results.standings import ranking_of
+from retrieval_metrics.results.standings import Compared, ranking_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,9 +24,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.presentation.tables import Table
-    from retrieval_metrics.results.conclusion import Conclusion
+    from retrieval_metrics.results.conclusions import Conclusion, ToJudge
     from retrieval_metrics.results.difference import Difference
-    from retrieval_metrics.results.ignorance import ToJudge
     from retrieval_metrics.results.standings import Standings
     from retrieval_metrics.scoring.metric import Metric
 

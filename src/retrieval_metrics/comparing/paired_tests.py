@@ -14,8 +14,7 @@ from retrieval_metrics.checks import in_python
 from retrieval_metrics.inputs.question_clusters import Clusters
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.watching import watched
-from retrieval_metrics.results.difference import Difference
-from retrieval_metrics.results.differences import Differences
+from retrieval_metrics.results.difference import Difference, Differences
 from retrieval_metrics.results.summary import bounds_of
 from retrieval_metrics.statistics import Contrasts, Sums, Units, paired_differences, within_margins
 from retrieval_metrics.statistics.paired import without_rounding
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.checks import FloatArray
-    from retrieval_metrics.results.aligned import Aligned
+    from retrieval_metrics.results.difference import Aligned
     from retrieval_metrics.results.room import BudgetUse
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.metric import Metric

@@ -14,7 +14,7 @@ import numpy as np
 from retrieval_metrics.evaluation.scored_run import scored_run
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import in_single_precision
-from retrieval_metrics.results.ignorance import Ignorance, ToJudge
+from retrieval_metrics.results.conclusions import Ignorance, ToJudge
 from retrieval_metrics.scoring.metric import Metric
 from retrieval_metrics.scoring.score import score
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from retrieval_metrics.checks import argument, integer, named
 from retrieval_metrics.comparing.unjudged import Open, completed_scores, open_queries
-from retrieval_metrics.results.ignorance import UnjudgedBounds
+from retrieval_metrics.results.conclusions import UnjudgedBounds
 from retrieval_metrics.statistics import Interval, paired_differences
 from retrieval_metrics.statistics.paired import without_rounding
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.checks import FloatArray, IntArray, QueryId
-    from retrieval_metrics.results.aligned import Aligned
-    from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.difference import Aligned, Difference
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.metric import Metric
 

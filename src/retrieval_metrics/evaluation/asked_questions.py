@@ -19,7 +19,7 @@ from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.judge import judged_sources, with_documents
 from retrieval_metrics.results.counts import count
-from retrieval_metrics.results.query_scores import query_scores
+from retrieval_metrics.results.summary import query_scores
 from retrieval_metrics.scoring.metric import as_metrics
 from retrieval_metrics.scoring.rules import as_rules
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Retrieved
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.judging.ranking_order import MatchBy
-    from retrieval_metrics.results.query_scores import QueryScore
+    from retrieval_metrics.results.summary import QueryScore
     from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.scoring.rules import Rules
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.judging.judge import judge
-from retrieval_metrics.results.by_metric import ByMetric
+from retrieval_metrics.results.scores import ByMetric
 from retrieval_metrics.scoring.definition import refuse_unknown_scale
 from retrieval_metrics.scoring.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.scoring.rules import STANDARD

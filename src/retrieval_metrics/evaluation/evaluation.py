@@ -9,7 +9,7 @@ from retrieval_metrics.checks import require
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.results import summary
-from retrieval_metrics.results.tie_range import TieRange
+from retrieval_metrics.results.summary import TieRange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.presentation.tables import Table
-    from retrieval_metrics.results.by_metric import ByMetric
     from retrieval_metrics.results.counts import Counts
-    from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.results.totals import Totals
+    from retrieval_metrics.results.scores import ByMetric, Scores, Totals
     from retrieval_metrics.scoring.metric import Bounds, Metric
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.statistics import Interval
@@ -398,7 +396,7 @@ class Evaluation(Printed):
         Raises:
             ValueError: If the metric takes no cut-off, or the evaluation was made without its run.
         """
-        from retrieval_metrics.results.cutoffs import over_cutoffs  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.results.summary import over_cutoffs  # noqa: PLC0415  (seldom asked for)
 
         return over_cutoffs(self.scores, metric, cutoffs)
 

@@ -12,15 +12,14 @@ from retrieval_metrics.checks import id_kind
 from retrieval_metrics.evaluation.evaluation import TOTALS_HOLD_NO_CLUSTERS, Evaluation
 from retrieval_metrics.inputs.question_clusters import Clusters
 from retrieval_metrics.judging.budget import Filled
-from retrieval_metrics.results.scores import Scores
-from retrieval_metrics.results.totals import Totals
+from retrieval_metrics.results.scores import Scores, Totals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from retrieval_metrics.checks import FloatArray, QueryId
     from retrieval_metrics.judging.budget import Budget
-    from retrieval_metrics.results.record import Column
+    from retrieval_metrics.results.scores import Column
     from retrieval_metrics.scoring.metric import Metric
 
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.results.counts import count
-from retrieval_metrics.results.record import Origin
-from retrieval_metrics.results.scores import Scores
+from retrieval_metrics.results.scores import Origin, Scores
 from retrieval_metrics.scoring.score import refuse, score, truth_under
 
 if TYPE_CHECKING:

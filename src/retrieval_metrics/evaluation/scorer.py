@@ -14,7 +14,7 @@ from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.run import RetrievedRun, Seen
 from retrieval_metrics.judging.judge import judged_sources, with_documents
 from retrieval_metrics.judging.ranking_order import as_matching
-from retrieval_metrics.results.query_scores import query_scores
+from retrieval_metrics.results.summary import query_scores
 from retrieval_metrics.scoring.definition import refuse_unknown_scale
 from retrieval_metrics.scoring.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.scoring.rules import as_rules
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Ranking, Retrieved, RunMapping
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.judging.ranking_order import Key, MatchBy, Matching
-    from retrieval_metrics.results.query_scores import QueryScore
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.results.summary import QueryScore
     from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.scoring.rules import Rules
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from retrieval_metrics.checks import RetrievalWarning, argument, in_python
 from retrieval_metrics.inputs.run import RetrievedRun
-from retrieval_metrics.results.clustered import said_of_few
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_queries
+from retrieval_metrics.results.scores import said_of_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -20,7 +20,7 @@ from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.ranking_order import BY_ID
 from retrieval_metrics.presentation.numbers import listed
-from retrieval_metrics.results.by_metric import ByMetric
+from retrieval_metrics.results.scores import ByMetric
 from retrieval_metrics.scoring.metric import Metric
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.keeping.document import Lines, Section, write_document
 from retrieval_metrics.keeping.evaluations import evaluation_of, metric_of, of_evaluation, of_metric, same_questions
 from retrieval_metrics.keeping.records import of_record, record_of
-from retrieval_metrics.results.aligned import Aligned
-from retrieval_metrics.results.compared import Compared
-from retrieval_metrics.results.differences import Differences
+from retrieval_metrics.results.difference import Aligned, Differences
 from retrieval_metrics.results.scores import Scores
+from retrieval_metrics.results.standings import Compared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,9 +17,7 @@ from retrieval_metrics.keeping.question_sets import of_qrels, questions_of
 from retrieval_metrics.keeping.records import column_of, of_column, of_record, record_of
 from retrieval_metrics.keeping.rescoring import refuse_wrong_values
 from retrieval_metrics.keeping.runs import of_run, run_of
-from retrieval_metrics.results.record import Origin
-from retrieval_metrics.results.scores import Scores
-from retrieval_metrics.results.totals import Totals
+from retrieval_metrics.results.scores import Origin, Scores, Totals
 from retrieval_metrics.scoring.metric import GivenMetric, Metric, bounds_by_metric, given_metric, parse_computed
 
 if TYPE_CHECKING:

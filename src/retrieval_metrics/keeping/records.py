@@ -13,8 +13,8 @@ import numpy as np
 from retrieval_metrics.inputs.question_clusters import Clusters
 from retrieval_metrics.judging.budget import Budget, Filled
 from retrieval_metrics.judging.ranking_order import Matching
+from retrieval_metrics.results.conclusions import Ignorance, UnjudgedBounds
 from retrieval_metrics.results.difference import Difference
-from retrieval_metrics.results.ignorance import Ignorance, UnjudgedBounds
 from retrieval_metrics.results.room import BudgetUse, Filling
 from retrieval_metrics.scoring.rules import Rules
 from retrieval_metrics.statistics.means import ExactSums, Interval

@@ -14,8 +14,7 @@ from retrieval_metrics.scoring.score import score
 if TYPE_CHECKING:
     from retrieval_metrics.checks import FloatArray, IntArray
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.results.record import Origin
-    from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.results.scores import Origin, Scores
 
 FEW = 16
 """The queries that are scored again whenever a file is loaded; all are, if a user asks for it."""

@@ -13,9 +13,9 @@ from retrieval_metrics.labelling.estimated import EstimatedDifference, Estimated
 from retrieval_metrics.labelling.people_and_model import Agreement
 from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.by_metric import ByMetric
-from retrieval_metrics.results.chosen import fitting
-from retrieval_metrics.results.conclusion import rare_changes
+from retrieval_metrics.results.conclusions import rare_changes
+from retrieval_metrics.results.difference import fitting
+from retrieval_metrics.results.scores import ByMetric
 from retrieval_metrics.scoring.metric import spelled
 from retrieval_metrics.statistics import CorrectedMean
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.counts import describe
-from retrieval_metrics.results.cutoffs import over_cutoffs
+from retrieval_metrics.results.summary import over_cutoffs
 from retrieval_metrics.scoring.metric import Metric
 
 if TYPE_CHECKING:

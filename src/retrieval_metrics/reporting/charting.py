@@ -18,18 +18,26 @@ from retrieval_metrics.presentation.charts import (
     Rows,
     Shares,
 )
-from retrieval_metrics.results.cutoffs import over_cutoffs, size_of, unit_of, usual_cutoffs, with_intervals
 from retrieval_metrics.results.standings import SIGNS, ranking_of
-from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries
+from retrieval_metrics.results.summary import (
+    LEVEL,
+    intervals,
+    means,
+    numbers_of_queries,
+    over_cutoffs,
+    size_of,
+    unit_of,
+    usual_cutoffs,
+    with_intervals,
+)
 from retrieval_metrics.scoring.metric import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.difference import Difference
-    from retrieval_metrics.results.record import Record
-    from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.results.scores import Record, Scores
+    from retrieval_metrics.results.standings import Compared
 
 MARKED = (1, 3, 5, 10, 20, 50, 100)
 """The cut-offs named on a curve of precision and recall."""

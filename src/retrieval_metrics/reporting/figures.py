@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.presentation.plots.layout import Panel, Plot
-    from retrieval_metrics.results.compared import Compared
-    from retrieval_metrics.results.record import Record
-    from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.results.totals import Totals
+    from retrieval_metrics.results.scores import Record, Scores, Totals
+    from retrieval_metrics.results.standings import Compared
 
 MOST_PAIRS = 6
 """The largest number of pairs of systems drawn query by query; of more, those told apart most clearly."""

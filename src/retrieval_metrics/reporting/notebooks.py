@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from retrieval_metrics.results.compared import Compared
-    from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.results.totals import Totals
+    from retrieval_metrics.results.scores import Scores, Totals
+    from retrieval_metrics.results.standings import Compared
 
 LOWEST = 5
 """The number of queries with the lowest values that are shown."""

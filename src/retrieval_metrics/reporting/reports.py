@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.explaining.finding import Outcome
     from retrieval_metrics.reporting.queries import ShownQueries
-    from retrieval_metrics.results.compared import Compared
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.results.standings import Compared
     from retrieval_metrics.scoring.metric import Metric
 
 SENTENCES = 8

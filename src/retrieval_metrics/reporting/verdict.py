@@ -10,15 +10,15 @@ import numpy as np
 
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.clustered import said_of_count, said_of_few
+from retrieval_metrics.results.scores import said_of_count, said_of_few
 from retrieval_metrics.results.standings import ranking_of
 from retrieval_metrics.results.summary import said_of_given
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from retrieval_metrics.results.compared import Compared
-    from retrieval_metrics.results.ignorance import UnjudgedBounds
+    from retrieval_metrics.results.conclusions import UnjudgedBounds
+    from retrieval_metrics.results.standings import Compared
 
 FEW_PAIRS = 2
 """The largest number of pairs for which a comparison prints every difference; for more it prints the ranking."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.rules import Rules
 
+
 NOTHING_FOUND = "none of the retrieved documents is judged for its query, so every metric is 0"
 OTHER_IDS = "are the ids of chunks compared with the ids of documents?"
 

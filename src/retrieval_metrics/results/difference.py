@@ -1,16 +1,19 @@
-"""The difference between two systems in one metric, and the conclusions that it allows."""
+"""The difference of two systems in one metric, and all differences of a comparison."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
-from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.checks import grouped, positive_integer
 from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.scoring.metric import Metric, first_telling, spelled
 from retrieval_metrics.statistics import (
     Detectable,
     Units,
@@ -25,10 +28,13 @@ from retrieval_metrics.statistics import (
 from retrieval_metrics.statistics.paired import is_found
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from retrieval_metrics.checks import FloatArray, IntArray, QueryId
+    from retrieval_metrics.inputs.question_clusters import Clusters
+    from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.statistics import Interval, PairedDifference, QueriesNeeded, RareChange, WithinMargin
+
 
 POWER = 0.8
 
@@ -214,3 +220,160 @@ class Difference:
             f"<Difference {self.system} - {self.baseline} in {self.metric}: {numbers.signed(self.mean)}, "
             f"p {numbers.p_value(self.p_value)}, corrected {numbers.p_value(self.p_corrected)}, n={self.n}>"
         )
+
+
+MOVED = 3
+"""The number of queries named as those that moved most."""
+
+
+class Differences(tuple[Difference, ...], Printed):
+    """The differences of every pair of systems in every metric, as a printable tuple."""
+
+    __slots__ = ()
+
+    @property
+    def by_pair(self) -> dict[tuple[str, str], Differences]:
+        """The differences of each pair of systems, under system and baseline."""
+        return {pair: Differences(those) for pair, those in grouped((each.pair, each) for each in self).items()}
+
+    @property
+    def telling(self) -> Difference:
+        """The first whose metric is computed and not binary, or else the first."""
+        main = str(first_telling([Metric.parse(each.metric) for each in self]))
+        return next(each for each in self if each.metric == main)
+
+    def table(self, *, whole: bool = False) -> Table:
+        """Return the differences of a single pair of systems, a row per metric.
+
+        Args:
+            whole: Whether effect sizes and detectable differences are shown too.
+        """
+        header = ["metric", "difference", numbers.level_name(1 - self[0].alpha), "p", "won/tied/lost"]
+        header += ["effect", "detects"] if whole else []
+        main = self.telling
+        moved = ", ".join(f"{query} {numbers.signed(change)}" for query, change in main.moved(MOVED))
+        notes = [f"moved most in {main.metric}: {moved or 'none'}"]
+        return Table(header, [_row(each, whole=whole) for each in self], notes, f"{main.system} - {main.baseline}")
+
+    def _tables(self) -> list[Table]:
+        return [those.table(whole=True) for those in self.by_pair.values()]
+
+    def __str__(self) -> str:  # of two parents, tuple would win
+        return Printed.__str__(self)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} differences>"
+
+
+def _row(each: Difference, *, whole: bool) -> list[str]:
+    paired = each.paired
+    cells = [
+        each.metric,
+        numbers.signed(each.mean),
+        numbers.interval(each.interval, difference=True),
+        numbers.p_value(each.p_corrected),
+        f"{paired.wins}/{paired.ties}/{paired.losses}",
+    ]
+    return [*cells, numbers.signed(paired.effect_size), numbers.size(each.detectable().low)] if whole else cells
+
+
+# Choose differences by metric and systems.
+
+
+class OfPair(Protocol):
+    """A difference of two systems in a metric."""
+
+    @property
+    def metric(self) -> str:
+        """The name of the metric."""
+
+    @property
+    def system(self) -> str:
+        """The system."""
+
+    @property
+    def baseline(self) -> str:
+        """The system it is compared with."""
+
+
+PairT = TypeVar("PairT", bound=OfPair)
+
+
+def fitting(differences: Iterable[PairT], metric: str, system: str | None, baseline: str | None) -> list[PairT]:
+    """Return the differences in a metric between a system and a baseline; None stands for any."""
+    return [
+        each
+        for each in differences
+        if each.metric == metric and system in {None, each.system} and baseline in {None, each.baseline}
+    ]
+
+
+def only_one(
+    differences: Sequence[PairT], kind: str, metric: str | Metric, system: str | None, baseline: str | None
+) -> PairT:
+    """Return the one that fits, of `differences` of a kind; the metric is in any spelling.
+
+    Raises:
+        KeyError: If there is none, or more than one.
+    """
+    name = spelled(metric, {each.metric for each in differences})
+    found = fitting(differences, name, system, baseline)
+    if len(found) != 1:
+        there = ", ".join(dict.fromkeys(f"{each.system} - {each.baseline}" for each in differences))
+        metrics = ", ".join(dict.fromkeys(each.metric for each in differences))
+        raise KeyError(f"{len(found)} {kind} match {name!r}, {system!r}, {baseline!r}; there are {there} in {metrics}")
+    return found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """The values of systems in metrics, query by query.
+
+    Attributes:
+        systems: The names of the systems.
+        queries: Every query that any system has, in the order of the first system that has it.
+        metrics: The place of each metric.
+        values: Shape (systems, queries, metrics); NaN where a system has no value for a query.
+        labels: Shape (queries,), the cluster of each query; None if queries are independent.
+    """
+
+    systems: tuple[str, ...]
+    queries: Sequence[QueryId]
+    metrics: Mapping[Metric, int]
+    values: FloatArray
+    labels: IntArray | None
+
+    @classmethod
+    def of(cls, scores: Mapping[str, Scores], metrics: Sequence[Metric], clusters: Clusters | None) -> Aligned:
+        """Align the scores of systems."""
+        first, *others = scores.values()
+        queries: Sequence[QueryId] = first.queries
+        if not all(other.queries == queries for other in others):
+            queries = list(dict.fromkeys(query for one in scores.values() for query in one.queries))
+        place = {query: at for at, query in enumerate(queries)}
+        values = np.full((len(scores), len(queries), len(metrics)), np.nan)
+        for of_system, one in zip(values, scores.values(), strict=True):
+            rows = [place[query] for query in one.queries]
+            of_system[rows] = one.values[:, [one.metrics.index(metric) for metric in metrics]]
+        labels = None if clusters is None else clusters.of(queries).labels
+        return cls(tuple(scores), queries, {metric: at for at, metric in enumerate(metrics)}, values, labels)
+
+    def queries_at(self, rows: IntArray) -> Sequence[QueryId]:
+        """Return the queries at some places."""
+        return self.queries if len(rows) == len(self.queries) else [self.queries[row] for row in rows.tolist()]
+
+    def labels_at(self, rows: IntArray) -> IntArray | None:
+        """Return the clusters of the queries at some places."""
+        return None if self.labels is None else self.labels[rows]
+
+    def shared(self, metric: Metric, systems: Sequence[str] | None = None) -> tuple[IntArray, FloatArray]:
+        """Return the places of the queries that have a value in all systems, and the values, shape (places, systems).
+
+        Args:
+            metric: The metric.
+            systems: Only these systems; None means all.
+        """
+        chosen = slice(None) if systems is None else [self.systems.index(name) for name in systems]
+        values = self.values[chosen, :, self.metrics[metric]].T
+        rows = np.flatnonzero(~np.isnan(values).any(axis=1))
+        return rows, values[rows]

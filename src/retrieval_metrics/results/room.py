@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.judging.budget import Filled
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.results.record import Record
-    from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.results.scores import Record, Scores
+
 
 UNEQUAL = 1.5
 """From this ratio on it is said; retrievers of the same chunks seldom differ by more."""

@@ -1,39 +1,122 @@
-"""The result of an evaluation, as a plain record: one number per query and metric, and its origin."""
+"""The numbers of an evaluation: values per query, or only their exact sums."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from math import nan
-from typing import TYPE_CHECKING, Any
+from math import isnan, nan
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar, cast, get_args
 
 import numpy as np
 
-from retrieval_metrics.checks import in_python
+from retrieval_metrics.checks import argument, in_python
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.question_clusters import Clusters, clusters_of
 from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.judging.ranking_order import Rankings
-from retrieval_metrics.results.by_metric import ByMetric
-from retrieval_metrics.results.clustered import clustered_sums, design_effect
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.results.counts import failed_queries
-from retrieval_metrics.results.record import COLUMNS, Record
+from retrieval_metrics.scoring.definition import divides_by_largest_grade
+from retrieval_metrics.scoring.metric import Metric, refuse_other_facts, spelled
 from retrieval_metrics.scoring.score import ideal_values
-from retrieval_metrics.statistics.means import ExactSums, Sums
+from retrieval_metrics.statistics.means import ExactSums, Sums, Units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from retrieval_metrics.checks import FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.judging.budget import Filled
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.ranking_order import Key, Matching
     from retrieval_metrics.results.counts import Counts
-    from retrieval_metrics.results.record import Column, Origin
-    from retrieval_metrics.results.totals import Totals
-    from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.scoring.rules import Rules
+
+
+# The numbers of an evaluation, whether those of single queries are kept (`Scores`) or only their sums (`Totals`).
+
+Column: TypeAlias = Literal["value", "ideal", "residual", "lowest", "highest", "depends"]
+"""The columns for each metric: see `Scores.column`."""
+
+COLUMNS: tuple[Column, ...] = get_args(Column)
+
+
+class Origin(NamedTuple):
+    """What values were computed from.
+
+    Attributes:
+        judged: The judged run.
+        run: The run, as given.
+        match: What ids of the judgments were compared with.
+        rounds: Over how many runs each value is a mean; of several, `run` holds one ranking for each query.
+    """
+
+    judged: JudgedRun
+    run: Mapping[Any, Any]
+    match: str | Key | Matching
+    rounds: int = 1
+
+
+class Record(ABC):
+    """The numbers of an evaluation.
+
+    What only single queries tell is unknown here, and known in the subclass that keeps them.
+
+    Attributes:
+        metrics: The metrics, in the order of the call.
+        counts: How many queries and documents were missing, repeated, unjudged, tied or undefined.
+        rules: The rule set they were computed under.
+        scale: The largest grade of the judgments, which some metrics divide by; None if it is unknown.
+        origin: What the values were computed from; None if that is not kept.
+        clusters: The clusters of the queries; None if queries are independent.
+    """
+
+    __slots__ = ()
+
+    metrics: tuple[Metric, ...]
+    counts: Counts
+    rules: Rules
+    scale: float | None
+    origin: Origin | None = None
+    clusters: Clusters | None = None
+
+    @abstractmethod
+    def sums(self, column: Column, metric: Metric) -> Sums | None:
+        """Return the sums over the queries of one column, or None if it is not known."""
+
+    def sums_of_values(self, metric: Metric) -> Sums:
+        """Return the sums of a metric over the queries for which it is defined."""
+        return self.sums("value", metric) or Sums.of_nothing()
+
+    def independent_sums(self, metric: Metric) -> Sums:
+        """Return the sums of a metric over as many independent queries as those for which it is defined are worth."""
+        return self.sums_of_values(metric)
+
+    def design_effect(self, metric: Metric) -> float:  # noqa: ARG002  (the queries of totals are independent)
+        """Return by how much clusters widen the variance of a mean; NaN if the queries are independent."""
+        return nan
+
+    @property
+    def labels(self) -> IntArray | None:
+        """The cluster of each query, shape (queries,); None if queries are independent."""
+        return None if self.clusters is None else self.clusters.labels
+
+    @property
+    def errors(self) -> dict[QueryId, Exception]:
+        """The exception of each query whose retriever failed; none if the run has no exceptions or is not kept."""
+        return {}
+
+    @property
+    def seconds(self) -> dict[QueryId, float]:
+        """How long the retriever took for each query; nothing if the run does not say or is not kept."""
+        return {}
+
+    def all_fills(self) -> dict[Budget, Filled]:
+        """Return how each query fills each budget of the metrics, as far as that is known."""
+        return {}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -173,8 +256,6 @@ class Scores(Record):
 
     def totals(self) -> Totals:
         """Return the exact sums of all columns, ignoring clusters."""
-        from retrieval_metrics.results.totals import Totals  # noqa: PLC0415  (only needed for merging)
-
         columns = {(column, metric): self.column(column, metric) for metric in self.metrics for column in COLUMNS}
         exact = {key: ExactSums.of(column) for key, column in columns.items() if column is not None}
         return Totals(self.metrics, self.rules, self.counts, exact, self.scale)
@@ -307,3 +388,172 @@ class Scores(Record):
             fills={budget: filled.of(rows) for budget, filled in self.fills.items()},
             clusters=None if self.clusters is None else self.clusters.of(queries),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Totals(Record):
+    """The exact sums and the counts of an evaluation: as small for a billion queries as for ten.
+
+    They can be pickled, saved and sent. `merge` makes an evaluation from any number of them.
+
+    Attributes:
+        metrics: The metrics.
+        rules: The rule set they were computed under.
+        counts: How many queries and documents were missing, repeated, unjudged, tied or undefined.
+        exact: The exact sums over all queries, of each metric and of each known column.
+        scale: The largest grade of the judgments, which some metrics divide by; None if it is unknown.
+    """
+
+    metrics: tuple[Metric, ...]
+    rules: Rules
+    counts: Counts
+    exact: Mapping[tuple[Column, Metric], ExactSums]
+    scale: float | None
+
+    def sums(self, column: Column, metric: Metric) -> Sums | None:
+        """Return the sums over the queries of one column, or None if it is not known."""
+        exact = self.exact.get((column, metric))
+        return None if exact is None else exact.rounded()
+
+    def totals(self) -> Totals:
+        """Return these totals."""
+        return self
+
+    @property
+    def of_queries(self) -> NoReturn:
+        """The values of single queries, which totals do not hold.
+
+        Raises:
+            ValueError: Always.
+        """
+        raise ValueError(
+            "this evaluation was merged from totals, which hold no single queries; merge evaluations instead"
+        )
+
+    def plus(self, other: Totals) -> Totals:
+        """Return the totals of the queries of both.
+
+        Raises:
+            ValueError: If they have different metrics or rules, or a metric divides by the largest grade and that
+                differs.
+        """
+        if self.metrics != other.metrics:
+            raise ValueError(
+                f"parts must have the same metrics, got {_names(self.metrics)} and {_names(other.metrics)}"
+            )
+        refuse_other_facts(self.metrics, other.metrics)
+        if self.rules != other.rules:
+            raise ValueError(f"parts must be computed under the same rules, got {_difference(self.rules, other.rules)}")
+        _check_scale(self, other)
+        theirs = cast("dict[str, int]", other.counts)
+        counts = {name: number + theirs[name] for name, number in cast("dict[str, int]", self.counts).items()}
+        known = [key for key in self.exact if key in other.exact]  # what is unknown of one part is unknown of the whole
+        exact = {key: ExactSums.merged([self.exact[key], other.exact[key]]) for key in known}
+        scale = None if self.scale is None or other.scale is None else max(self.scale, other.scale)
+        return Totals(self.metrics, self.rules, cast("Counts", counts), exact, scale)
+
+
+def _check_scale(one: Totals, other: Totals) -> None:
+    if one.scale is None or other.scale is None or one.scale == other.scale:
+        return
+    for metric in one.metrics:
+        if divides_by_largest_grade(metric):
+            raise ValueError(
+                f"{metric} divides by the largest grade, which is {one.scale:g} in one part and {other.scale:g} in "
+                f"another; set it: {metric.name}(max_grade={max(one.scale, other.scale):g})"
+            )
+
+
+def _difference(one: Rules, other: Rules) -> str:
+    """Return the first difference of two rule sets in words; their names can be equal, as ties= changes no name."""
+    name = next(field.name for field in fields(one) if getattr(one, field.name) != getattr(other, field.name))
+    if name == "name":
+        return f"{one.name} and {other.name}"
+    return f"{one.name} with {name}={getattr(one, name)!r} and with {name}={getattr(other, name)!r}"
+
+
+def _names(metrics: Sequence[Metric]) -> str:
+    return ", ".join(map(str, metrics))
+
+
+T = TypeVar("T")
+
+
+class ByMetric(dict[str, T]):
+    """A dict by metric names that accepts every spelling, `result["ap"]` for `result["map"]`, and cannot be changed."""
+
+    def __init__(self, values: Mapping[str, T]) -> None:
+        super().__init__(values)
+
+    if TYPE_CHECKING:
+
+        def __getitem__(self, metric: str | Metric, /) -> T: ...
+
+    def __missing__(self, metric: str | Metric) -> T:
+        name = spelled(metric, self.keys())
+        if not super().__contains__(name):
+            raise KeyError(f"{name} was not computed; the computed metrics are {', '.join(self)}")
+        return self[name]
+
+    def __contains__(self, metric: object) -> bool:
+        try:
+            return super().__contains__(spelled(metric, self.keys()))  # type: ignore[arg-type]  # parse refuses other types
+        except (TypeError, ValueError):
+            return False
+
+    def get(self, metric: Any, default: Any = None) -> Any:
+        """Return the value of a metric under any spelling, or the default if it was not computed."""
+        return self[metric] if metric in self else default  # noqa: SIM401  (this is get)
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("results cannot be changed; dict(results) returns a copy that can")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self),)  # otherwise a dict is filled item by item, which is refused
+
+
+# What clusters of queries do to numbers, and how that is said.
+
+FEW_CLUSTERS = 20
+
+
+def clustered_sums(values: FloatArray, labels: IntArray) -> Sums:
+    """Return the sums of as many independent queries as the defined values of clustered ones are worth."""
+    from retrieval_metrics.statistics import effective_sums  # noqa: PLC0415  (only means that are printed need it)
+
+    defined = ~np.isnan(values)
+    return effective_sums(values[defined], labels[defined])
+
+
+def design_effect(values: FloatArray, labels: IntArray) -> float:
+    """Return the variance of the mean of the defined values relative to that of independent queries."""
+    defined = ~np.isnan(values)
+    return Units.of(values[defined], labels[defined]).design_effect if defined.any() else np.nan
+
+
+def said_of_clusters(record: Record) -> list[str]:
+    """Return in words how the queries are clustered and the design effect; nothing if they are not."""
+    if record.clusters is None or record.labels is None:
+        return []
+    effects = {metric: record.design_effect(metric) for metric in record.metrics}
+    known = [f"{metric} {effect:.1f}" for metric, effect in effects.items() if not isnan(effect)]
+    notes = [f"intervals by cluster: {said_of_count(record.clusters)}"]
+    notes += [f"design effect (variance relative to independent queries): {', '.join(known)}"] if known else []
+    return notes + said_of_few(record.clusters)
+
+
+def said_of_count(clusters: Clusters) -> str:
+    """Return how many clusters there are, and where they come from."""
+    off = argument("clusters", None)
+    why = f"by the source of their judgments ({off} turns that off)" if clusters.by_source else "as given"
+    return f"{numbers.count(clusters.count, 'cluster')}, {why}"
+
+
+def said_of_few(clusters: Clusters) -> list[str]:
+    """Return the warning that there are too few clusters, if there are."""
+    if clusters.count >= FEW_CLUSTERS:
+        return []
+    few = numbers.count(clusters.count, "cluster")
+    return [f"{few} are few: intervals from fewer than {FEW_CLUSTERS} are rough"]

@@ -1,27 +1,32 @@
-"""Means and intervals from sums over the queries, and the table in which they are printed."""
+"""From the values of queries to means, intervals, ranges and the printed table."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import isnan
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.judging.budget import Budget
+from retrieval_metrics.judging.judged_run import is_relevant
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.by_metric import ByMetric
-from retrieval_metrics.results.clustered import said_of_clusters
 from retrieval_metrics.results.counts import describe
 from retrieval_metrics.results.room import said_of_budgets
-from retrieval_metrics.results.tie_range import TieRange
+from retrieval_metrics.results.scores import ByMetric, clustered_sums, said_of_clusters
 from retrieval_metrics.scoring import score as ideal
+from retrieval_metrics.scoring.metric import Metric, as_metric
+from retrieval_metrics.scoring.score import score
+from retrieval_metrics.statistics.means import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.results.record import Record
-    from retrieval_metrics.scoring.metric import Metric
+    from retrieval_metrics.checks import FloatArray, QueryId
+    from retrieval_metrics.results.scores import Column, Record, Scores
     from retrieval_metrics.statistics import Interval
-    from retrieval_metrics.statistics.means import Sums
+
 
 SMALL = 4
 """Queries; intervals of fewer are printed with a warning."""
@@ -107,3 +112,198 @@ def summary_in_words(record: Record) -> Table:
     header, rows, notes, *_ = summary_table(record)
     said = [[*row, metric.in_words] for row, metric in zip(rows, record.metrics, strict=True)]
     return Table([*header, "what it says"], said, notes, words=(0, len(header)))
+
+
+class TieRange(NamedTuple):
+    """The smallest and the largest mean over all orders of documents with equal scores.
+
+    Attributes:
+        means: The smallest and the largest mean of each metric.
+        n_queries: The number of queries in which the value of each metric depends on the order.
+
+    Example:
+        >>> import retrieval_metrics as rm
+        >>> result = rm.evaluate({"q": ["a"]}, {"q": {"a": 1.0, "x": 1.0}}, "mrr", ties="expected")
+        >>> result.means["mrr"]  # (1/1 + 1/2) / 2
+        0.75
+        >>> result.tie_range.means
+        {'mrr': (0.5, 1.0)}
+    """
+
+    means: dict[str, tuple[float, float]]
+    n_queries: dict[str, int]
+
+    @classmethod
+    def of(cls, record: Record) -> TieRange | None:
+        """Return the range of the means of an evaluation; None if it has none."""
+        if record.sums("depends", record.metrics[0]) is None:
+            return None
+
+        def known(column: Column, metric: Metric) -> Sums:
+            return record.sums(column, metric) or Sums.of_nothing()
+
+        means = {str(one): (known("lowest", one).mean, known("highest", one).mean) for one in record.metrics}
+        return cls(means, {str(one): int(known("depends", one).total) for one in record.metrics})
+
+    def notes(self) -> list[str]:
+        """Return a line for each metric that depends on the order of equal scores."""
+        return [
+            f"{name}: between {' and '.join(map(numbers.value, self.means[name]))}, by the order of equal scores "
+            f"in {count} {'query' if count == 1 else 'queries'}"
+            for name, count in self.n_queries.items()
+            if count
+        ]
+
+
+# A metric over its cut-off: what is gained by longer lists of results?
+
+EVERY_CUTOFF = 20
+"""Every k up to here is used; beyond it steps grow with k, because metrics change less and less."""
+STEPS_PER_DOUBLING = 8
+FEWEST = 10
+STEPS_TO_BUDGET = 6
+"""Budgets are taken in this many equal steps up to the one asked for, and as many beyond."""
+
+
+def over_cutoffs(scores: Scores, metric: str | Metric, cutoffs: Sequence[int] | None = None) -> dict[int, float]:
+    """Return the mean of a metric at several cut-offs; see `Evaluation.over_cutoffs`."""
+    chosen = as_metric(metric)
+    if not chosen.definition.takes_cutoff:
+        raise ValueError(f"{chosen} takes no cut-off; {chosen.definition.summary}")
+    ks = usual_cutoffs([scores], chosen) if cutoffs is None else [positive_integer(k, "a cut-off") for k in cutoffs]
+    return {k: Sums.of_defined(_values(scores, _cut(chosen, k))).mean for k in ks}
+
+
+def unit_of(metric: Metric) -> str:
+    """Return what the cut-off of a metric counts: `k` documents, `characters` or `tokens`."""
+    if isinstance(metric.k, Budget):
+        return "characters" if metric.k.unit == "chars" else metric.k.unit
+    return "k"
+
+
+def size_of(metric: Metric) -> int | None:
+    """Return the cut-off of a metric in its unit; None if it has none."""
+    return metric.k.size if isinstance(metric.k, Budget) else metric.k
+
+
+def _cut(metric: Metric, size: int) -> Metric:
+    """Return the metric with another cut-off in the same unit."""
+    k = Budget(size, metric.k.unit) if isinstance(metric.k, Budget) else size
+    return Metric(metric.name, k, metric.parameters)
+
+
+def with_intervals(
+    scores: Scores, metric: Metric, cutoffs: Sequence[int], level: float = LEVEL
+) -> tuple[dict[int, float], dict[int, Interval]]:
+    """Return the mean of a metric at each of several cut-offs, and its confidence interval."""
+    means, intervals = {}, {}
+    for k in cutoffs:
+        cut = _cut(metric, k)
+        values = _values(scores, cut)
+        sums = Sums.of_defined(values)
+        means[k] = sums.mean
+        of_clusters = sums if scores.labels is None else clustered_sums(values, scores.labels)
+        intervals[k] = interval_of(scores, cut, of_clusters, level)
+    return means, intervals
+
+
+def _values(scores: Scores, metric: Metric) -> FloatArray:
+    judged = scores.needed_origin("scored at other cut-offs").judged
+    return score(judged, metric, scores.rules).values[scores.positions]
+
+
+def usual_cutoffs(every: Sequence[Scores], metric: Metric) -> list[int]:
+    """Return 1, 2, 3 and so on, to twice the largest cut-off of the metrics, no further than the longest ranking.
+
+    Of a metric with a budget, equal steps to twice that budget.
+    """
+    if isinstance(metric.k, Budget):
+        steps = range(1, 2 * STEPS_TO_BUDGET + 1)
+        return list(dict.fromkeys(max(1, round(metric.k.size * step / STEPS_TO_BUDGET)) for step in steps))
+    asked = max((metric.k for one in every for metric in one.metrics if isinstance(metric.k, int)), default=0)
+    longest = max(int(one.needed_origin("scored at other cut-offs").judged.n_retrieved.max(initial=1)) for one in every)
+    last = max(1, min(longest, max(2 * asked, FEWEST)))
+    ks = list(range(1, min(last, EVERY_CUTOFF) + 1))
+    while ks[-1] < last:
+        ks.append(min(last, max(ks[-1] + 1, round(ks[-1] * 2 ** (1 / STEPS_PER_DOUBLING)))))
+    return ks
+
+
+# The values of single queries with the ranks behind them, for hosts whose results have one row per query.
+
+
+class QueryScore(NamedTuple):
+    """One metric of one query.
+
+    Attributes:
+        value: The value; NaN if the metric is undefined.
+        relevant_ranks: The ranks of relevant documents, also beyond the cut-off; a repeated document has only its first
+            rank.
+        n_relevant: How many relevant documents, or groups, there are.
+        n_retrieved: How many documents were retrieved, repeats included.
+        failure: Why the application failed on the query, if it did.
+    """
+
+    value: float
+    relevant_ranks: tuple[int, ...]
+    n_relevant: int
+    n_retrieved: int
+    failure: str | None = None
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether there is a value."""
+        return not isnan(self.value)
+
+    @property
+    def known(self) -> float | None:
+        """The value; None if the metric is undefined, for hosts that cannot store NaN."""
+        return self.value if self.is_defined else None
+
+    @property
+    def reason(self) -> str:
+        """What the value is computed from, and what went wrong."""
+        ranks = ", ".join(map(str, self.relevant_ranks)) or "none"
+        said = f"{self.n_relevant} relevant, {self.n_retrieved} retrieved; ranks of the relevant: {ranks}"
+        if not self.is_defined:
+            said = f"undefined and left out of the mean: {said}"
+        return said if self.failure is None else f"{said}; {self.failure}"
+
+
+def query_scores(scores: Scores) -> dict[Metric, dict[QueryId, QueryScore]]:
+    """Return each value with the ranks behind it.
+
+    Args:
+        scores: The scores of an evaluation, such as `rm.evaluate(...).scores`.
+
+    Raises:
+        ValueError: If the scores came without the run from which they were computed.
+
+    Example:
+        >>> import retrieval_metrics as rm
+        >>> evaluation = rm.evaluate({"q": ["d1", "d2"]}, {"q": ["x", "d2"]}, "map")
+        >>> (score,) = (values["q"] for values in query_scores(evaluation.scores).values())
+        >>> score.value, score.relevant_ranks, score.n_relevant, score.n_retrieved  # (1/2) / 2
+        (0.25, (2,), 2, 2)
+    """
+    return {metric: _of_metric(scores, metric, at) for at, metric in enumerate(scores.metrics)}
+
+
+def _of_metric(scores: Scores, metric: Metric, at: int) -> dict[QueryId, QueryScore]:
+    judged, kept = scores.needed_origin("read query by query").judged, scores.positions
+    rel = dict(metric.parameters).get("rel")
+    threshold = None if rel is None else float(rel)
+    relevant = is_relevant(judged.ranks.grade, threshold)
+    ends = np.cumsum(judged.per_query(judged.ranks.query[relevant])).astype(np.int64)
+    ranks = np.split(judged.ranks.rank[relevant], ends[:-1])
+    columns = (
+        scores.queries,
+        scores.values[:, at].tolist(),
+        [ranks[query] for query in kept.tolist()],
+        judged.n_relevant(threshold).astype(np.int64)[kept].tolist(),
+        judged.n_retrieved[kept].tolist(),
+    )
+    return {
+        query: QueryScore(value, tuple(ranked.tolist()), n_relevant, n_retrieved)
+        for query, value, ranked, n_relevant, n_retrieved in zip(*columns, strict=True)
+    }
