@@ -18,7 +18,7 @@ def names(*changed: str) -> set[str]:
 def test_a_module_has_its_doctests_those_of_its_users_and_the_tests_of_its_folder() -> None:
     chosen = names("src/retrieval_metrics/scoring/score.py")
     assert "src/retrieval_metrics/scoring/score.py" in chosen
-    assert "src/retrieval_metrics/evaluation/scored_run.py" in chosen
+    assert "src/retrieval_metrics/evaluation/evaluate.py" in chosen
     assert {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "scoring").rglob("test_*.py")} < chosen
     assert "tests/test_architecture.py" in chosen
     assert not {name for name in chosen if name.startswith(("tests/files/", "tests/integrations/"))}

@@ -8,9 +8,9 @@ from retrieval_metrics.comparing.compare_retrievers import compare_retrievers as
 from retrieval_metrics.comparing.comparison import Comparison as Comparison
 from retrieval_metrics.comparing.plan import plan as plan
 from retrieval_metrics.evaluation.evaluate import evaluate as evaluate
-from retrieval_metrics.evaluation.evaluate_ranking import evaluate_ranking as evaluate_ranking
+from retrieval_metrics.evaluation.evaluate import evaluate_ranking as evaluate_ranking
 from retrieval_metrics.evaluation.evaluation import Evaluation as Evaluation
-from retrieval_metrics.evaluation.merge import merge as merge
+from retrieval_metrics.evaluation.parts import merge as merge
 from retrieval_metrics.files.opening import Limits as Limits
 from retrieval_metrics.files.reading import read_qrels as read_qrels
 from retrieval_metrics.files.reading import read_run as read_run

@@ -5,8 +5,8 @@ from retrieval_metrics.auditing.audit import RuleDifference as RuleDifference
 from retrieval_metrics.checks import DocumentId as DocumentId
 from retrieval_metrics.checks import QueryId as QueryId
 from retrieval_metrics.comparing.plan import Plan as Plan
-from retrieval_metrics.evaluation.slices import Slices as Slices
-from retrieval_metrics.evaluation.stages import Stages as Stages
+from retrieval_metrics.evaluation.parts import Slices as Slices
+from retrieval_metrics.evaluation.scorer import Stages as Stages
 from retrieval_metrics.explaining.explanation import Explanation as Explanation
 from retrieval_metrics.explaining.explanation import Worst as Worst
 from retrieval_metrics.explaining.finding import Finding as Finding

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.evaluation.scored_run import scored_run
+from retrieval_metrics.evaluation.evaluate import scored_run
 from retrieval_metrics.scoring.rules import STANDARD
 
 QRELS = {"q1": {"a": 2, "b": 1}, "q2": ["c"]}

@@ -10,7 +10,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.adapting import Host
-from retrieval_metrics.evaluation.first_answer import first_answer_check
+from retrieval_metrics.evaluation.scorer import first_answer_check
 from retrieval_metrics.inputs import documents as hosts
 
 TEXTS = [f"text {number}" for number in range(500)]

@@ -1,4 +1,4 @@
-from retrieval_metrics.evaluation.asked_questions import Asked as Asked
+from retrieval_metrics.evaluation.scorer import Asked as Asked
 from retrieval_metrics.evaluation.scorer import RowScorer as RowScorer
 from retrieval_metrics.evaluation.scorer import Scorer as Scorer
 from retrieval_metrics.evaluation.scorer import row_error as row_error

@@ -1,7 +1,7 @@
 """For integrations that evaluate large data in blocks: columns, rows of results, and sums that are merged exactly."""
 
 from retrieval_metrics.checks import same_kind
-from retrieval_metrics.evaluation.scored_run import scored_run
+from retrieval_metrics.evaluation.evaluate import scored_run
 from retrieval_metrics.files import trec
 from retrieval_metrics.files.formats import format_by_name
 from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances, find_columns, is_frame, warn_of_doubt

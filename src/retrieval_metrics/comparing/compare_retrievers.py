@@ -12,7 +12,7 @@ from urllib.parse import quote
 from retrieval_metrics.checks import arguments_of, passed_on
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.comparing.paired_tests import pairs_of
-from retrieval_metrics.evaluation.first_answer import first_answer_check
+from retrieval_metrics.evaluation.scorer import first_answer_check
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.judging.judge import with_documents

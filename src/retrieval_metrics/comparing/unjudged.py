@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.evaluation.scored_run import scored_run
+from retrieval_metrics.evaluation.evaluate import scored_run
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import in_single_precision
 from retrieval_metrics.results.conclusions import Ignorance, ToJudge

@@ -1,27 +1,37 @@
-"""Evaluate a run against judgments: check, judge, score, count, warn."""
+"""Evaluate a run, or one ranking, against judgments: check, judge, score, count, warn."""
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from retrieval_metrics.checks import RetrievalWarning, argument, in_python
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.evaluation.scored_run import scored_run
-from retrieval_metrics.evaluation.suspicious import warn_of_run
-from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.by_id import common_queries
-from retrieval_metrics.judging.judge import with_documents
+from retrieval_metrics.judging.judge import judge, with_documents
+from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, count, failed_queries
+from retrieval_metrics.results.scores import ByMetric, Origin, Scores, said_of_few
+from retrieval_metrics.scoring.definition import refuse_unknown_scale
 from retrieval_metrics.scoring.metric import DEFAULT_METRICS, Metric, as_metrics, relevant_from
-from retrieval_metrics.scoring.rules import as_rules
+from retrieval_metrics.scoring.rules import STANDARD, as_rules
+from retrieval_metrics.scoring.score import refuse, score, truth_under
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from retrieval_metrics.inputs.items import RunMapping
+    from retrieval_metrics.checks import FloatArray, QueryId
+    from retrieval_metrics.inputs.items import Judgments, Ranking, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.places import Doubt
     from retrieval_metrics.judging.ranking_order import Key, Matching
     from retrieval_metrics.scoring.rules import Rules
 
@@ -96,3 +106,210 @@ def evaluate(
         scores = scores.clustered(known)
     warn_of_run(scores, stacklevel=3)
     return Evaluation(scores)
+
+
+def scored_run(
+    truth: Qrels,
+    run: RunMapping | Run,
+    metrics: Sequence[Metric],
+    rules: Rules,
+    match: str | Key | Matching = "id",
+    *,
+    scale: float | None = None,
+) -> Scores:
+    """Return the scores of a run without warnings: what is suspicious in a part may be normal in the whole.
+
+    Args:
+        truth: The judgments.
+        run: The rankings; they need not share any query with the judgments.
+        metrics: The metrics.
+        rules: The rule set.
+        match: What an id of the judgments is compared with.
+        scale: The largest grade of all judgments, if these are only some of them.
+
+    Raises:
+        ValueError: If the rules refuse a query, or a metric cannot be computed.
+    """
+    truth = truth_under(truth, rules)
+    if scale is not None:
+        truth = truth.with_largest_grade(scale)
+    judged = judge(truth, run, match, rules.order)
+    refuse(judged, rules)
+    scored = [score(judged, metric, rules) for metric in metrics]
+    scores = Scores(
+        metrics=tuple(metrics),
+        queries=tuple(truth.queries),
+        values=np.column_stack([one.values for one in scored]),
+        counts=count(judged, run, rules),
+        rules=rules,
+        residuals={
+            metric: one.residual for metric, one in zip(metrics, scored, strict=True) if one.residual is not None
+        },
+        lowest=_table(one.lowest for one in scored),
+        highest=_table(one.highest for one in scored),
+        origin=Origin(judged, run, match),
+        scale=truth.largest_grade,
+    )
+    if rules.missing == "zero":
+        return scores
+    kept = np.flatnonzero(np.fromiter((query in run for query in truth.queries), np.bool_, len(truth)))
+    return scores.of(kept, count(judged, run, rules, kept=kept))
+
+
+def _table(columns: Iterable[FloatArray | None]) -> FloatArray | None:
+    known = [column for column in columns if column is not None]
+    return np.column_stack(known) if known else None
+
+
+_QUERY = "the query"
+"""The name of the query in messages."""
+
+
+def evaluate_ranking(
+    relevant: Judgments,
+    retrieved: Ranking,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    max_grade: float | None = None,
+    match: str | Key | Matching = "id",
+) -> dict[str, float]:
+    """Return the metrics of one ranking, for tools that score one row at a time.
+
+    The values are those of `evaluate` for this query, NaN if a metric is undefined. There are no warnings, because what
+    is missing in one row may be normal in a whole run. If you have all rows, pass them to `evaluate` together: only
+    then are problems counted and confidence intervals computed.
+
+    Args:
+        relevant: The judgments of the query: ids, grades by id, or groups; as in `evaluate`.
+        retrieved: The ranking: ids or `Retrieved`, best first, or scores by id; as in `evaluate`.
+        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
+        max_grade: The largest grade of all judgments, which `err` and `rbp` divide by.
+        match: What an id of the judgments is compared with, as in `evaluate`.
+
+    Returns:
+        The value of each metric by its name, under any spelling.
+
+    Raises:
+        TypeError: As in `evaluate`.
+        ValueError: As in `evaluate`; or if a metric divides by the largest grade of all judgments and neither
+            `max_grade` nor its name sets it, or a grade is larger.
+
+    Example:
+        >>> evaluate_ranking(["d7", "d9"], ["d3", "d7"], ["mrr", "recall@10"])  # first found at rank 2; 1 of 2 found
+        {'mrr': 0.5, 'recall@10': 0.5}
+        >>> evaluate_ranking({"d7": 2}, ["d7"], "err", max_grade=3)  # (2^2 - 1) / 2^3
+        {'err': 0.375}
+    """
+    chosen = as_metrics(metrics)
+    truth = Qrels({_QUERY: relevant})
+    if max_grade is not None:
+        truth = truth.with_largest_grade(max_grade)
+    else:
+        refuse_unknown_scale(chosen, "one ranking", "pass max_grade=, or write it into the name: {name}(max_grade=3)")
+    judged = judge(truth, {_QUERY: retrieved}, match, STANDARD.order)
+    return ByMetric({str(metric): float(score(judged, metric, STANDARD).values[0]) for metric in chosen})
+
+
+# Warn of what is suspicious in what was retrieved: numbers of such data are right, and may not be what was meant.
+
+_DOUBTS: Mapping[Doubt, str] = {
+    "no offsets": "without offsets",
+    "unchecked": "with offsets that a framework recorded and nothing confirms",
+    "wrong length": "with offsets that do not fit their text",
+    "not in the source": "whose text is not in their source",
+    "another source": "of a run in which no source is a judged one, as after two splitters",
+}
+
+
+def warn_of_run(scores: Scores, stacklevel: int) -> None:
+    """Warn of what makes the scores of a run doubtful: what is missing, unplaced, hidden, or of another id.
+
+    Args:
+        scores: The scores.
+        stacklevel: Which caller the warnings name, as in `warnings.warn`.
+    """
+    origin = scores.needed_origin("warned of")
+    judged, run = origin.judged, origin.run
+    counts, rules = scores.counts, scores.rules
+    if counts["missing"]:
+        first = judged.qrels.queries[int((judged.n_retrieved == 0).argmax())]
+        treatment = "they score 0" if rules.missing == "zero" else "those not in the run are left out"
+        warnings.warn(
+            f"nothing was retrieved for {counts['missing']} of {counts['queries']} judged queries, for example "
+            f"{first!r}; {treatment}{_said_of_failures(failed_queries(judged, run))}",
+            RetrievalWarning,
+            stacklevel=stacklevel,
+        )
+    warn_of_unplaced(judged, stacklevel=stacklevel + 1)
+    if scores.clusters is not None and not scores.clusters.by_source:
+        for said in said_of_few(scores.clusters):
+            warnings.warn(said, RetrievalWarning, stacklevel=stacklevel)
+    if hidden := hidden_calls(scores.metrics, run):
+        warnings.warn(hidden, RetrievalWarning, stacklevel=stacklevel)
+    # Without results, and with those that are unplaced, the reason was said above.
+    if judged.is_empty and judged.n_retrieved.any() and not judged.unplaced:
+        hint = (
+            "do the items have the texts, sources and offsets that the judgments need?"
+            if judged.qrels.has_pieces
+            else OTHER_IDS
+        )
+        warnings.warn(
+            f"{NOTHING_FOUND}; {hint} The qrels have, for example, {judged.qrels.documents[:3]!r}",
+            RetrievalWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:
+    if not errors:
+        return ""
+    query, error = next(iter(errors.items()))
+    return f"; the retriever failed for {len(errors)} of them, for example {query!r}: {type(error).__name__}: {error}"
+
+
+def warn_of_unplaced(judged: JudgedRun, stacklevel: int) -> None:
+    """Warn if spans could not be looked for in some items: how many, why, and what to pass.
+
+    Args:
+        judged: The judged run.
+        stacklevel: Which caller the warning names, as in `warnings.warn`; 2 is the caller of this function.
+    """
+    if judged.doubtful:
+        warnings.warn(
+            f'{len(judged.doubtful)} spans cut words of their sources as they stand, but would not if "\\r\\n" and '
+            f'"\\n" were of one length; for example {judged.doubtful[0]!r}. Pass the texts that they were written '
+            f"against as {argument('documents')}, or put a Quote beside each span, which settles it",
+            RetrievalWarning,
+            stacklevel=stacklevel,
+        )
+    if not judged.unplaced:
+        return
+    numbers = Counter(one.doubt for one in judged.unplaced)
+    reasons = ", ".join(f"{numbers[doubt]} {said}" for doubt, said in _DOUBTS.items() if numbers[doubt])
+    first = judged.unplaced[0]
+    what = in_python("the texts by source or the documents of the framework", "what they were cut from")
+    advice = f"pass {argument('documents')}, {what}, and they are found by their texts"
+    if numbers["not in the source"] == len(judged.unplaced):
+        advice = "look at how their texts were changed, or judge by Quote"
+    nothing = ", nor is anything else judged, so every metric is 0" if judged.is_empty else ""
+    warnings.warn(
+        f"the place of {len(judged.unplaced)} retrieved items is unknown, so no span was found in them{nothing}: "
+        f"{reasons}; for "
+        f"example {first.document!r} for query {first.query!r} ({first.doubt}). To place them, {advice}",
+        RetrievalWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def hidden_calls(metrics: Iterable[Metric], run: object) -> str:
+    """Return a sentence if one call fills a cut-off, so that the later ones cannot show in a metric; else nothing."""
+    calls = run.calls if isinstance(run, RetrievedRun) else {}
+    for k, metric in [(one.k, one) for one in metrics if isinstance(one.k, int)]:
+        filled = [query for query, found in calls.items() if len(found) > k and found[0] == found[k - 1] != found[-1]]
+        if filled:
+            return (
+                f"for {len(filled)} of {len(calls)} queries, for example {filled[0]!r}, one call alone fills the first "
+                f"{k}, so {metric} sees nothing of the later calls; evaluate {metric.name}@ncalls, such as "
+                f"{metric.name}@3calls, or the interleaved view"
+            )
+    return ""

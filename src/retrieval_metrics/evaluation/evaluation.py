@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from retrieval_metrics.checks import FloatArray, QueryId
-    from retrieval_metrics.evaluation.slices import Slices
+    from retrieval_metrics.evaluation.parts import Slices
     from retrieval_metrics.explaining.explanation import Explanation, Worst
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
@@ -110,7 +110,7 @@ class Evaluation(Printed):
             >>> round(result.means["faithfulness"], 6), result.n["faithfulness"]  # (0.8 + 0.6) / 2
             (0.7, 2)
         """
-        from retrieval_metrics.evaluation.given_scores import given_scores  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.parts import given_scores  # noqa: PLC0415  (seldom asked for)
 
         return cls(given_scores(scores, bounds, lower_is_better, clusters))
 
@@ -148,7 +148,7 @@ class Evaluation(Printed):
             >>> rm.Evaluation.from_frame(table, query="qid", metric="measure").means
             {'ndcg@10': 0.75}
         """
-        from retrieval_metrics.evaluation.given_scores import given_scores, scores_in_frame  # noqa: PLC0415  (as above)
+        from retrieval_metrics.evaluation.parts import given_scores, scores_in_frame  # noqa: PLC0415  (as above)
 
         scores = scores_in_frame(frame, query, metric, value)
         return cls(given_scores(scores, bounds, lower_is_better, clusters))
@@ -178,7 +178,7 @@ class Evaluation(Printed):
             >>> found.with_scores({"latency": {"q1": 0.25}}, bounds=(0, None), lower_is_better="latency").means
             {'mrr': 0.5, 'latency': 0.25}
         """
-        from retrieval_metrics.evaluation.given_scores import with_given  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.parts import with_given  # noqa: PLC0415  (seldom asked for)
 
         return Evaluation(with_given(self.scores, scores, bounds, lower_is_better), labels=self.labels)
 
@@ -380,7 +380,7 @@ class Evaluation(Printed):
             >>> result.by({"q1": "short", "q2": "long"})["short"].means["mrr"]
             1.0
         """
-        from retrieval_metrics.evaluation.slices import slices  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.parts import slices  # noqa: PLC0415  (seldom asked for)
 
         return slices(self.scores, labels, Evaluation)
 

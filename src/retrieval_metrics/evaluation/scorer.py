@@ -1,19 +1,28 @@
-"""Score what a host retrieved: a run, single queries, or one row at a time."""
+"""Score what a host retrieved, and ask a retriever for it."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from retrieval_metrics.checks import RetrievalWarning, positive_number
-from retrieval_metrics.evaluation.evaluate import evaluate
-from retrieval_metrics.evaluation.scored_run import scored_run
-from retrieval_metrics.evaluation.suspicious import hidden_calls, warn_of_unplaced
+from retrieval_metrics.evaluation.evaluate import evaluate, hidden_calls, scored_run, warn_of_unplaced
+from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.entries import judgments_of
+from retrieval_metrics.inputs.items import key_of
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
+from retrieval_metrics.inputs.question_clusters import clusters_of
+from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.run import RetrievedRun, Seen
 from retrieval_metrics.judging.judge import judged_sources, with_documents
 from retrieval_metrics.judging.ranking_order import as_matching
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.results.counts import count
 from retrieval_metrics.results.summary import query_scores
 from retrieval_metrics.scoring.definition import refuse_unknown_scale
 from retrieval_metrics.scoring.metric import DEFAULT_METRICS, as_metrics
@@ -23,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from retrieval_metrics.checks import DocumentId, QueryId
-    from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Ranking, Retrieved, RunMapping
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.judging.ranking_order import Key, MatchBy, Matching
@@ -31,6 +39,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.summary import QueryScore
     from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.scoring.rules import Rules
+
 
 ROW = "the row"
 """The query of a single row."""
@@ -268,3 +277,217 @@ are int")
         said = said.replace(ours, theirs)
     said = f"{row} cannot be judged: {said}"
     return TypeError(said) if isinstance(error, TypeError) else ValueError(said)
+
+
+class Asked:
+    """Questions with judgments and the options of an evaluation, all checked before the first question is asked.
+
+    Attributes:
+        qrels: The judgments.
+        texts: The text of each question, by its id.
+        sources: The documents in which spans are judged.
+        match: What an id of the judgments is compared with, with the texts of the documents if spans are judged.
+        key: Returns the value of an item that is compared with ids.
+        asking: What to tell `retrieve`: the questions, what their judgments are compared with, and the check of the
+            first answer.
+    """
+
+    def __init__(
+        self,
+        questions: Any,
+        metrics: str | Metric | Iterable[str | Metric],
+        match: MatchBy = "id",
+        *,
+        semantics: str | Rules = "standard",
+        clusters: ClustersBy = "source",
+        documents: Any = None,
+        stages: Sequence[str] = (),
+        stacklevel: int = 3,
+    ) -> None:
+        """Read the questions, in any shape of `EvaluationSet.of`, and the options, as in `evaluate`.
+
+        Args:
+            questions: The questions with their judgments.
+            metrics: The metrics.
+            match: What an id of the judgments is compared with.
+            semantics: The rules.
+            clusters: The clusters of the questions.
+            documents: The documents that chunks were cut from; or a function that returns them, which is called if a
+                span is judged.
+            stages: The names of the steps of the retriever that are evaluated too, in their order.
+            stacklevel: Which caller a warning names, as in `warnings.warn`.
+
+        Raises:
+            TypeError: As in `evaluate`.
+            ValueError: As in `evaluate`.
+        """
+        read = Questions.of(questions)
+        self.qrels = as_qrels(read)
+        self.texts: Mapping[Any, str] = read.queries
+        self.sources = judged_sources(self.qrels)
+        self._metrics, self._rules = as_metrics(metrics), as_rules(semantics)
+        self._clusters = clusters_of(read, self.qrels, clusters)
+        if callable(documents):
+            documents = documents() if self.sources else None
+        self.match = with_documents(match, documents, self.qrels, read, stacklevel=stacklevel + 1)
+        self.key = key_of(match)
+        check = first_answer_check(self.qrels, self._metrics, semantics=self._rules, match=self.match)
+        self.asking: dict[str, Any] = {"questions": read, "match": match, "check": check}
+        self._steps: dict[str, dict[str, list[Retrieved]]] = {name: {} for name in stages}
+
+    def evaluation(self, run: RetrievedRun) -> Evaluation:
+        """Return the evaluation of what was retrieved.
+
+        Raises:
+            ValueError: As in `evaluate`.
+
+        Warns:
+            RetrievalWarning: As in `evaluate`.
+        """
+        return evaluate(
+            self.qrels, run, self._metrics, semantics=self._rules, match=self.match, clusters=self._clusters
+        )
+
+    def query_scores(self, run: RetrievedRun | Evaluation) -> dict[Metric, dict[QueryId, QueryScore]]:
+        """Return the values of single questions with the ranks behind them.
+
+        Those of a run that is not evaluated are computed without the warnings that concern a whole run.
+        """
+        if isinstance(run, Evaluation):
+            return query_scores(run.scores)
+        return Scorer(self._metrics, semantics=self._rules, match=self.match).queries(self.qrels, run)
+
+    def note(self, stage: str, text: str, items: list[Retrieved]) -> None:
+        """Keep what the retriever holds for the text of a question after one of its steps."""
+        self._steps[stage][text] = items
+
+    def stages(self, run: RetrievedRun, evaluation: Evaluation, last: str | None = None) -> Stages:
+        """Return the evaluation of each step that a question reached; only that of the last one has warned.
+
+        A question that did not reach a step is left out of its evaluation; one that failed has retrieved nothing.
+
+        Args:
+            run: What was retrieved in the end.
+            evaluation: Its evaluation, which is that of the last step.
+            last: The name of the last step; None takes the last one that was named.
+        """
+        if not self._steps:
+            return Stages({})
+        last = [*self._steps][-1] if last is None else last
+        reached = {name: self._reached(of_text, run.errors) for name, of_text in self._steps.items() if name != last}
+        evaluations = {name: self._stage(found) for name, found in reached.items() if len(found) > len(run.errors)}
+        evaluations[last] = evaluation
+        return Stages(evaluations, [name for name in self._steps if name not in evaluations])
+
+    def _reached(self, of_text: Mapping[str, list[Retrieved]], errors: Mapping[QueryId, Exception]) -> RetrievedRun:
+        """Return a run of the questions that reached a step or failed."""
+        found = {query: [] if query in errors else of_text.get(text) for query, text in self.texts.items()}
+        return RetrievedRun({query: items for query, items in found.items() if items is not None}, errors)
+
+    def _stage(self, run: RetrievedRun) -> Evaluation:
+        """Return the evaluation of the questions that are in a run."""
+        scores = scored_run(self.qrels, run, self._metrics, self._rules, self.match)
+        kept = np.flatnonzero(np.fromiter((query in run for query in scores.queries), np.bool_, len(scores.queries)))
+        if len(kept) < len(scores.queries):
+            among = scores.positions[kept]
+            origin = scores.needed_origin("evaluated")
+            scores = scores.of(kept, count(origin.judged, origin.run, self._rules, kept=among, among=among))
+        return Evaluation(scores.clustered(self._clusters))
+
+
+def first_answer_check(
+    qrels: QrelsMapping | Qrels,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    semantics: str | Rules = "standard",
+    match: str | Key | Matching = "id",
+    ties: str | None = None,
+    unjudged: str | None = None,
+) -> Callable[[RunMapping], None]:
+    """Return a check that raises, for a run of one query, what `evaluate` would raise for the whole run.
+
+    It finds a cut-off by characters for documents without text, quotes for rankings of ids, or a repeated document
+    under rules that refuse it. Pass it to `retrieve` as `check=`. What needs no answer to be refused, such as a quote
+    that is too short, is raised at once.
+
+    Args:
+        qrels: The judgments, as in `evaluate`.
+        metrics: The metrics, as in `evaluate`.
+        semantics: The rules, as in `evaluate`.
+        match: What ids are compared with, as in `evaluate`.
+        ties: How ties are broken, as in `evaluate`.
+        unjudged: How unjudged documents count, as in `evaluate`.
+
+    Raises:
+        TypeError: If judgments, metrics or rules are of the wrong type.
+        ValueError: If a metric or a rule set is unknown, the judgments are empty, or they cannot be used with the
+            metrics, the rules or `match`.
+
+    Example:
+        >>> check = first_answer_check({"q1": ["d7"]}, "recall@2000chars")
+        >>> try:
+        ...     check({"q1": ["d7"]})
+        ... except ValueError as error:
+        ...     print(str(error).partition(";")[0])
+        a cut-off of 2000chars needs the lengths of the items, but the rankings hold only ids
+    """
+    rules, chosen, truth = as_rules(semantics, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
+    nothing: Any = dict.fromkeys(truth.queries, ())
+    scored_run(truth, nothing, chosen, rules, match)
+
+    def check(run: RunMapping) -> None:
+        judged = {query: truth.judgments(at) for at, query in enumerate(truth.queries) if query in run}
+        if judged:
+            scored_run(Qrels(judged), run, chosen, rules, match, scale=truth.largest_grade)  # type: ignore[arg-type]
+
+    return check
+
+
+class Stages(Printed, Mapping[str, "Evaluation"]):
+    """The evaluation of a retriever after each of its steps, by the name of the step, in their order.
+
+    Printed, it is the last evaluation and a table of all. `compare(stages)` tests what the steps change. A question
+    that did not reach a step is left out of its evaluation, and `n` is then smaller; a question that failed has
+    retrieved nothing in any.
+
+    Attributes:
+        unreached: The steps that no question reached; they have no evaluation.
+    """
+
+    def __init__(self, evaluations: Mapping[str, Evaluation], unreached: Iterable[str] = ()) -> None:
+        """Take the evaluations, the last one of what the retriever returns."""
+        self._evaluations = dict(evaluations)
+        self.unreached = tuple(unreached)
+
+    def __getitem__(self, name: str) -> Evaluation:
+        if name not in self._evaluations:
+            raise KeyError(f"there is no stage {name!r}; the stages are {', '.join(map(repr, self)) or 'none'}")
+        return self._evaluations[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._evaluations)
+
+    def __len__(self) -> int:
+        return len(self._evaluations)
+
+    @property
+    def last(self) -> Evaluation:
+        """The evaluation of what the retriever returns."""
+        return self[next(reversed(self._evaluations))]
+
+    def table(self) -> Table:
+        """Return the means of all stages as a table."""
+        counts = {name: one.counts["queries"] for name, one in self.items()}
+        shown = len(set(counts.values())) > 1
+        rows = [
+            [name, *([str(counts[name])] if shown else []), *(numbers.value(mean) for mean in one.means.values())]
+            for name, one in self.items()
+        ]
+        notes = [f"no question reached {', '.join(self.unreached)}"] if self.unreached else []
+        return Table(["after", *(["n"] if shown else []), *map(str, self.last.metrics)], rows, notes)
+
+    def _tables(self) -> list[Table]:
+        return [*self.last.tables, self.table()] if self else []
+
+    def __repr__(self) -> str:
+        return f"<Stages: {', '.join(self)}>"
