@@ -9,7 +9,7 @@ from retrieval_metrics.evaluation.parts import Slices as Slices
 from retrieval_metrics.evaluation.scorer import Stages as Stages
 from retrieval_metrics.explaining.explanation import Explanation as Explanation
 from retrieval_metrics.explaining.explanation import Worst as Worst
-from retrieval_metrics.explaining.finding import Finding as Finding
+from retrieval_metrics.explaining.outcomes import Finding as Finding
 from retrieval_metrics.inputs.items import Judgments as Judgments
 from retrieval_metrics.inputs.items import Piece as Piece
 from retrieval_metrics.inputs.items import QrelsMapping as QrelsMapping

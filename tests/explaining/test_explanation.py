@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.explaining.finding import Finding
+from retrieval_metrics.explaining.outcomes import Finding
 from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Ranking, RunMapping
 
 

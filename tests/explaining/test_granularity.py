@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.explaining import granularity
-from retrieval_metrics.explaining.granularity import Names, document_of, same_document
+from retrieval_metrics.explaining import investigation as granularity
+from retrieval_metrics.explaining.investigation import Names, document_of, same_document
 from retrieval_metrics.judging.ranking_order import BY_ID, Rankings
 
 NAMES = st.text("abcdefgh0123456789", min_size=1, max_size=8)

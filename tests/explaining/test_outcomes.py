@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.explaining.finding import FAILURES
-from retrieval_metrics.explaining.granularity import document_of, same_document
+from retrieval_metrics.explaining.investigation import document_of, same_document
+from retrieval_metrics.explaining.outcomes import FAILURES
 
 IDS = [*(f"d{at}" for at in range(6)), *(f"d{at}#{part}" for at in range(3) for part in range(3)), "e 1", "e", "f/e"]
 METRICS = ["recall@2", "recall(rel=2)@1", "mrr@3", "ndcg", "r_precision", "full_recall@1", "precision@4"]

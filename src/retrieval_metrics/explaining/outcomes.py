@@ -1,23 +1,183 @@
-"""What became of each relevant document, and what was asked: down to which rank, and whether one suffices."""
+"""What became of each relevant document, and what was asked."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from retrieval_metrics.explaining.finding import FAILURES, KINDS
+from retrieval_metrics.inputs.items import Metadata, Quote, Span, Text
+from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.budget import Budget
+from retrieval_metrics.judging.normalised import where
+from retrieval_metrics.judging.pieces_met import shared_words as shared
+from retrieval_metrics.judging.places import Locator, Place
+from retrieval_metrics.judging.places import shared as common_stretches
+from retrieval_metrics.presentation.beginnings import beginning
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from retrieval_metrics.checks import BoolArray, FloatArray, IntArray
-    from retrieval_metrics.explaining.finding import Outcome
+    from retrieval_metrics.checks import BoolArray, DocumentId, FloatArray, IntArray
+    from retrieval_metrics.inputs.items import Relevant, Retrieved
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.judging.ranking_order import Matching, Rankings
+
+
+# The results of a query with their judgments.
+
+_UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
+
+State: TypeAlias = Literal["relevant", "not relevant", "repeated", "unjudged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One retrieved item of a query.
+
+    Attributes:
+        rank: Its rank, from 1.
+        id: What was compared with the ids of the judgments; None if it has none.
+        state: Relevant; judged and not relevant; a repeat of a document above it; or unjudged.
+        grade: Its grade; None if it is not judged.
+        satisfies: The judged ids or pieces that are found at this rank for the first time.
+        text: Its text, if it is known.
+        source: What it was cut from, if it is known.
+        score: The score of the retriever, if the run has it.
+        item: The item itself, if the run holds items.
+        place: Which call of an agent found it, and its rank in that call, if the run is a view of its searches.
+    """
+
+    rank: int
+    id: DocumentId | None
+    state: State
+    grade: float | None
+    satisfies: tuple[Relevant, ...]
+    text: str | None
+    source: str | None
+    score: float | None
+    item: Retrieved | None
+    place: tuple[int, int] | None = None
+
+    @property
+    def called(self) -> str:
+        """What it is called in a table: its id, or its place where the id is missing or an invented UUID."""
+        if self.source is None or not (self.id is None or _UUID.fullmatch(str(self.id))):
+            return "-" if self.id is None else str(self.id)
+        start = None if self.item is None else self.item.start
+        return self.source if start is None else f"{self.source}@{start}"
+
+
+class CameBack:
+    """Compares what was retrieved with what is judged, query by query."""
+
+    def __init__(self, judged: JudgedRun, rankings: Rankings) -> None:
+        self._judged = judged
+        self._rankings = rankings
+
+    def first(self, index: int, ranking: Any, k: int, texts: Mapping[Any, str]) -> list[Result]:
+        """Return the first `k` results of a query.
+
+        Args:
+            index: The position of the query among the judged ones.
+            ranking: What was retrieved for it.
+            k: How many.
+            texts: Texts by id, for items without texts.
+        """
+        judged = self._judged
+        grades = _grades(judged.ranks.query, judged.ranks.rank, judged.ranks.grade, index)
+        repeated = judged.repeats.rank[_rows(judged.repeats.query, index)].tolist()
+        satisfied: dict[int, list[Relevant]] = {}
+        rows = _rows(judged.items.query, index)
+        found = judged.items.rank[rows], judged.items.document[rows], judged.items.grade[rows] > 0
+        for rank, document, relevant in zip(*(column.tolist() for column in found), strict=True):
+            if relevant:
+                satisfied.setdefault(rank, []).append(judged.qrels.documents[document])
+        results = []
+        query, run = judged.qrels.queries[index], self._rankings.run
+        for rank, (name, item) in enumerate(self._rankings.first(ranking, k), start=1):
+            grade = grades.get(rank)
+            text = texts.get(name) if item is None or item.text is None else item.text
+            score = ranking.get(name) if hasattr(ranking, "get") else getattr(item, "score", None)
+            source = getattr(item, "source", None)
+            state = _state(grade, repeated=rank in repeated)
+            needed = tuple(satisfied.get(rank, ()))
+            place = run.place(query, rank) if isinstance(run, RetrievedRun) else None
+            results.append(Result(rank, name, state, grade, needed, text, source, score, item, place))
+        return results
+
+
+def _state(grade: float | None, *, repeated: bool) -> State:
+    if grade is not None and grade > 0:
+        return "relevant"
+    if repeated:
+        return "repeated"
+    return "unjudged" if grade is None else "not relevant"
+
+
+def _rows(query: IntArray, index: int) -> slice:
+    first, last = np.searchsorted(query, [index, index + 1]).tolist()
+    return slice(first, last)
+
+
+def _grades(query: IntArray, rank: IntArray, grade: FloatArray, index: int) -> dict[int, float]:
+    rows = _rows(query, index)
+    return dict(zip(rank[rows].tolist(), grade[rows].tolist(), strict=True))
+
+
+Failure = Literal[
+    "lost a tie",
+    "behind repeats",
+    "behind chunks of one document",
+    "beyond the cut-off",
+    "beyond the budget",
+    "another granularity",
+    "never retrieved",
+    "nothing retrieved",
+    "the retriever failed",
+]
+Outcome = Literal["found", "not needed", "no room"] | Failure
+FAILURES: tuple[Failure, ...] = get_args(Failure)
+"""Ordered from the nearest miss to the farthest; of several alternatives, the nearest miss is reported."""
+KINDS: tuple[Outcome, ...] = (*FAILURES, "found", "not needed", "no room")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The outcome of one relevant document.
+
+    Attributes:
+        document: Its id, or the quote, text, span or metadata that is judged.
+        grade: Its grade.
+        kind: The outcome.
+        rank: The rank at which it was retrieved; None if it was not.
+        detail: The outcome in words, with its numbers.
+        groups: The groups it belongs to, numbered within the query; with flat judgments, each document is a group.
+        text: Its text, if it is known.
+    """
+
+    document: Relevant
+    grade: float
+    kind: Outcome
+    rank: int | None
+    detail: str
+    groups: tuple[int, ...]
+    text: str | None = None
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the document was needed and is missing."""
+        return self.kind in FAILURES
+
+    @property
+    def called(self) -> str:
+        """The name of what is needed; of a quote or a text, its beginning in quotation marks."""
+        return Needed.name(self.document) or f"\u201c{beginning(self.text or '')}\u201d"
+
 
 EVERYTHING = np.iinfo(np.int64).max
 """The cut-off of a metric that reads whole rankings."""
@@ -164,3 +324,66 @@ class Outcomes:
         rows = self.unmet if among is None else self.unmet[among[self.query[self.unmet]]]
         counts = np.bincount(self.kind[rows], minlength=len(KINDS)).tolist()
         return Counter({kind: times for kind, times in zip(KINDS, counts, strict=True) if times})
+
+
+class Needed:
+    """Looks up the texts of what is needed.
+
+    Attributes:
+        texts: Texts by document id.
+    """
+
+    def __init__(self, matching: Matching, texts: Mapping[Relevant, str], moved: Mapping[Span, Span]) -> None:
+        self.texts = texts
+        self._moved = moved
+        self._matching = matching
+        self._locator = Locator(matching.sources)
+
+    @staticmethod
+    def name(document: Relevant) -> str:
+        """Return the name of something needed; empty for a quote or a text, which are shown as they are."""
+        if isinstance(document, Quote | Text):
+            return ""
+        if isinstance(document, Span):
+            return f"{document.source}, characters {document.start:,} to {document.end:,}"
+        if isinstance(document, Metadata):
+            return ", ".join(f"{name} {value}" for name, value in document.values)
+        return str(document)
+
+    def text(self, document: Relevant) -> str | None:
+        """Return the text of something needed; None if it is unknown."""
+        if isinstance(document, Quote | Text):
+            return document.text
+        if isinstance(document, Span):
+            source, span = self._locator.sources.get(document.source), self._moved.get(document, document)
+            return None if source is None else source.text[span.start : span.end]
+        return self.texts.get(document)
+
+    def marks(self, item: Retrieved | None, document: Relevant) -> list[tuple[int, int]]:
+        """Return start and end of the needed text in the text of an item."""
+        if item is None or item.text is None:
+            return []
+        if isinstance(document, Quote):
+            place = where(document.text, item.text)
+            return [] if place is None else [place]
+        if isinstance(document, Text):
+            return shared(document.text, item.text, self._matching.text_run)
+        return self._covered(item, self._moved.get(document, document)) if isinstance(document, Span) else []
+
+    def parts(self, item: Retrieved | None, document: Relevant) -> list[tuple[int, int]]:
+        """Return start and end of what the text of an item has of a needed text, be it a part of a quote."""
+        if isinstance(document, Quote) and item is not None and item.text is not None:
+            return shared(document.text, item.text, self._matching.text_run)
+        return self.marks(item, document)
+
+    def _covered(self, item: Retrieved, span: Span) -> list[tuple[int, int]]:
+        place = self._locator.place(item, {span.source: [(span, ())]})
+        if not isinstance(place, Place) or item.text is None:
+            return []
+        common = common_stretches(place.stretches, [(span.start, span.end)])
+        begins, ends = place.stretches[0][0], place.stretches[-1][1]
+        if len(place.stretches) == 1 and ends - begins == len(item.text):
+            return [(start - begins, end - begins) for start, end in common]
+        source = self._locator.sources.get(span.source)  # the item is not verbatim, so the words are searched for
+        found = [] if source is None else [where(source.text[start:end], item.text) for start, end in common]
+        return [stretch for stretch in found if stretch is not None]

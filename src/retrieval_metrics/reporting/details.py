@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import isinf, isnan
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.explaining.finding import KINDS
-from retrieval_metrics.explaining.needed import Needed
+from retrieval_metrics.explaining.outcomes import KINDS, Needed
 from retrieval_metrics.inputs.items import Metadata
 from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.reporting.shortened import StoredTexts
@@ -14,9 +13,8 @@ from retrieval_metrics.reporting.shortened import StoredTexts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.explaining.explainer import Explained, Explainer
-    from retrieval_metrics.explaining.finding import Finding
-    from retrieval_metrics.explaining.results import Result
+    from retrieval_metrics.explaining.explanation import Explained, Explainer
+    from retrieval_metrics.explaining.outcomes import Finding, Result
     from retrieval_metrics.reporting.shortened import Shortened
 
 STATES = ("relevant", "not relevant", "repeated", "unjudged")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.explaining.explainer import FirstOf, texts_of
-from retrieval_metrics.explaining.explanation import worst
+from retrieval_metrics.explaining.explanation import FirstOf, texts_of, worst
 from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.reporting.verdict import means_table
 from retrieval_metrics.results.standings import main_pair, ranking_of

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.explaining.explainer import Explainer, FirstOf, texts_of
-from retrieval_metrics.explaining.finding import KINDS
+from retrieval_metrics.explaining.explanation import Explainer, FirstOf, texts_of
+from retrieval_metrics.explaining.outcomes import KINDS
 from retrieval_metrics.inputs.questions import texts_to_show
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.watching import watched
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from retrieval_metrics.checks import FloatArray, IntArray, QueryId
-    from retrieval_metrics.explaining.finding import Outcome
-    from retrieval_metrics.explaining.outcomes import Outcomes
+    from retrieval_metrics.explaining.outcomes import Outcome, Outcomes
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.results.scores import Scores

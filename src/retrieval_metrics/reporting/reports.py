@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from retrieval_metrics.explaining.finding import Outcome
+    from retrieval_metrics.explaining.outcomes import Outcome
     from retrieval_metrics.reporting.queries import ShownQueries
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.results.standings import Compared
