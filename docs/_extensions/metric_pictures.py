@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from situations import chunk
 
 import retrieval_metrics as rm
-from retrieval_metrics.presentation.series import COLOURS
+from retrieval_metrics.presentation.charts import COLOURS
 from retrieval_metrics.scoring.definition import Definition
 
 WIDTH, LEFT, COLUMN = 344, 10, 54

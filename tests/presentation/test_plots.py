@@ -13,8 +13,8 @@ from matplotlib.text import Annotation, Text
 
 import retrieval_metrics as rm
 from plot_gallery import alone, comparison, plots
-from retrieval_metrics.presentation.plots.curves import apart
-from retrieval_metrics.presentation.series import COLOURS, GAIN, LOSS, TIED, style
+from retrieval_metrics.presentation.charts import COLOURS, GAIN, LOSS, TIED, style
+from retrieval_metrics.presentation.plots import apart
 
 if TYPE_CHECKING:
     from functools import partial

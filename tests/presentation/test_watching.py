@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.presentation import watching
-from retrieval_metrics.presentation.watching import watched
+from retrieval_metrics.presentation import progress as watching
+from retrieval_metrics.presentation.progress import watched
 
 
 def test_work_of_more_than_a_minute_is_announced_once_with_an_estimate() -> None:

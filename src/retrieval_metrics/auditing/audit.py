@@ -14,8 +14,7 @@ from retrieval_metrics.checks import require
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import question_texts
 from retrieval_metrics.judging.by_id import common_queries
-from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.results.scores import ByMetric
 from retrieval_metrics.scoring.metric import DEFAULT_METRICS, Metric, as_metrics
 from retrieval_metrics.scoring.rules import RULE_SETS, as_rules

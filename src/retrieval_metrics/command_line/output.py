@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.journal import STANDARD_OUTPUT, save_text
-from retrieval_metrics.presentation.escapes import escaped, on_one_line
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Table, escaped, on_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -9,7 +9,7 @@ from retrieval_metrics.checks import data_frame, positive_integer, require
 from retrieval_metrics.comparing.paired_tests import ranking_metrics
 from retrieval_metrics.comparing.unjudged import to_judge
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Printed
 from retrieval_metrics.reporting.verdict import comparison_tables
 from retrieval_metrics.results.standings import Compared, ranking_of
 

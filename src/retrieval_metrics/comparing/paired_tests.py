@@ -13,7 +13,7 @@ import numpy as np
 from retrieval_metrics.checks import in_python
 from retrieval_metrics.inputs.question_clusters import Clusters
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.watching import watched
+from retrieval_metrics.presentation.progress import watched
 from retrieval_metrics.results.difference import Difference, Differences
 from retrieval_metrics.results.summary import bounds_of
 from retrieval_metrics.statistics import Contrasts, Sums, Units, paired_differences, within_margins

@@ -12,8 +12,7 @@ from retrieval_metrics.checks import positive_integer, positive_number, proporti
 from retrieval_metrics.comparing.pilots import known_spreads
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.results.difference import POWER, Difference
 from retrieval_metrics.scoring.metric import Metric
 from retrieval_metrics.statistics import fewest_for_margin
@@ -129,8 +128,7 @@ class Plan(Printed):
             ImportError: If matplotlib is not installed; the message holds the command.
         """
         require("matplotlib", "plot")
-        from retrieval_metrics.presentation.plots.curves import rows_at_ends  # noqa: PLC0415  (matplotlib is an extra)
-        from retrieval_metrics.presentation.plots.layout import Panel, figure  # noqa: PLC0415  (likewise)
+        from retrieval_metrics.presentation.plots import Panel, figure, rows_at_ends  # noqa: PLC0415  (matplotlib is an extra)
 
         return figure([Panel(self._draw, rows_at_ends([self._named(each) for each in self.rows]))])
 
@@ -139,9 +137,8 @@ class Plan(Printed):
         return f"{row.name} ({row.spread:.2f})"
 
     def _draw(self, axes: Axes) -> None:
-        from retrieval_metrics.presentation.plots.curves import dash, name_ends  # noqa: PLC0415  (matplotlib is an extra)
-        from retrieval_metrics.presentation.plots.layout import entitle, plain  # noqa: PLC0415  (likewise)
-        from retrieval_metrics.presentation.series import TIED, style  # noqa: PLC0415  (likewise)
+        from retrieval_metrics.presentation.charts import TIED, style  # noqa: PLC0415  (likewise)
+        from retrieval_metrics.presentation.plots import dash, entitle, name_ends, plain  # noqa: PLC0415  (matplotlib is an extra)
 
         wanted = self.size
         sizes = np.geomspace(min(wanted * 4, self.span), wanted / 8, CURVE)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from retrieval_metrics.checks import require
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Printed
 from retrieval_metrics.results import summary
 from retrieval_metrics.results.summary import TieRange
 

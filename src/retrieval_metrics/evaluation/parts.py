@@ -17,8 +17,7 @@ from retrieval_metrics.inputs.columns import column_names, refuse_frame
 from retrieval_metrics.inputs.question_clusters import Clusters, clusters_by
 from retrieval_metrics.judging.budget import Filled
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.results.counts import count, counts_of_given
 from retrieval_metrics.results.scores import Scores, Totals
 from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries

@@ -20,8 +20,7 @@ from retrieval_metrics.inputs.run import RetrievedRun, Seen
 from retrieval_metrics.judging.judge import judged_sources, with_documents
 from retrieval_metrics.judging.ranking_order import as_matching
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.results.counts import count
 from retrieval_metrics.results.summary import query_scores
 from retrieval_metrics.scoring.definition import refuse_unknown_scale

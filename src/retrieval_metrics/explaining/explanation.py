@@ -21,11 +21,8 @@ from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.ranking_order import BY_ID
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.beginnings import beginning
-from retrieval_metrics.presentation.escapes import on_one_line
 from retrieval_metrics.presentation.numbers import count, listed
-from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Printed, Table, beginning, on_one_line
 from retrieval_metrics.results.scores import ByMetric
 from retrieval_metrics.scoring.metric import Metric
 

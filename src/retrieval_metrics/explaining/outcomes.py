@@ -17,7 +17,7 @@ from retrieval_metrics.judging.normalised import where
 from retrieval_metrics.judging.pieces_met import shared_words as shared
 from retrieval_metrics.judging.places import Locator, Place
 from retrieval_metrics.judging.places import shared as common_stretches
-from retrieval_metrics.presentation.beginnings import beginning
+from retrieval_metrics.presentation.tables import beginning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.plots.curves import from_zero
-from retrieval_metrics.presentation.plots.layout import Panel, broken, entitle, figure, plain
-from retrieval_metrics.presentation.series import TIED, style
+from retrieval_metrics.presentation.charts import TIED, style
+from retrieval_metrics.presentation.plots import Panel, broken, entitle, figure, from_zero, plain
 from retrieval_metrics.scoring.metric import spelled
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from retrieval_metrics.history.entry import Entry
-    from retrieval_metrics.presentation.plots.layout import Plot
+    from retrieval_metrics.presentation.plots import Plot
     from retrieval_metrics.scoring.metric import Metric
 
 MOST_LABELS = 8

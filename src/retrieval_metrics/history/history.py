@@ -13,8 +13,7 @@ from retrieval_metrics.history.entry import Entry, entry_of, line_of
 from retrieval_metrics.journal import Journal
 from retrieval_metrics.loading import load
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Printed, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

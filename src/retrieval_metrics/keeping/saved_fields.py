@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from retrieval_metrics.keeping.document import Document, Lines, Section, write_document
 from retrieval_metrics.keeping.records import RECORDS, of_record, record_of
-from retrieval_metrics.presentation.printed import Printed
+from retrieval_metrics.presentation.tables import Printed
 
 if TYPE_CHECKING:
     from os import PathLike

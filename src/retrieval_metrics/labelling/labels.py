@@ -16,8 +16,7 @@ from retrieval_metrics.labelling.label import FIELDS, Grader, Label, Scale, labe
 from retrieval_metrics.labelling.people_and_model import Agreement
 from retrieval_metrics.labelling.resolving import RULES, one_of
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Printed, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

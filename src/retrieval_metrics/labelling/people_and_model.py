@@ -12,8 +12,7 @@ import numpy as np
 from retrieval_metrics.checks import grouped, require
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.charts import ChartRow, Rows
-from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.statistics import Agreed, cohens_kappa, jackknifed, share_alike
 
 if TYPE_CHECKING:
@@ -161,8 +160,7 @@ class Agreement(Printed):
             ImportError: If matplotlib is not installed; the message holds the command.
         """
         require("matplotlib", "plot")
-        from retrieval_metrics.presentation.plots.layout import figure  # noqa: PLC0415  (matplotlib is an extra)
-        from retrieval_metrics.presentation.plots.row_panels import rows_panel  # noqa: PLC0415  (likewise)
+        from retrieval_metrics.presentation.plots import figure, rows_panel  # noqa: PLC0415  (matplotlib is an extra)
 
         first, second = self.names
         given = self.confusion.sum(axis=0).astype(int)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from retrieval_metrics.statistics.means import Interval
 
+
 SMALLEST_P = 0.001
 NOTHING = 5e-7
 """A number that is closer to 0 is rounding, or nothing that anybody cares for."""

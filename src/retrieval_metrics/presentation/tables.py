@@ -1,16 +1,16 @@
-"""A small table as plain text, Markdown, HTML, or rich output for the terminal."""
+"""Tables of results, for terminals, files and notebooks."""
 
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Literal, NamedTuple
-
-from retrieval_metrics.presentation.escapes import escaped, on_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import RenderableType
+
 
 LEFT = ' style="text-align:left"'
 RIGHT = ' style="text-align:right;font-variant-numeric:tabular-nums"'
@@ -114,3 +114,101 @@ class Table(NamedTuple):
 def _markdown_cell(cell: str) -> str:
     """Return a cell that cannot end its row or column: bars, and backslashes before them, are escaped."""
     return re.sub(r"(\\*)\|", r"\1\1\\|", on_one_line(cell))
+
+
+class Printed:
+    """A result shown as tables, which its subclass defines."""
+
+    __slots__ = ()
+
+    def _tables(self) -> Sequence[Table]:
+        raise NotImplementedError
+
+    @property
+    def tables(self) -> Sequence[Table]:
+        """The tables in which the result is shown."""
+        return self._tables()
+
+    def to_markdown(self) -> str:
+        """Return the tables as Markdown, with the notes below each."""
+        return "\n\n".join(table.markdown() for table in self._tables())
+
+    def __str__(self) -> str:
+        return for_terminal("\n\n".join(table.text() for table in self._tables()))
+
+    def _repr_html_(self) -> str:
+        return "".join(table.html() for table in self._tables())
+
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group  # noqa: PLC0415  (only rich calls this, so it is installed)
+
+        return Group(*(table.rich() for table in self._tables()))
+
+
+# Escape texts for display: no control characters, no broken lines.
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""Control characters except tab and line feed, and marks that change the direction of the text around them."""
+
+_BREAKS = re.compile(CONTROL.pattern.replace(r"\x08", r"\x08\n"))
+"""Control characters except tab, and lines that end."""
+
+SIGNS = str.maketrans({"▲": "+", "▼": "-"})
+"""How the signs of a ranking are written where only ASCII can be."""
+
+
+def for_terminal(text: str) -> str:
+    """Return a text with `+` and `-` in place of triangles, if the terminal cannot show these."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return text.translate(SIGNS)
+    return text
+
+
+def escaped(text: str) -> str:
+    r"""Return a text with control characters written as Python escapes; line breaks stay.
+
+    Example:
+        >>> print(escaped("q\x1b[31m7"))
+        q\x1b[31m7
+    """
+    return CONTROL.sub(_as_escape, text)
+
+
+def _as_escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
+
+
+def on_one_line(text: str) -> str:
+    r"""Return a text as one line, with control characters escaped.
+
+    Example:
+        >>> print(on_one_line("two\nlines"))
+        two\nlines
+    """
+    return _BREAKS.sub(_as_escape, text.replace("\t", " "))
+
+
+LENGTH = 60
+_ENOUGH = 4
+"""How many times the length is read, so that enough is left when runs of white space are collapsed."""
+
+
+def beginning(text: str, length: int = LENGTH) -> str:
+    r"""Return the beginning of a text on one line.
+
+    Example:
+        >>> beginning("The with statement\n wraps a block", 20)
+        'The with statement…'
+        >>> beginning("short")
+        'short'
+        >>> print(beginning("a\x1b[31mb"))
+        a\x1b[31mb
+    """
+    line = on_one_line(" ".join(text[: length * _ENOUGH].split()))
+    if len(line) <= length and len(text) <= length * _ENOUGH:
+        return line
+    cut = line[: length - 1]
+    space = cut.rfind(" ")
+    return f"{cut[:space] if space > length // 2 else cut}…"

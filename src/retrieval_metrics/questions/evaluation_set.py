@@ -12,7 +12,7 @@ from retrieval_metrics.inputs.items import Span
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import Questions, texts_in_context
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.beginnings import beginning
+from retrieval_metrics.presentation.tables import beginning
 from retrieval_metrics.questions.exchange import (
     langsmith_examples,
     llama_index_content,

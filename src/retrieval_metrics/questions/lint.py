@@ -10,7 +10,7 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import texts_in_context
 from retrieval_metrics.inputs.run import named_runs
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.watching import watched
+from retrieval_metrics.presentation.progress import watched
 from retrieval_metrics.questions.linting import (
     difficulty,
     judged_quotes,

@@ -8,8 +8,7 @@ from retrieval_metrics.checks import data_frame
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.judging.judge import judge
-from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.scoring.rules import STANDARD
 
 if TYPE_CHECKING:

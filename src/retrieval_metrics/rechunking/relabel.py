@@ -15,8 +15,7 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.sources import locate
 from retrieval_metrics.judging.places import Locator, merged
 from retrieval_metrics.judging.ranking_order import Matching
-from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Printed, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.plots.curves import cutoffs_panel, points_panel
-from retrieval_metrics.presentation.plots.layout import figure
-from retrieval_metrics.presentation.plots.row_panels import changes_panel, rows_panel, shares_panel
+from retrieval_metrics.presentation.plots import (
+    changes_panel,
+    cutoffs_panel,
+    figure,
+    points_panel,
+    rows_panel,
+    shares_panel,
+)
 from retrieval_metrics.reporting.charting import (
     changes_of,
     means_of_one,
@@ -22,7 +27,7 @@ from retrieval_metrics.scoring.metric import Metric, as_metric
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.presentation.plots.layout import Panel, Plot
+    from retrieval_metrics.presentation.plots import Panel, Plot
     from retrieval_metrics.results.scores import Record, Scores, Totals
     from retrieval_metrics.results.standings import Compared
 

@@ -12,7 +12,7 @@ from retrieval_metrics.explaining.explanation import Explainer, FirstOf, texts_o
 from retrieval_metrics.explaining.outcomes import KINDS
 from retrieval_metrics.inputs.questions import texts_to_show
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.watching import watched
+from retrieval_metrics.presentation.progress import watched
 from retrieval_metrics.reporting.details import Details, short_number
 
 if TYPE_CHECKING:

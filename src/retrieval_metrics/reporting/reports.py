@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.presentation import charts_in_html as draw
+from retrieval_metrics.presentation import charts as draw
 from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.about import about, not_judged

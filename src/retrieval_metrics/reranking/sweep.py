@@ -17,9 +17,8 @@ from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.ranking_order import ranked
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.charts import Point, Points
-from retrieval_metrics.presentation.printed import Printed
 from retrieval_metrics.presentation.progress import progress
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.reranking.batches import mmr_batch
 from retrieval_metrics.reranking.diversity import intra_list_diversity
 from retrieval_metrics.reranking.scaling import by_rank, scaled
@@ -166,8 +165,7 @@ class MMRSweep(Printed):
             KeyError: If the metric was not computed.
         """
         require("matplotlib", "plot")
-        from retrieval_metrics.presentation.plots.curves import points_panel  # noqa: PLC0415  (brings matplotlib)
-        from retrieval_metrics.presentation.plots.layout import figure  # noqa: PLC0415  (as above)
+        from retrieval_metrics.presentation.plots import figure, points_panel  # noqa: PLC0415  (brings matplotlib)
 
         name = str(self.retrieved.metrics[0] if metric is None else metric)
         points = [

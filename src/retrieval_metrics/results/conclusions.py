@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics.checks import argument
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.results.difference import only_one
 from retrieval_metrics.statistics.chosen_settings import out_of_bag
 from retrieval_metrics.statistics.paired import is_found

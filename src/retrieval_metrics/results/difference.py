@@ -11,8 +11,7 @@ import numpy as np
 
 from retrieval_metrics.checks import grouped, positive_integer
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.scoring.metric import Metric, first_telling, spelled
 from retrieval_metrics.statistics import (
     Detectable,

@@ -8,8 +8,7 @@ from math import inf, isnan
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.results.conclusions import Flattered, conclude, flattered
 from retrieval_metrics.results.difference import only_one
 from retrieval_metrics.results.room import said_of_room

@@ -10,16 +10,15 @@ from matplotlib import rcParams
 from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm, to_rgba
 
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.plots.layout import SMALL, Panel, broken, entitle, figure
-from retrieval_metrics.presentation.plots.row_panels import rows_panel
-from retrieval_metrics.presentation.series import GAIN, LOSS
+from retrieval_metrics.presentation.charts import GAIN, LOSS
+from retrieval_metrics.presentation.plots import SMALL, Panel, broken, entitle, figure, rows_panel
 from retrieval_metrics.tuning.gains import gains
 from retrieval_metrics.tuning.grid import grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from retrieval_metrics.presentation.plots.layout import Plot
+    from retrieval_metrics.presentation.plots import Plot
     from retrieval_metrics.tuning.choice import Choice
 
 SHOWN = 24

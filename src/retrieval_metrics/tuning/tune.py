@@ -15,7 +15,7 @@ from retrieval_metrics.comparing.compare_retrievers import compare_retrievers
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.watching import watched
+from retrieval_metrics.presentation.progress import watched
 from retrieval_metrics.scoring.metric import Metric
 from retrieval_metrics.tuning.choice import NAMED, SECONDS, TuningRule
 from retrieval_metrics.tuning.choosing import chosen

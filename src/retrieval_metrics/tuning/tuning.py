@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from retrieval_metrics.checks import data_frame, require
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.tuning.choice import Choice
 
 if TYPE_CHECKING:

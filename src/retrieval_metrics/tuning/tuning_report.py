@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.presentation import charts_in_html as draw
+from retrieval_metrics.presentation import charts as draw
 from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.about import about

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.checks import data_frame
 from retrieval_metrics.inputs.items import Quote
 from retrieval_metrics.inputs.qrels import judgments_by_query
-from retrieval_metrics.presentation.beginnings import beginning
-from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Printed, Table, beginning
 from retrieval_metrics.questions.generating.kinds import DIFFICULTIES, KINDS
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from retrieval_metrics.checks import data_frame, grouped
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import QuestionsT
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.printed import Printed
-from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.questions.linting.findings import MEANING
 from retrieval_metrics.questions.parting import only
 

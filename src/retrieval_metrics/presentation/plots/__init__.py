@@ -1,1 +1,0 @@
-"""Plots of plain numbers in one hand; only what draws imports it, because it brings matplotlib."""
