@@ -6,7 +6,7 @@ import pytest
 import retrieval_metrics as rm
 from retrieval_metrics.presentation import charts as draw
 from retrieval_metrics.presentation.charts import ChartRow, Rows
-from retrieval_metrics.reporting.charting import changes_of, means_of_one
+from retrieval_metrics.reporting.verdict import changes_of, means_of_one
 from retrieval_metrics.statistics import Interval
 
 NAN = float("nan")

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval_metrics.reporting.shortened import StoredTexts, fitting, kept
+from retrieval_metrics.reporting.queries import StoredTexts, fitting, kept
 
 
 def test_a_text_is_stored_once_for_the_same_name_and_source() -> None:

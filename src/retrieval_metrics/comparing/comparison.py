@@ -206,7 +206,7 @@ class Comparison(Compared, Printed):
         return comparison_tables(self)
 
     def _repr_html_(self) -> str:
-        from retrieval_metrics.reporting.notebooks import comparison_html  # noqa: PLC0415  (only needed in a notebook)
+        from retrieval_metrics.reporting.reports import comparison_html  # noqa: PLC0415  (only needed in a notebook)
 
         return comparison_html(self)
 

@@ -504,7 +504,7 @@ class Evaluation(Printed):
         return [summary.summary_table(self.record)]
 
     def _repr_html_(self) -> str:
-        from retrieval_metrics.reporting.notebooks import evaluation_html  # noqa: PLC0415  (only needed in a notebook)
+        from retrieval_metrics.reporting.reports import evaluation_html  # noqa: PLC0415  (only needed in a notebook)
 
         return evaluation_html(self.record)
 

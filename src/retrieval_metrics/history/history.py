@@ -135,7 +135,7 @@ class History(Printed):
             ValueError: If there is no entry, or none has the metric.
         """
         require("matplotlib", "plot")
-        from retrieval_metrics.history.figure import history_figure  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.reporting.figures import history_figure  # noqa: PLC0415  (brings matplotlib)
 
         entries = self.entries()
         if not entries:

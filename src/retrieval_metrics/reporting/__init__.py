@@ -1,1 +1,1 @@
-"""The contents of tables, figures and reports."""
+"""Whole reports and figures of results."""

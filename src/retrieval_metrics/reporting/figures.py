@@ -1,19 +1,28 @@
-"""The plots of evaluations and comparisons: which charts each has."""
+"""The figures of results: of evaluations, comparisons and histories."""
 
 from __future__ import annotations
 
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.charts import TIED, style
 from retrieval_metrics.presentation.plots import (
+    Panel,
+    broken,
     changes_panel,
     cutoffs_panel,
+    entitle,
     figure,
+    from_zero,
+    plain,
     points_panel,
     rows_panel,
     shares_panel,
 )
-from retrieval_metrics.reporting.charting import (
+from retrieval_metrics.reporting.verdict import (
     changes_of,
     means_of_one,
     means_of_systems,
@@ -22,14 +31,18 @@ from retrieval_metrics.reporting.charting import (
     won_and_lost,
 )
 from retrieval_metrics.results.standings import main_pair, ranking_of
-from retrieval_metrics.scoring.metric import Metric, as_metric
+from retrieval_metrics.scoring.metric import Metric, as_metric, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.presentation.plots import Panel, Plot
+    from matplotlib.axes import Axes
+
+    from retrieval_metrics.history.entry import Entry
+    from retrieval_metrics.presentation.plots import Plot
     from retrieval_metrics.results.scores import Record, Scores, Totals
     from retrieval_metrics.results.standings import Compared
+
 
 MOST_PAIRS = 6
 """The largest number of pairs of systems drawn query by query; of more, those told apart most clearly."""
@@ -132,3 +145,71 @@ def _known(kind: str, *kinds: str) -> None:
     if kind not in {"overview", *kinds}:
         to_file = f"; to write a file: .plot().savefig({kind!r})" if "." in kind else ""
         raise ValueError(f"there is no plot {kind!r}; the plots are overview, {', '.join(kinds)}{to_file}")
+
+
+MOST_LABELS = 8
+"""The number of labels below a panel."""
+HALF = 0.5
+"""If all means are below this, words are written above them."""
+LETTERS = 20
+"""The number of letters of a label that are shown; `History.table` has whole labels."""
+
+
+def history_figure(entries: Sequence[Entry], metric: str | Metric, across: int | None) -> Plot:
+    """Return the figure of a metric; lines join means on the same questions under the same rules."""
+    name = spelled(metric, {each for entry in entries for each in entry.means})
+    having = [entry for entry in entries if name in entry.means]
+    if not having:
+        known = dict.fromkeys(each for entry in entries for each in entry.means)
+        raise ValueError(f"no entry has {name}; the metrics are {', '.join(known)}")
+
+    def draw(axes: Axes) -> None:
+        start, top = 0, float(np.nanmax([entry.means[name] for entry in having])) < HALF
+        for at in range(1, len(having) + 1):
+            if at == len(having) or having[at].differs_from(having[at - 1]):
+                _draw(axes, having[start:at], start, name)
+                if at < len(having):
+                    _break(axes, at, having[at - 1], having[at], top=top)
+                start = at
+        step = -(-len(having) // MOST_LABELS)
+        places = range(0, len(having), step)
+        labels = [broken(shorten(having[at].label, LETTERS, placeholder="…"), LETTERS) for at in places]
+        axes.set_xticks(list(places), labels, rotation=30, ha="right", rotation_mode="anchor")
+        looks = numbers.count(sum(entry.questions == having[-1].questions for entry in having), "look", "looks")
+        axes.set_xlabel(f"{looks} at the last questions; the more looks,\nthe more likely the top result is luck")
+        entitle(axes, f"{name}, mean and 95 % interval")
+        from_zero(axes)
+        plain(axes, grid="y")
+
+    return figure([Panel(draw, rows=10)], across, wide=2)
+
+
+def _draw(axes: Axes, entries: Sequence[Entry], start: int, name: str) -> None:
+    means = np.array([entry.means[name] for entry in entries])
+    ends = np.array([entry.intervals[name] for entry in entries])
+    reach = np.where(np.isfinite(ends), np.abs(ends - means[:, None]), 0).T
+    places = start + np.arange(len(entries))
+    axes.errorbar(
+        places,
+        means,
+        yerr=np.nan_to_num(reach),
+        color=style(0).colour,
+        marker="o",
+        markersize=6.5,
+        elinewidth=2.4,
+        linewidth=1.2,
+    )
+
+
+def _break(axes: Axes, at: int, before: Entry, after: Entry, *, top: bool) -> None:
+    what = " and ".join(after.differs_from(before))
+    axes.axvline(at - 0.5, linestyle=":", linewidth=1, color=TIED)
+    axes.annotate(
+        f"{what} changed",
+        (at - 0.5, 1 if top else 0),
+        xycoords=("data", "axes fraction"),
+        xytext=(3, -3 if top else 3),
+        textcoords="offset points",
+        va="top" if top else "bottom",
+        rotation=90,
+    )

@@ -1,30 +1,38 @@
-"""The queries of a report as data: their values and what they miss in columns, and the details of those shown first."""
+"""The queries of a report: a table that can be searched, and what a reader sees without scripts."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cache, partial
+from html import escape
+from math import isinf, isnan
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.explaining.explanation import Explainer, FirstOf, texts_of
-from retrieval_metrics.explaining.outcomes import KINDS
+from retrieval_metrics.explaining.outcomes import KINDS, Needed
+from retrieval_metrics.inputs.items import Metadata
 from retrieval_metrics.inputs.questions import texts_to_show
-from retrieval_metrics.presentation import numbers
+from retrieval_metrics.inputs.run import RetrievedRun
+from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.presentation.progress import watched
-from retrieval_metrics.reporting.details import Details, short_number
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from retrieval_metrics.checks import FloatArray, IntArray, QueryId
-    from retrieval_metrics.explaining.outcomes import Outcome, Outcomes
+    from retrieval_metrics.explaining.explanation import Explained
+    from retrieval_metrics.explaining.outcomes import Finding, Outcome, Outcomes, Result
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.metric import Metric
+
+    Mark: TypeAlias = tuple[int, int]
+
 
 SHOWN = 10
 """The least number of results shown for a query."""
@@ -253,3 +261,341 @@ def _most_urgent(n: int, pair: Sequence[tuple[Scores, IntArray]], main: Metric) 
         column[rows] = scores.of_metric(main)
     urgency = one if pair[0][0] is pair[1][0] else -np.abs(one - other)
     return np.argsort(np.where(np.isnan(urgency), np.inf, urgency), kind="stable")
+
+
+# The texts of a report: each stored once, and shortened around the needed words if there is too much text.
+
+WHOLE = 5_000_000
+"""The number of characters of text on a page, unless the caller limits the length of texts."""
+SHORTEST = 120
+GAP = " … "
+
+
+class StoredTexts:
+    """Collects texts and the places of needed words in them."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[Any, ...], int] = {}
+        self._marks: dict[int, set[Mark]] = {}
+
+    def add(self, name: Any, source: str | None, text: str | None, marks: Iterable[Mark] = ()) -> int:
+        """Return the number of a text; equal texts with equal names and sources have one number."""
+        place = self._places.setdefault((name, source, text), len(self._places))
+        if marks:
+            self._marks.setdefault(place, set()).update(marks)
+        return place
+
+    def shortened(self, length: int | None) -> Shortened:
+        """Return the texts, cut to `length` characters; None takes a length that keeps the page small enough."""
+        if length is None:
+            length = fitting([len(text) for _, _, text in self._places if text], WHOLE)
+        return Shortened(list(self._places), self._marks, length)
+
+
+class Shortened:
+    """The texts of the page.
+
+    Attributes:
+        rows: Name, source, text and 1 if it was shortened, without what is missing at the end.
+        length: The length of the longest text that was not cut, in characters.
+    """
+
+    def __init__(self, places: Sequence[tuple[Any, ...]], marks: dict[int, set[Mark]], length: int) -> None:
+        self.length = length
+        self._kept: dict[int, list[Mark]] = {}
+        self.rows = []
+        for at, (name, source, text) in enumerate(places):
+            shown, short = text, 0
+            if text is not None and len(text) > length:
+                self._kept[at] = kept(len(text), sorted(marks.get(at, ())), length)
+                shown, short = _joined(text, self._kept[at]), 1
+            row = [name if name is None or isinstance(name, str) else str(name), source, shown, short]
+            while len(row) > 1 and not row[-1]:
+                row.pop()
+            self.rows.append(row)
+
+    def marks(self, at: int, marks: Iterable[Mark]) -> list[list[int]]:
+        """Return places in a whole text as places in the shortened one, sorted and disjoint."""
+        moved: list[list[int]] = []
+        for start, end in sorted(marks):
+            for left, right in self._moved(at, start, end):
+                if moved and left <= moved[-1][1]:
+                    moved[-1][1] = max(moved[-1][1], right)
+                else:
+                    moved.append([left, right])
+        return moved
+
+    def _moved(self, at: int, start: int, end: int) -> Iterable[Mark]:
+        if at not in self._kept:
+            return [(start, end)]
+        found, before = [], 0
+        for number, (left, right) in enumerate(self._kept[at]):
+            before += len(GAP) if number or left else 0
+            if max(start, left) < min(end, right):
+                found.append((max(start, left) - left + before, min(end, right) - left + before))
+            before += right - left
+        return found
+
+
+def fitting(lengths: Iterable[int], total: int) -> int:
+    """Return the length to which texts must be cut so that all together are no longer than `total`.
+
+    Example:
+        >>> fitting([100, 800, 900], 1300)  # 100 and twice 600
+        600
+    """
+    ordered = sorted(lengths)
+    left = total
+    for at, length in enumerate(ordered):
+        share = left // (len(ordered) - at)
+        if length > share:
+            return max(share, SHORTEST)
+        left -= length
+    return max([SHORTEST, *ordered[-1:]])
+
+
+def kept(size: int, marks: Sequence[Mark], length: int) -> list[Mark]:
+    """Return the stretches of a text to keep: the needed words and the text around them, or the beginning.
+
+    Example:
+        >>> kept(1000, [], 100), kept(1000, [(500, 520)], 100)
+        ([(0, 100)], [(460, 560)])
+    """
+    if not marks:
+        return [(0, length)]
+    share = max(length // len(marks), 2)
+    stretches: list[Mark] = []
+    left = length
+    for start, end in marks:
+        around = max(share - (end - start), 0) // 2
+        first, last = max(0, start - around), min(size, start + max(share - around, 1))
+        if stretches and first <= stretches[-1][1]:
+            first = stretches[-1][1]
+        last = min(last, first + left)
+        if first >= last:
+            continue
+        left -= last - first
+        if stretches and first == stretches[-1][1]:
+            stretches[-1] = stretches[-1][0], last
+        else:
+            stretches.append((first, last))
+    return stretches
+
+
+def _joined(text: str, stretches: Sequence[Mark]) -> str:
+    parts = GAP.join(text[start:end] for start, end in stretches)
+    before = GAP if stretches[0][0] else ""
+    return f"{before}{parts}{GAP if stretches[-1][1] < len(text) else ''}"
+
+
+# The queries of a report for readers without JavaScript, from the same data as the script's.
+
+SIGNS = ("✓", "✗", "↻", "○")
+"""Of a result that is relevant, not relevant, a repeat or unjudged, as in the script."""
+LETTERS = 1_500_000
+"""Letters of texts that all queries together show."""
+LONGEST = 300
+"""The most letters of a text."""
+FEW = 40
+"""Letters that say nothing of a text."""
+
+
+def unscripted(data: Mapping[str, Any], order: Sequence[int]) -> str:
+    """Return every query of a page: its values, and folded in it what it needed and what came back, if that is there.
+
+    Args:
+        data: The data of the page.
+        order: The places of the queries, as they are listed.
+    """
+    shown, texts = data["shown"], data["texts"] or [None] * len(data["ids"])
+    titles = [
+        f"{values}  {query}  {text or ''}".rstrip()
+        for values, query, text in zip(_values(data), data["ids"], texts, strict=True)
+    ]
+    missing, escaped = _missing(data), cache(escape)  # many queries miss the same
+    n = sum(len(row["needed"]) + sum(len(found or ()) for found in row["results"]) for row in shown.values())
+    length = min(LONGEST, LETTERS // max(n, 1))
+    length = length if length > FEW else 0
+    return "".join(
+        [
+            _folded(data, shown[at], titles[at], missing[at], length)
+            if at in shown
+            else f"<p>{escape(titles[at])}<br>{escaped(missing[at])}</p>"
+            for at in order
+        ]
+    )
+
+
+def _values(data: Mapping[str, Any]) -> list[str]:
+    """Return the values of each query, worded once where many queries have the same."""
+
+    def worded(system: str, value: float | None) -> str:
+        return f"{f'{system} ' if system else ''}{'-' if value is None else numbers.value(value)}"
+
+    named = zip(data["systems"], data["values"], strict=True)
+    of_system = [map(cache(partial(worded, name)), columns[data["main"]]) for name, columns in named]
+    return [*map(", ".join, zip(*of_system, strict=True))]
+
+
+def _missing(data: Mapping[str, Any]) -> list[str]:
+    """Return what was found of each query and why the rest was not, worded once likewise."""
+    kinds = data["kinds"]
+
+    def worded(system: str, wanted: int | None, missed: int) -> str:
+        if wanted is None:
+            return ""
+        counted = Counter(data["missed"][missed])
+        why = ", ".join(f"{times} {kinds[kind]}" for kind, times in counted.items())
+        found = f"{wanted - counted.total()} of {wanted} found{f': {why}' if why else ''}"
+        return f"{f'{system}: ' if system else ''}{found if wanted else 'nothing relevant is known'}"
+
+    named = zip(data["systems"], data["wanted"], data["missing"], strict=True)
+    of_system = [map(cache(partial(worded, name)), wanted, missing) for name, wanted, missing in named]
+    return ["; ".join(filter(None, each)) for each in zip(*of_system, strict=True)]
+
+
+def _folded(data: Mapping[str, Any], row: Mapping[str, Any], title: str, missing: str, length: int) -> str:
+    return page.folded(
+        title,
+        f"<p>{escape(missing)}</p>",
+        *(f"<p>{escape(line)}</p>" for line in _needed(data, row, length)),
+        *_results(data, row, length),
+    )
+
+
+def _needed(data: Mapping[str, Any], row: Mapping[str, Any], length: int) -> list[str]:
+    lines = []
+    for place, grade, _, outcomes in row["needed"]:
+        became = [
+            (f"{name}: " if name else "") + data["details"][found[2]] + (f" (rank {found[1]})" if found[1] else "")
+            for name, found in zip(data["systems"], outcomes, strict=True)
+            if found is not None
+        ]
+        lines.append(f"Needed, grade {grade}: {_called(data, place, length)}. {'; '.join(became)}")
+    return lines
+
+
+def _results(data: Mapping[str, Any], row: Mapping[str, Any], length: int) -> list[str]:
+    parts = []
+    for name, found in zip(data["systems"], row["results"], strict=True):
+        items = []
+        for result in found or ():
+            place, state = (result, 3) if isinstance(result, int) else (result[0], (*result, 3)[1])
+            items.append(f"<li>{SIGNS[state]} {escape(_called(data, place, length))}</li>")
+        said = f"{name} retrieved" if name else "Retrieved"
+        parts.append(
+            f"<p>{escape(said)}{':' if items else ' nothing.'}</p>{f'<ol>{chr(10).join(items)}</ol>' if items else ''}"
+        )
+    return parts
+
+
+def _called(data: Mapping[str, Any], place: int, length: int) -> str:
+    name, source, text, _ = (*data["documents"][place], None, None, None)[:4]
+    words = " ".join((text or "")[: 2 * length].split())
+    short = f"{words[:length]}…" if len(words) > length else words
+    return ": ".join(str(part) for part in (name, source, short) if part not in {None, ""}) or "-"
+
+
+def note(detailed: int, total: int) -> str:
+    """Return what the page leaves out, in a sentence; an empty text if nothing."""
+    if detailed == total:
+        return ""
+    return (
+        f"What was needed and what came back is here for {numbers.queries(detailed)}: those with the lowest values, or "
+        "that moved most. Of the others, explain(query) tells it."
+    )
+
+
+# What queries needed and what came back, as data for a page.
+
+STATES = ("relevant", "not relevant", "repeated", "unjudged")
+UNJUDGED = STATES.index("unjudged")
+
+
+class Details:
+    """Collects the details of queries, system by system.
+
+    Attributes:
+        said: The sentences of the outcomes, each once, with their numbers.
+    """
+
+    def __init__(self, systems: int, depth: int, *, flat: bool) -> None:
+        """Begin with nothing.
+
+        Args:
+            systems: How many systems there are.
+            depth: How many results of a query are kept.
+            flat: Whether each needed document is a group of its own.
+        """
+        self._systems = systems
+        self._depth = depth
+        self._flat = flat
+        self._passages = StoredTexts()
+        self._rows: dict[int, dict[str, Any]] = {}
+        self.said: dict[str, int] = {}
+
+    def add(self, place: int, system: int, explainer: Explainer, explained: Explained) -> None:
+        """Keep what a query needed and what a system retrieved, under the place of the query on the page."""
+        new: dict[str, Any] = {"needed": {}, "results": [None] * self._systems}
+        row, run = self._rows.setdefault(place, new), explainer.rankings.run
+        if isinstance(run, RetrievedRun) and (searches := run.searches(explained.query)):
+            row.setdefault("searches", [None] * self._systems)[system] = [list(each) for each in searches]
+        results = explainer.results(explained, self._depth)
+        for finding in explainer.in_parts(explained.findings, results):
+            self._needed(row, system, finding, explainer.needed)
+        order = list(row["needed"])
+        row["results"][system] = [self._result(result, explained, explainer.needed, order) for result in results]
+
+    def data(self, length: int | None) -> tuple[dict[int, dict[str, Any]], list[list[Any]], int]:
+        """Return the details by place, the documents they refer to, and the length to which texts were cut.
+
+        Args:
+            length: The number of characters shown of a text; None shows whole texts as long as the page stays small.
+        """
+        texts = self._passages.shortened(length)
+        return {place: _finished(row, texts) for place, row in self._rows.items()}, texts.rows, texts.length
+
+    def _needed(self, row: dict[str, Any], system: int, finding: Finding, needed: Needed) -> None:
+        if finding.document not in row["needed"]:
+            name, text = Needed.name(finding.document), needed.text(finding.document)
+            place = self._passages.add(name or None, None, text)
+            groups = list(finding.groups) if len(finding.groups) > 1 or not self._flat else None
+            row["needed"][finding.document] = [place, short_number(finding.grade), groups, [None] * self._systems]
+        detail = self.said.setdefault(finding.detail, len(self.said))
+        row["needed"][finding.document][3][system] = [KINDS.index(finding.kind), finding.rank, detail]
+
+    def _result(self, result: Result, explained: Explained, needed: Needed, order: Sequence[Any]) -> list[Any]:
+        marks: set[tuple[int, int]] = set()
+        if result.state == "relevant" and result.item is not None:
+            pieces = (one.document for one in explained.findings if not isinstance(one.document, Metadata))
+            marks = {mark for piece in pieces for mark in needed.marks(result.item, piece)}
+        place = self._passages.add(result.id, result.source, result.text, marks)
+        score = None if result.score is None else short_number(float(f"{result.score:.5g}"))
+        satisfies = [order.index(document) for document in result.satisfies if document in order]
+        found_by = [] if result.place is None else list(result.place)
+        return [place, STATES.index(result.state), score, result.grade, satisfies, marks, found_by]
+
+
+def _finished(row: dict[str, Any], texts: Shortened) -> dict[str, Any]:
+    """Return a row with its marks moved to the shortened texts, and without empty values."""
+    results = [
+        None if found is None else [_compact([*one[:5], texts.marks(one[0], one[5]), one[6]]) for one in found]
+        for found in row["results"]
+    ]
+    return row | {"needed": list(row["needed"].values()), "results": results}
+
+
+def _compact(result: list[Any]) -> Any:
+    """Return a result without default values: unjudged, no score, grade or call, nothing satisfied or marked."""
+    usual: list[Any] = [None, UNJUDGED, None, None, [], [], []]
+    while len(result) > 1 and result[-1] == usual[len(result) - 1]:
+        result.pop()
+    return result[0] if len(result) == 1 else result
+
+
+def short_number(value: float) -> float | int | None:
+    """Return a number as JSON holds it shortest; None if it is not finite."""
+    if isnan(value) or isinf(value):
+        return None
+    rounded = round(value, 6)
+    return int(rounded) if rounded == int(rounded) else rounded

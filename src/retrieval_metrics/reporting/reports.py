@@ -1,31 +1,40 @@
-"""The reports of evaluations and comparisons."""
+"""Reports as HTML pages, and results in notebooks."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections import Counter
 from dataclasses import replace
+from datetime import UTC, datetime
+from html import escape
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.explaining.explanation import FirstOf, texts_of, worst
 from retrieval_metrics.presentation import charts as draw
 from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.reporting.about import about, not_judged
-from retrieval_metrics.reporting.charting import changes_of, means_of_systems, over_the_cutoff
-from retrieval_metrics.reporting.histograms import said_of_values, values_chart, values_table
-from retrieval_metrics.reporting.queries import QueryData
-from retrieval_metrics.reporting.unscripted import note, unscripted
+from retrieval_metrics.reporting.queries import QueryData, note, unscripted
 from retrieval_metrics.reporting.verdict import (
     GLOSSARY,
+    changes_of,
+    means_of_systems,
     means_table,
+    over_the_cutoff,
     retrieval_tables,
     said_of_design_effects,
+    said_of_values,
     small_print,
+    values_chart,
+    values_table,
 )
+from retrieval_metrics.results.counts import describe
 from retrieval_metrics.results.standings import NAMED, main_pair, ranking_of
-from retrieval_metrics.results.summary import summary_in_words
-from retrieval_metrics.scoring.metric import first_telling
+from retrieval_metrics.results.summary import over_cutoffs, summary_in_words
+from retrieval_metrics.scoring.metric import Metric, first_telling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,9 +42,9 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.explaining.outcomes import Outcome
     from retrieval_metrics.reporting.queries import ShownQueries
-    from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.results.scores import Scores, Totals
     from retrieval_metrics.results.standings import Compared
-    from retrieval_metrics.scoring.metric import Metric
+
 
 SENTENCES = 8
 """The largest number of sentences of a verdict that are shown; more are folded, and the ranking comes first."""
@@ -177,3 +186,127 @@ def _failures(data: QueryData, called: str = "") -> Table:
         rows.append(["no room among the first k", *(f"{number:,}" for number in no_room)])
     rows += [[kind, *(f"{data.failures[name][kind]:,}" for name in systems)] for kind, _ in total.most_common()]
     return Table([f"needed {data.unit}s", *([called] if called else systems)], rows)
+
+
+# The last section of a report: metrics and columns in words, rules, date and versions.
+
+LOOKED_AT = 10
+"""The number of results whose judgments are counted if no metric has a cut-off."""
+NEARLY_ALL = 0.9995
+COLUMNS = {
+    "mean": "the mean of the metric over all queries for which it is defined.",
+    "n": "how many queries that is.",
+    "found": "how much of what a query needs is among its first results.",
+}
+
+
+def about(systems: Mapping[str, Scores], glossary: Mapping[str, str], length: int | None) -> list[str]:
+    """Return the folded last section of a report.
+
+    Args:
+        systems: The scores of each system.
+        glossary: What its columns mean, besides those of every report.
+        length: The length to which texts were cut.
+    """
+    first = next(iter(systems.values()))
+    metrics = Table(["metric", "what it says"], [[str(one), one.in_words] for one in first.metrics], words=(0, 1))
+    columns = Table(["column", "meaning"], [list(item) for item in (COLUMNS | dict(glossary)).items()], words=(0, 1))
+    facts = [
+        f"Written on {_today()} by retrieval-metrics {_version()}, Python {'.'.join(map(str, sys.version_info[:3]))}.",
+        f"Rules: {first.rules.name}.",
+        *(f"{name}{': ' * bool(name)}{'; '.join(describe(one.counts, one.rules))}." for name, one in systems.items()),
+    ]
+    if length is not None:
+        facts.append(
+            f"Texts of more than {length:,} characters are shortened, around the needed words if there are any."
+        )
+    return [
+        page.folded("What the metrics say", page.table(metrics)),
+        page.folded("What the columns mean", page.table(columns)),
+        page.folded("About this report", page.sentences(facts)),
+    ]
+
+
+def not_judged(systems: Mapping[str, Scores]) -> list[str]:
+    """Return in a sentence how many results of each system are unjudged, if ids are judged and some are not."""
+    known = {name: one for name, one in systems.items() if one.origin is not None}
+    known = {name: one for name, one in known.items() if not one.needed_origin("read").judged.qrels.has_pieces}
+    cutoffs = [metric.k for one in known.values() for metric in one.metrics if isinstance(metric.k, int)]
+    k = max(cutoffs, default=LOOKED_AT)
+    judged = {name: over_cutoffs(one, Metric.of("judged"), [k])[k] for name, one in known.items()}
+    unjudged = {name: f"{100 * (1 - share):.0f} %" for name, share in judged.items() if share < NEARLY_ALL}
+    if not unjudged:
+        return []
+    results = f"the first {numbers.count(k, 'result')}"
+    if list(unjudged) == [""]:
+        said = f"{unjudged['']} of {results}"
+    else:
+        said = f"Of {results}, {numbers.listed([f'{share} of {name}' for name, share in unjudged.items()])}"
+    condensed = any(one.rules.unjudged == "condensed" for one in known.values())
+    return [f"{said} are unjudged; they {'were taken out of the rankings' if condensed else 'count as not relevant'}."]
+
+
+def _today() -> str:
+    """Return the date, or that of SOURCE_DATE_EPOCH, which reproducible builds set."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    now = datetime.now(UTC) if epoch is None else datetime.fromtimestamp(int(epoch), UTC)
+    return now.date().isoformat()
+
+
+def _version() -> str:
+    try:
+        return version("retrieval-metrics")
+    except PackageNotFoundError:  # used without being installed
+        return "of unknown version"
+
+
+# The display of evaluations and comparisons in notebooks, without a server, a script or a plot.
+
+LOWEST = 5
+"""The number of queries with the lowest values that are shown."""
+MOST = 2_000
+"""The largest number of queries for which a notebook shows the worst unasked; for more it takes a moment."""
+SENTENCES_NOTEBOOKS = 12
+PAIRS = 12
+"""The number of pairs of systems whose differences are shown; `comparison.differences` shows all."""
+
+
+def evaluation_html(record: Scores | Totals) -> str:
+    """Return the means in plain words, and the worst queries with their results, if these are kept."""
+    worst = _worst(record.of_queries, first_telling(record.metrics), {}) if record.origin else ""
+    return summary_in_words(record).html() + worst
+
+
+def comparison_html(comparison: Compared) -> str:
+    """Return the verdict, the ranking, the folded differences, and the worst queries of the two best systems."""
+    main = first_telling(comparison.metrics)
+    sentences = comparison.conclusions.sentences
+    ranking = ranking_of(comparison)
+    if len(sentences) > SENTENCES_NOTEBOOKS:
+        sentences = [*comparison.conclusions.caveats, *ranking.sentences, *comparison.conclusions.flattery]
+    pairs = list(comparison.differences.by_pair.values())[:PAIRS]
+    shown = [means_table(comparison), *(those.table() for those in pairs)]
+    parts = [
+        f"<ul>{''.join(f'<li>{escape(sentence.strip())}</li>' for sentence in sentences)}</ul>",
+        *(table.html() for table in ranking.tables),
+        page.folded("means and differences", *(table.html() for table in shown)),
+    ]
+    known = all(scores.origin is not None for scores in comparison.scores.values())
+    corpus = FirstOf(*map(texts_of, comparison.scores.values())) if known else {}
+    best = main_pair(comparison, main) if known else ()
+    return "".join([*parts, *(_worst(comparison.scores[system], main, corpus, f", {system}") for system in best)])
+
+
+def _worst(scores: Scores, metric: Metric, corpus: Mapping[Any, str], of_system: str = "") -> str:
+    if scores.origin is None or len(scores.queries) > MOST:
+        return ""
+    lowest = worst(scores, metric, LOWEST, None, corpus)
+    folded = (
+        page.folded(
+            f"{numbers.value(each.values[lowest.metric])}  {each.query} {each.text}".rstrip(),
+            *(table._replace(title="").html() for table in each.tables),
+        )
+        for each in lowest
+    )
+    title = f"the lowest {metric}{of_system}: {lowest.summary}"
+    return page.folded(title, *folded)

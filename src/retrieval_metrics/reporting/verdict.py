@@ -1,24 +1,53 @@
-"""A comparison in tables, with its conclusions and what they rest on below."""
+"""The verdict of a report, and the numbers that its charts show."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from math import inf, isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.charts import (
+    MOVED,
+    Changes,
+    ChartRow,
+    CutoffLines,
+    Line,
+    Point,
+    Points,
+    Rows,
+    Shares,
+    ValueCounts,
+)
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.scores import said_of_count, said_of_few
-from retrieval_metrics.results.standings import ranking_of
-from retrieval_metrics.results.summary import said_of_given
+from retrieval_metrics.results.standings import SIGNS, ranking_of
+from retrieval_metrics.results.summary import (
+    LEVEL,
+    intervals,
+    means,
+    numbers_of_queries,
+    over_cutoffs,
+    said_of_given,
+    size_of,
+    unit_of,
+    usual_cutoffs,
+    with_intervals,
+)
+from retrieval_metrics.scoring.metric import Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping, Sequence
 
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.results.conclusions import UnjudgedBounds
+    from retrieval_metrics.results.difference import Difference
+    from retrieval_metrics.results.scores import Record, Scores
     from retrieval_metrics.results.standings import Compared
+
 
 FEW_PAIRS = 2
 """The largest number of pairs for which a comparison prints every difference; for more it prints the ranking."""
@@ -174,3 +203,163 @@ def said_of_design_effects(comparison: Compared) -> list[str]:
         return []
     ends = " to ".join(dict.fromkeys(f"{effect:.1f}" for effect in (min(effects), max(effects))))
     return [f"design effect of the differences (variance relative to independent queries): {ends}"]
+
+
+# What the charts of evaluations and comparisons show, in figures and reports alike.
+
+MARKED = (1, 3, 5, 10, 20, 50, 100)
+"""The cut-offs named on a curve of precision and recall."""
+
+
+def means_of_one(record: Record) -> list[Rows]:
+    """Return a chart of all means; of given scores on other scales than 0 to 1, a chart of their own."""
+    found, ends = means(record), intervals(record, LEVEL)
+    asked = numbers.queries(max(numbers_of_queries(record).values(), default=0))
+    others = [one for one in record.metrics if one.definition.given and one.definition.bounds != (0, 1)]
+    charts: list[Rows] = []
+    for part, least in ((others, 0.0), ([one for one in record.metrics if one not in others], 1.0)):
+        if part:
+            rows = [ChartRow(str(one), found[one], ends[one], numbers.value(found[one])) for one in part]
+            title = "means from 0 to 1" if charts else f"means over {asked}"
+            charts.append(Rows.of(title, _label(LEVEL), rows, least))
+    return charts
+
+
+def means_of_systems(comparison: Compared, metrics: Sequence[Metric]) -> list[Rows]:
+    """Return a chart for each metric, all with the systems in the order of the ranking's table."""
+    places = ranking_of(comparison).places
+    order = [place.system for place in next(iter(places.values()))]
+    charts = []
+    for metric in metrics:
+        found = {place.system: place for place in places[str(metric)]}
+        rows = [
+            ChartRow(
+                system,
+                found[system].mean,
+                found[system].interval,
+                numbers.value(found[system].mean),
+                comparison.systems.index(system),
+                SIGNS[found[system].standing],
+            )
+            for system in order
+        ]
+        least = 1.0 if metric.definition.bounded else 0.0
+        charts.append(Rows.of(str(metric), _label(comparison.level), rows, least))
+    return charts
+
+
+def _label(level: float) -> str:
+    return f"mean, with its {numbers.level_name(level)}"
+
+
+def over_the_cutoff(systems: Mapping[str, Scores], metric: Metric) -> CutoffLines:
+    """Return a metric over its cut-off, a line for each system."""
+    ks = usual_cutoffs(list(systems.values()), metric)
+    lines = [Line(name, *with_intervals(scores, metric, ks)) for name, scores in systems.items()]
+    size, unit = size_of(metric), unit_of(metric)
+    marked = size if size is not None and size <= ks[-1] else None
+    return CutoffLines(f"{Metric(metric.name, None, metric.parameters)} over {unit}", lines, marked, unit)
+
+
+def precision_and_recall(systems: Mapping[str, Scores]) -> Points:
+    """Return mean precision against mean recall, a point for each cut-off."""
+    precision, recall = Metric.of("precision"), Metric.of("recall")
+    ks = usual_cutoffs(list(systems.values()), precision)
+    lines = []
+    for name, scores in systems.items():
+        heights, ends = with_intervals(scores, precision, ks)
+        found = over_cutoffs(scores, recall, ks)
+        lines.append((name, [Point(str(k) if k in MARKED else "", found[k], heights[k], ends[k]) for k in ks]))
+    labels = "mean recall@k", "mean precision@k"
+    return Points("precision against recall", lines, labels, "the numbers are k")
+
+
+def changes_of(difference: Difference) -> Changes:
+    """Return the difference of every query, the largest gain first."""
+    sign, paired = 1 if difference.higher_is_better else -1, difference.paired
+    gains = sign * difference.values
+    order = np.argsort(-gains, kind="stable")
+    gained = [at for at in order[:MOVED].tolist() if gains[at] > 0]
+    dropped = [at for at in np.argsort(gains, kind="stable")[:MOVED].tolist() if gains[at] < 0]
+    ends = ([(str(difference.queries[at]), float(difference.values[at])) for at in side] for side in (gained, dropped))
+    return Changes(
+        f"{difference.system} − {difference.baseline} in {difference.metric}, by query",  # noqa: RUF001  (a minus)
+        difference.values[order],
+        sign,
+        difference.mean,
+        difference.interval,
+        (paired.wins, paired.ties, paired.losses),
+        *ends,
+    )
+
+
+def won_and_lost(comparison: Compared, pair: tuple[str, str]) -> Shares:
+    """Return how many queries one system won, tied and lost against another, for every metric."""
+    found = [(each.metric, each.paired) for each in comparison.differences.by_pair[pair]]
+    rows = [(metric, (paired.wins, paired.ties, paired.losses)) for metric, paired in found]
+    return Shares(f"queries {pair[0]} won, tied and lost against {pair[1]}", rows)
+
+
+# How many queries have which value of a metric, as a table, a chart and a sentence.
+
+BINS = 5
+_NEARLY = 1e-9
+
+
+def values_table(systems: Mapping[str, Scores], metric: Metric) -> Table:
+    """Return the number of queries that score 0, in between, and perfect, a column per system."""
+    counted = {name: dict(values_chart(scores, metric).rows) for name, scores in systems.items()}
+    kinds = dict.fromkeys(kind for each in counted.values() for kind in each)
+    ordered = sorted(kinds, key=lambda kind: ({"perfect": 2, "undefined": 3}.get(kind, 1), kind))
+    rows = [[kind, *(f"{each.get(kind, 0):,}" for each in counted.values())] for kind in ordered]
+    return Table([f"queries by {metric}", *systems], rows)
+
+
+def said_of_values(scores: Scores, metric: Metric) -> str:
+    """Return the mean of a metric in a sentence, with the numbers of queries at 0 and of perfect ones."""
+    name = str(metric)
+    n = numbers.queries(numbers_of_queries(scores)[name])
+    said = f"{name} is {numbers.mean(means(scores)[name], intervals(scores, LEVEL)[name])} over {n}"
+    if metric.definition.given:
+        return f"{said}."
+    counted = dict(values_chart(scores, metric).rows)
+    perfect = f" and {counted['perfect']:,} perfect" if "perfect" in counted else ""
+    return f"{said}, of which {counted['0']:,} are 0{perfect}."
+
+
+def values_chart(scores: Scores, metric: Metric) -> ValueCounts:
+    """Return the number of queries that score 0, in between, and perfect."""
+    values, best = scores.of_metric(metric), scores.best(metric)
+    defined = ~np.isnan(values)
+    values, best = values[defined], best[defined]
+    rows = _counted_given(metric, values) if metric.definition.given else _counted(metric, values, best)
+    if not defined.all():
+        rows.append(("undefined", int((~defined).sum())))
+    return ValueCounts(f"{metric}: queries by value", rows, len(defined))
+
+
+def _counted(metric: Metric, values: FloatArray, best: FloatArray) -> list[tuple[str, int]]:
+    perfect = (values >= best - _NEARLY) & (best > 0)
+    zero = (values <= 0) & ~perfect
+    between = values[~perfect & ~zero]
+    rows = [("0", int(zero.sum()))]
+    if len(between) or not metric.definition.binary:  # what is 0 or 1 has nothing between, but for expected ties
+        rows += _in_fifths(between, 0, 1.0 if metric.definition.bounded else float(between.max(initial=1.0)))
+    return [*rows, ("perfect", int(perfect.sum()))] if not np.isinf(best).all() else rows
+
+
+def _counted_given(metric: Metric, values: FloatArray) -> list[tuple[str, int]]:
+    """Return the number of queries with each value of a given metric; if it has many, in each fifth of its range."""
+    each, times = np.unique(values, return_counts=True)
+    if len(each) <= BINS:  # such as the calls of an agent
+        return [(f"{value:.3g}", int(number)) for value, number in zip(each, times, strict=True)]
+    ends = zip(metric.definition.bounds, (values.min(), values.max()), strict=True)
+    low, high = (bound if np.isfinite(bound) else float(seen) for bound, seen in ends)
+    return _in_fifths(values, low, high if high > low else low + 1)
+
+
+def _in_fifths(values: FloatArray, low: float, high: float) -> list[tuple[str, int]]:
+    edges = np.linspace(low, high, BINS + 1)
+    counted = np.histogram(np.clip(values, low, high), edges)[0].tolist()
+    names = [f"{start:.3g} to {end:.3g}" for start, end in pairwise(edges)]
+    return list(zip(names, counted, strict=True))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from retrieval_metrics.presentation import charts as draw
 from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.reporting.about import about
+from retrieval_metrics.reporting.reports import about
 from retrieval_metrics.tuning.gains import gains
 from retrieval_metrics.tuning.grid import grid
 
