@@ -13,13 +13,24 @@ from retrieval_metrics.checks import RetrievalWarning, in_python
 from retrieval_metrics.comparing.compare_evaluations import compare_evaluations
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.keeping.comparisons import compared_of, has_earlier_tests, systems_of
-from retrieval_metrics.keeping.document import Lines, document_in, read_document, write_document
-from retrieval_metrics.keeping.evaluations import evaluation_of
-from retrieval_metrics.keeping.question_sets import questions_of, sources_of
-from retrieval_metrics.keeping.records import record_of
-from retrieval_metrics.keeping.runs import of_run, run_of
-from retrieval_metrics.keeping.saved_fields import of_saved_fields
+from retrieval_metrics.keeping.document import (
+    Lines,
+    document_in,
+    of_saved_fields,
+    read_document,
+    record_of,
+    write_document,
+)
+from retrieval_metrics.keeping.saved import (
+    compared_of,
+    evaluation_of,
+    has_earlier_tests,
+    of_run,
+    questions_of,
+    run_of,
+    sources_of,
+    systems_of,
+)
 from retrieval_metrics.labelling.estimate import Estimate
 from retrieval_metrics.labelling.labels import labels_of
 from retrieval_metrics.labelling.pool import Pool

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.keeping.evaluations import same_questions
+from retrieval_metrics.keeping.saved import same_questions
 
 pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
 

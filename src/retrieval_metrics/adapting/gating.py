@@ -1,7 +1,7 @@
 """For integrations that keep evaluations in files and test new ones against them."""
 
 from retrieval_metrics.judging.judge import with_documents
-from retrieval_metrics.keeping.identity import questions_fingerprint
+from retrieval_metrics.keeping.document import questions_fingerprint
 
 __all__ = [
     "questions_fingerprint",

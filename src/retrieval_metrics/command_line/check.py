@@ -9,7 +9,7 @@ from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import add_modules_to, add_result_to
 from retrieval_metrics.comparing.recomputed import refuse_wrong_differences
 from retrieval_metrics.keeping.document import read_document
-from retrieval_metrics.keeping.rescoring import refuse_wrong_values
+from retrieval_metrics.keeping.saved import refuse_wrong_values
 from retrieval_metrics.presentation.tables import Table
 
 if TYPE_CHECKING:

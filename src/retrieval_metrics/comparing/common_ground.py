@@ -8,7 +8,7 @@ import numpy as np
 
 from retrieval_metrics.checks import in_python
 from retrieval_metrics.inputs.entries import judgments_fingerprint
-from retrieval_metrics.keeping.identity import differing_rules, match_said
+from retrieval_metrics.keeping.document import differing_rules, match_said
 from retrieval_metrics.presentation.numbers import queries as queries_said
 from retrieval_metrics.results.counts import count, counts_of_given
 from retrieval_metrics.scoring.definition import divides_by_largest_grade

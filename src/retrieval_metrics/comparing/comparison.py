@@ -53,7 +53,7 @@ class Comparison(Compared, Printed):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Comparison):
             return NotImplemented
-        from retrieval_metrics.keeping.comparisons import are_alike  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.keeping.saved import are_alike  # noqa: PLC0415  (seldom asked for)
 
         return are_alike(self, other)
 
@@ -103,7 +103,7 @@ class Comparison(Compared, Printed):
                 given as `match`. Nothing is written then.
             OSError: If the file cannot be written; an existing file stays as it was.
         """
-        from retrieval_metrics.keeping.comparisons import save_comparison  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.keeping.saved import save_comparison  # noqa: PLC0415  (seldom asked for)
 
         save_comparison(self, path, labels, rankings=rankings)
 

@@ -7,7 +7,7 @@ from math import isclose
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.comparing.compare_evaluations import RESAMPLES, compare_evaluations
-from retrieval_metrics.keeping.records import of_record
+from retrieval_metrics.keeping.document import of_record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -484,7 +484,7 @@ class Evaluation(Printed):
                 given as `match`. Nothing is written then.
             OSError: If the file cannot be written; an existing file stays as it was.
         """
-        from retrieval_metrics.keeping.evaluations import save_evaluation  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.keeping.saved import save_evaluation  # noqa: PLC0415  (seldom asked for)
 
         labels = self.labels if labels is None else labels
         save_evaluation(self.record, path, labels, rankings=rankings)

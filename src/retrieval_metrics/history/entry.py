@@ -7,8 +7,13 @@ from datetime import datetime
 from math import isclose, isnan
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.keeping.document import checked_labels, now
-from retrieval_metrics.keeping.identity import questions_fingerprint, rankings_fingerprint, rules_fingerprint
+from retrieval_metrics.keeping.document import (
+    checked_labels,
+    now,
+    questions_fingerprint,
+    rankings_fingerprint,
+    rules_fingerprint,
+)
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.scoring.metric import spelled
 from retrieval_metrics.statistics.means import Interval

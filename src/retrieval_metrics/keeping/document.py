@@ -1,4 +1,4 @@
-"""The file of a saved result: a JSON object with its format and kind, and one entry per line in long lists."""
+"""The form of a saved file: its lines, its records, and the identity of what it holds."""
 
 from __future__ import annotations
 
@@ -7,26 +7,49 @@ import re
 import sys
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
+from math import isfinite
+from numbers import Integral, Real
 from os import fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+import numpy as np
 from numpy import __version__ as numpy_version
 
 from retrieval_metrics.checks import in_python
 from retrieval_metrics.files.opening import Limits, opened, saving_compressed
-from retrieval_metrics.inputs.entries import plain
+from retrieval_metrics.inputs.entries import (
+    fingerprint,
+    judgments_fingerprint,
+    plain,
+    question_fingerprint,
+    ranking_fingerprint,
+)
+from retrieval_metrics.inputs.question_clusters import Clusters
 from retrieval_metrics.journal import FORMAT, VERSION, journal_kind, refuse_newer
+from retrieval_metrics.judging.budget import Budget, Filled
+from retrieval_metrics.judging.ranking_order import Matching
+from retrieval_metrics.presentation.tables import Printed
+from retrieval_metrics.results.conclusions import Ignorance, UnjudgedBounds
+from retrieval_metrics.results.difference import Difference
+from retrieval_metrics.results.room import BudgetUse, Filling
+from retrieval_metrics.scoring.rules import Rules
+from retrieval_metrics.statistics.means import ExactSums, Interval
+from retrieval_metrics.statistics.paired import PairedDifference, WithinMargin
 from retrieval_metrics.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from os import PathLike
 
+    from retrieval_metrics.checks import QueryId
+    from retrieval_metrics.results.scores import Scores
+
     Labels = Mapping[str, str | float]
+
 
 OF_TRUST = Limits(compression=2000.0)
 """Columns of equal numbers compress far better than runs."""
@@ -241,3 +264,271 @@ def document_in(text: bytes, name: str) -> Document:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON; a missing number is null")
+
+
+# Results that are their fields: they are equal if these are, and their files hold them, one after the other.
+
+SavedT = TypeVar("SavedT", bound="SavedFields")
+
+
+class SavedFields(Printed):
+    """A dataclass, declared with `eq=False`, that can be saved and that equals what is loaded again.
+
+    What its fields must fulfil is checked in `__post_init__`, and so in what is loaded, too.
+
+    Attributes:
+        kind: The kind of its files.
+        records: The records that its fields hold, which `load` may then create.
+    """
+
+    __slots__ = ()
+    kind: ClassVar[str]
+    records: ClassVar[tuple[type, ...]] = ()
+    __hash__ = None  # type: ignore[assignment]  # its fields are mappings
+
+    def __init_subclass__(cls) -> None:
+        RECORDS.update({each.__name__: each for each in (cls, *cls.records)})
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Save it to a file that `load` reads.
+
+        Args:
+            path: The JSON file; a further `.gz` or `.zst` compresses it.
+
+        Raises:
+            ValueError: If JSON cannot hold something, such as a date. Nothing is written then.
+            OSError: If the file cannot be written; an existing file stays as it was.
+        """
+        write_document(path, self.kind, {name: _in_lines(value) for name, value in self._written().items()})
+
+    def __eq__(self, other: object) -> bool:
+        return self._written() == other._written() if isinstance(other, type(self)) else NotImplemented
+
+    def _written(self) -> dict[str, Any]:
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]  # it is a dataclass
+        return {name: of_record(getattr(self, name), f"{name} of the {self.kind}") for name in names}
+
+
+def of_saved_fields(kind: type[SavedT], document: Document) -> SavedT:
+    """Return what was saved.
+
+    Raises:
+        ValueError: If something is not understood, naming its place.
+    """
+    found = {}
+    for field in fields(kind):  # type: ignore[arg-type]  # it is a dataclass
+        with document.place(field.name):
+            found[field.name] = record_of(document.content[field.name])
+    with document.place(", ".join(found)):
+        return kind(**found)
+
+
+def _in_lines(said: Any) -> Any:
+    """Return a value with one line per entry, if it has entries."""
+    if not isinstance(said, dict):
+        return said
+    return Section({name: Lines(value) if isinstance(value, list) else value for name, value in said.items()})
+
+
+# Small records as JSON, field by field; reading a file creates only the records listed here.
+
+RECORDS: dict[str, Any] = {
+    record.__name__: record
+    for record in (
+        Budget,
+        BudgetUse,
+        Clusters,
+        Difference,
+        ExactSums,
+        Filled,
+        Filling,
+        Ignorance,
+        Interval,
+        Matching,
+        PairedDifference,
+        Rules,
+        UnjudgedBounds,
+        WithinMargin,
+    )
+}
+
+RESERVED = {"number", "array", "tuple", "mapping", "record"}
+"""Keys of objects for values that JSON does not have."""
+
+
+def of_record(value: Any, where: str) -> Any:  # noqa: PLR0911  (one for each kind of value)
+    """Return a value as JSON holds it, such that `record_of` returns an equal one, of the same types.
+
+    Args:
+        value: Text, a number, an array, a tuple, a list, a mapping, or one of the records.
+        where: What it is, for the message.
+
+    Raises:
+        ValueError: If JSON cannot hold it.
+    """
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        number = float(value)
+        return number if isfinite(number) else {"number": repr(number)}
+    if type(value).__name__ in RECORDS and isinstance(value, RECORDS[type(value).__name__]):
+        names = [field.name for field in fields(value)] if is_dataclass(value) else value._fields
+        return {"record": type(value).__name__} | {
+            name: of_record(getattr(value, name), f"{name} of {where}") for name in names
+        }
+    if isinstance(value, np.ndarray):
+        return {"array": str(value.dtype), "values": of_column(value)}
+    if isinstance(value, tuple):
+        return {"tuple": [of_record(each, where) for each in value]}
+    if isinstance(value, list):
+        return [of_record(each, where) for each in value]
+    if isinstance(value, Mapping):
+        if all(isinstance(key, str) for key in value) and not RESERVED & value.keys():
+            return {key: of_record(each, f"{key!r} of {where}") for key, each in value.items()}
+        return {
+            "mapping": [[of_record(key, where), of_record(each, f"{key!r} of {where}")] for key, each in value.items()]
+        }
+    raise ValueError(
+        f"{where} is {value!r} ({type(value).__name__}), which cannot be saved"
+        + ("; functions are not saved, because loading a file runs no code" if callable(value) else "")
+    )
+
+
+def record_of(value: Any) -> Any:  # noqa: PLR0911  (likewise)
+    """Return what `of_record` was given.
+
+    Raises:
+        ValueError: If it is anything else.
+    """
+    if isinstance(value, list):
+        return [record_of(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if "number" in value:
+        return float(value["number"])
+    if "array" in value:
+        return column_of(value["values"], value["array"])
+    if "tuple" in value:
+        return tuple(record_of(each) for each in value["tuple"])
+    if "mapping" in value:
+        return {record_of(key): record_of(each) for key, each in value["mapping"]}
+    if "record" not in value:
+        return {key: record_of(each) for key, each in value.items()}
+    if value["record"] not in RECORDS:
+        raise ValueError(f"{value['record']!r} is not a record; the records are {', '.join(RECORDS)}")
+    record = RECORDS[value["record"]]
+    return record(**{name: record_of(each) for name, each in value.items() if name != "record"})
+
+
+def of_column(values: Any) -> list[Any]:
+    """Return an array as a list, null for NaN; nested as the array is.
+
+    Raises:
+        ValueError: If a number is infinite.
+    """
+    if values.dtype.kind != "f":
+        return list(values.tolist())
+    if np.isinf(values).any():
+        raise ValueError("a value is infinite, which JSON cannot hold")
+    listed: list[Any] = values.tolist()
+    if not np.isnan(values).any():
+        return listed
+    return _null_for_nan(listed)
+
+
+def _null_for_nan(listed: list[Any]) -> list[Any]:
+    if listed and isinstance(listed[0], list):
+        return [_null_for_nan(each) for each in listed]
+    return [None if number != number else number for number in listed]  # noqa: PLR0124  (NaN alone differs from itself)
+
+
+def column_of(values: list[Any], dtype: str = "float64") -> Any:
+    """Return the array of such a list, NaN for null.
+
+    Raises:
+        ValueError: If it is not an array of numbers.
+    """
+    if dtype not in {"float64", "int64", "bool"}:
+        raise ValueError(f"an array has numbers of one of the kinds float64, int64 and bool, not {dtype!r}")
+    if dtype != "bool" and (others := _types(values) - {int, float, type(None)}):
+        raise ValueError(f"an array of numbers holds a {others.pop().__name__}")
+    return np.array(values, dtype=dtype)  # None becomes NaN
+
+
+def _types(values: list[Any]) -> set[type]:
+    """Return the types of the values of a list, and of the lists in it."""
+    found = set(map(type, values))
+    if list in found:
+        found = found.difference([list]).union(*(_types(each) for each in values if isinstance(each, list)))
+    return found
+
+
+# Identify evaluations by fingerprints: what two evaluations have in common, and what differs.
+
+NAMES = {"name", "metrics"}
+"""Fields of `Rules` that change no number."""
+
+
+def question_fingerprints(scores: Scores) -> dict[QueryId, str]:
+    """Return the fingerprint of the text of each query whose text is known."""
+    if scores.origin is None:
+        return {}
+    texts = scores.origin.judged.qrels.texts
+    return {query: question_fingerprint(text) for query, text in texts.items()}
+
+
+def judgments_fingerprints(scores: Scores) -> dict[QueryId, str]:
+    """Return the fingerprint of the judgments of each query; none if the scores came without them."""
+    if scores.origin is None:
+        return {}
+    qrels = scores.origin.judged.qrels
+    return {query: judgments_fingerprint(judgments) for query, judgments in qrels.as_dict().items()}
+
+
+def rankings_fingerprint(scores: Scores) -> str | None:
+    """Return the fingerprint of the rankings of all queries; None if the scores came without them."""
+    if scores.origin is None:
+        return None
+    run = scores.origin.run
+    return fingerprint([ranking_fingerprint(run.get(query, [])) for query in scores.queries])
+
+
+def questions_fingerprint(scores: Scores) -> str:
+    """Return the fingerprint of all questions with their judgments, or of their ids if no more is known."""
+    texts, judged = question_fingerprints(scores), judgments_fingerprints(scores)
+    return fingerprint(sorted([str(query), texts.get(query), judged.get(query)] for query in scores.queries))
+
+
+def differing_rules(one: Rules, other: Rules) -> list[str]:
+    """Return in words how two rule sets differ, apart from their names."""
+    both = {field.name: (getattr(one, field.name), getattr(other, field.name)) for field in fields(one)}
+    return [
+        f"{name} is {ours!r} and {theirs!r}" if isinstance(ours, str) else f"the {name} of metrics differ"
+        for name, (ours, theirs) in both.items()
+        if name not in NAMES and ours != theirs
+    ]
+
+
+def rules_fingerprint(scores: Scores) -> str:
+    """Return the fingerprint of the rules, and of what ids are compared with; names do not matter."""
+    rules = {
+        field.name: of_record(getattr(scores.rules, field.name), "the rules")
+        for field in fields(scores.rules)
+        if field.name not in NAMES
+    }
+    return fingerprint([rules, match_said(scores)])
+
+
+def match_said(scores: Scores) -> str | None:
+    """Return in words what ids are compared with; None if the scores came without it."""
+    if scores.origin is None:
+        return None
+    match = scores.origin.match
+    if not isinstance(match, Matching):
+        return match if isinstance(match, str) else getattr(match, "__qualname__", type(match).__name__)
+    usual = Matching()
+    options = ("collapse", "shortest_quote", "text_run", "share", "overlap")
+    changed = (name for name in options if getattr(match, name) != getattr(usual, name))
+    return ", ".join([str(match), *(f"{name}={getattr(match, name)!r}" for name in changed)])

@@ -8,7 +8,7 @@ from math import isinf, isnan
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from retrieval_metrics.checks import data_frame
-from retrieval_metrics.keeping.saved_fields import SavedFields
+from retrieval_metrics.keeping.document import SavedFields
 from retrieval_metrics.labelling.estimated import EstimatedDifference, EstimatedMean
 from retrieval_metrics.labelling.people_and_model import Agreement
 from retrieval_metrics.presentation import numbers, page

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from retrieval_metrics.checks import arguments_of, data_frame, integer, passed_on, positive_integer
-from retrieval_metrics.keeping.saved_fields import SavedFields
+from retrieval_metrics.keeping.document import SavedFields
 from retrieval_metrics.labelling.drawing import where_systems_differ
 from retrieval_metrics.labelling.grading import grades_of
 from retrieval_metrics.labelling.label import RELEVANT_FROM

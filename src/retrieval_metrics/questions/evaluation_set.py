@@ -428,6 +428,6 @@ class EvaluationSet(Questions):
             >>> rm.load(path).queries
             {'q1': 'why?'}
         """
-        from retrieval_metrics.keeping.question_sets import save_questions  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.keeping.saved import save_questions  # noqa: PLC0415  (seldom asked for)
 
         save_questions(self, path, labels, sources=sources)

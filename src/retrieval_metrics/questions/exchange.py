@@ -14,7 +14,7 @@ from retrieval_metrics.inputs.items import Piece, Quote, Text
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import ENTRIES, HISTORY_KEY, KEPT_ID, Provenance
 from retrieval_metrics.journal import save_text
-from retrieval_metrics.keeping.question_sets import kept_beside
+from retrieval_metrics.keeping.saved import kept_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from retrieval_metrics.checks import grouped, id_kind, integer, positive_integer, proportion
-from retrieval_metrics.keeping.saved_fields import SavedFields
+from retrieval_metrics.keeping.document import SavedFields
 from retrieval_metrics.presentation.tables import Table
 
 if TYPE_CHECKING:

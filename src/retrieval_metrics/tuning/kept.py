@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.keeping.comparisons import of_systems
-from retrieval_metrics.keeping.document import write_document
-from retrieval_metrics.keeping.records import of_record
+from retrieval_metrics.keeping.document import of_record, write_document
+from retrieval_metrics.keeping.saved import of_systems
 from retrieval_metrics.tuning.choice import SECONDS
 
 if TYPE_CHECKING:
