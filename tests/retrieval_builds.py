@@ -8,7 +8,7 @@ import scipy.optimize
 import scipy.stats  # noqa: F401  (see below)
 
 import retrieval_metrics as rm
-import retrieval_metrics.retrieving.asking
+import retrieval_metrics.retrieving.retrieve
 from pytest_retrieval_metrics import checking, histories, reports  # noqa: F401  (see below)
 from retrieval_metrics import explaining  # noqa: F401  (see below)
 

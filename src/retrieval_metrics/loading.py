@@ -36,8 +36,8 @@ from retrieval_metrics.labelling.labels import labels_of
 from retrieval_metrics.labelling.pool import Pool
 from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.sample import Sample
-from retrieval_metrics.retrieving.answers import KIND as ANSWERS
-from retrieval_metrics.retrieving.answers import Answers
+from retrieval_metrics.retrieving.retrieve import KIND as ANSWERS
+from retrieval_metrics.retrieving.retrieve import Answers
 from retrieval_metrics.tuning.choice import TuningRule
 from retrieval_metrics.tuning.choosing import chosen
 

@@ -30,8 +30,6 @@ from retrieval_metrics.rechunking.match import Match as Match
 from retrieval_metrics.rechunking.match import Matches as Matches
 from retrieval_metrics.rechunking.relabel import Relabelled as Relabelled
 from retrieval_metrics.rechunking.relabel import Relabelling as Relabelling
-from retrieval_metrics.reranking.selection import Selection as Selection
-from retrieval_metrics.reranking.sweep import MMRSweep as MMRSweep
 from retrieval_metrics.results.conclusions import Conclusion as Conclusion
 from retrieval_metrics.results.conclusions import Conclusions as Conclusions
 from retrieval_metrics.results.counts import Counts as Counts
@@ -42,7 +40,9 @@ from retrieval_metrics.results.scores import ByMetric as ByMetric
 from retrieval_metrics.results.scores import Scores as Scores
 from retrieval_metrics.results.summary import QueryScore as QueryScore
 from retrieval_metrics.results.summary import TieRange as TieRange
-from retrieval_metrics.retrieving.judgeable import Judgeable as Judgeable
+from retrieval_metrics.retrieving.retrieve import Judgeable as Judgeable
+from retrieval_metrics.retrieving.sweep import MMRSweep as MMRSweep
+from retrieval_metrics.retrieving.vectors import Selection as Selection
 from retrieval_metrics.scoring.definition import ParameterValue as ParameterValue
 from retrieval_metrics.statistics.means import Interval as Interval
 from retrieval_metrics.statistics.paired import PairedDifference as PairedDifference

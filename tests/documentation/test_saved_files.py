@@ -5,7 +5,7 @@ from pathlib import Path
 
 import retrieval_metrics as rm
 from retrieval_metrics.loading import READERS
-from retrieval_metrics.retrieving.answers import KIND as ANSWERS
+from retrieval_metrics.retrieving.retrieve import KIND as ANSWERS
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "reference" / "saved-files.md").read_text(encoding="utf-8")
 

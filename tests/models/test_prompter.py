@@ -19,7 +19,7 @@ from retrieval_metrics.models.cache import KIND
 from retrieval_metrics.models.json_reply import BadReplyError, json_reply
 from retrieval_metrics.models.prompter import Failure, Prompter, Replies
 from retrieval_metrics.retrieving import calling
-from retrieval_metrics.retrieving.event_loop import run_until_complete
+from retrieval_metrics.retrieving.ways import run_until_complete
 
 PROMPTS = {at: f"prompt {at}" for at in range(20)}
 
@@ -275,7 +275,7 @@ ASKING = """
 import sys, time
 from pathlib import Path
 from retrieval_metrics.models.prompter import Prompter
-from retrieval_metrics.retrieving.event_loop import run_until_complete
+from retrieval_metrics.retrieving.ways import run_until_complete
 
 def model(prompt):
     with open(sys.argv[2], "a") as file:
@@ -300,7 +300,7 @@ def test_two_processes_on_one_cache_do_not_ask_twice(tmp_path: Path) -> None:
 KILLED = """
 import sys, time
 from pathlib import Path
-from retrieval_metrics.retrieving.event_loop import run_until_complete
+from retrieval_metrics.retrieving.ways import run_until_complete
 from retrieval_metrics.models.prompter import Prompter
 
 asked = Path(sys.argv[2])

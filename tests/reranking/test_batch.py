@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from mmr_reference import situations
-from retrieval_metrics.reranking.batches import mmr_batch
-from retrieval_metrics.reranking.engine import solve
-from retrieval_metrics.reranking.mmr import mmr
-from retrieval_metrics.reranking.selection import Selection
+from retrieval_metrics.retrieving import engine as solve
+from retrieval_metrics.retrieving.mmr import mmr, mmr_batch
+from retrieval_metrics.retrieving.vectors import Selection
 
 
 def same(selections: list[Selection], others: list[Selection]) -> bool:

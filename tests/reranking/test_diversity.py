@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mmr_reference import mean_distance
-from retrieval_metrics.reranking.diversity import intra_list_diversity
-from retrieval_metrics.reranking.mmr import mmr
+from retrieval_metrics.retrieving.mmr import intra_list_diversity, mmr
 
 vectors = st.tuples(st.integers(2, 7), st.integers(1, 4)).flatmap(
     lambda shape: arrays(np.float64, shape, elements=st.integers(-3, 3).map(float))

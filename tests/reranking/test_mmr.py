@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmr_reference import select
-from retrieval_metrics.reranking.mmr import mmr, mmr_from_similarity
+from retrieval_metrics.retrieving.mmr import mmr, mmr_from_similarity
 
 WORKED: dict[str, tuple[list[float], list[list[float]], list[int], list[float]]] = {
     # relevance, similarity, order, scores at lambda 0.5

@@ -4,9 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from retrieval_metrics.retrieving.calling import Caller
-from retrieval_metrics.retrieving.event_loop import run_until_complete
-from retrieval_metrics.retrieving.rate_limit import LONGEST_WAIT, is_rate_limit, wait_asked_for
+from retrieval_metrics.retrieving.calling import LONGEST_WAIT, Caller, is_rate_limit, wait_asked_for
+from retrieval_metrics.retrieving.ways import run_until_complete
 
 
 class ThrottlingException(Exception):  # noqa: N818  (named as that of a cloud)

@@ -1,8 +1,8 @@
 """For integrations with functions that ask a retriever: their synchronous and asynchronous ways, written once."""
 
 from retrieval_metrics.checks import arguments_of, passed_on, positive_integer
-from retrieval_metrics.retrieving.event_loop import run_until_complete
 from retrieval_metrics.retrieving.retrieve import WORKERS
+from retrieval_metrics.retrieving.ways import run_until_complete
 
 __all__ = [
     "WORKERS",

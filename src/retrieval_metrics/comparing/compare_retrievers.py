@@ -16,9 +16,8 @@ from retrieval_metrics.evaluation.scorer import first_answer_check
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.judging.judge import with_documents
-from retrieval_metrics.retrieving.asking import Asking, ask_all
-from retrieval_metrics.retrieving.event_loop import run_until_complete
-from retrieval_metrics.retrieving.retrieve import WORKERS
+from retrieval_metrics.retrieving.retrieve import WORKERS, Asking, ask_all
+from retrieval_metrics.retrieving.ways import run_until_complete
 from retrieval_metrics.scoring.metric import DEFAULT_METRICS, Metric
 
 if TYPE_CHECKING:

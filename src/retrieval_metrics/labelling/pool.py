@@ -18,7 +18,7 @@ from retrieval_metrics.labelling.pooled import Pooled, kinds_of, together, with_
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.questions.sample import Sample, draw
-from retrieval_metrics.retrieving.event_loop import run_until_complete
+from retrieval_metrics.retrieving.ways import run_until_complete
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping

@@ -97,7 +97,7 @@ class Prompter:
         stopped: Why no more calls are made: a budget is spent, or too many replies in a row were unusable; else None.
 
     Example:
-        >>> from retrieval_metrics.retrieving.event_loop import run_until_complete
+        >>> from retrieval_metrics.retrieving.ways import run_until_complete
         >>> prompter = Prompter(lambda prompt: prompt.upper())
         >>> replies = run_until_complete(prompter.ask({1: "yes", 2: "no"}, lambda key, reply: f"{key} {reply}"))
         >>> replies.parsed

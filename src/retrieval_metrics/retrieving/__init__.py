@@ -1,1 +1,1 @@
-"""Ask a retriever: in threads or an event loop, with retries, failures counted, answers kept."""
+"""Ask retrievers, and make runs of runs: fuse and rerank what came back."""

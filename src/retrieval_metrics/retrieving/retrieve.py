@@ -1,20 +1,40 @@
-"""Run a retriever over many queries, concurrently, with a progress bar and a record of failures."""
+"""Run a retriever over many queries, read its answers, and keep a record of them and of failures."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+import warnings
+from collections.abc import Mapping
+from functools import partial
+from itertools import islice
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from retrieval_metrics.checks import arguments_of, passed_on
-from retrieval_metrics.retrieving.event_loop import run_until_complete
+from retrieval_metrics.checks import RetrievalWarning, arguments_of, id_kind, passed_on, positive_integer, same_kind
+from retrieval_metrics.inputs.documents import host_of
+from retrieval_metrics.inputs.entries import error_of, of_error, of_id, of_ranking, question_fingerprint, ranking_of
+from retrieval_metrics.inputs.items import Retrieved, key_of
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.questions import Questions, question_texts
+from retrieval_metrics.inputs.run import ITEMS, RetrievedRun, as_list, keyed, lists_of_ids, refuse_bad_score
+from retrieval_metrics.journal import Journal
+from retrieval_metrics.judging.judge import judge, with_documents
+from retrieval_metrics.judging.ranking_order import BY_ID
+from retrieval_metrics.presentation import numbers
+from retrieval_metrics.presentation.progress import progress
+from retrieval_metrics.retrieving.calling import TWO_LOOPS, Caller, is_of_another_loop, several_at_a_time
+from retrieval_metrics.retrieving.ways import Ways, run_until_complete, way_for_caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
-    from retrieval_metrics.inputs.items import QueryTexts, Retrieved, RunMapping
-    from retrieval_metrics.inputs.questions import Questions
-    from retrieval_metrics.inputs.run import RetrievedRun
+    from retrieval_metrics.checks import QueryId
+    from retrieval_metrics.inputs.documents import Host
+    from retrieval_metrics.inputs.items import QueryTexts, Ranking, RunMapping
+    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.ranking_order import MatchBy
+
 
 WORKERS = 8
 
@@ -39,7 +59,6 @@ async def aretrieve(
     in threads and do not block the loop. Cancelling it cancels the queries that are under way.
     """
     # Imported here, because it imports asyncio, which takes as long as numpy.
-    from retrieval_metrics.retrieving.asking import Asking, ask_all  # noqa: PLC0415
 
     asking = Asking(
         retriever,
@@ -117,3 +136,427 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:  # noqa: D417  (they a
         (['d7', 'd1'], {})
     """
     return run_until_complete(passed_on("retrieve", aretrieve, args, options))
+
+
+# Ask a retriever many questions: several at a time, with a time limit for each, and a record of failures.
+
+FAILURES_ALIKE = 3
+"""Failures with the same words, before any answer, after which no further query is asked."""
+
+
+class Asking:
+    """One retriever, the questions it is asked, and its answers so far."""
+
+    def __init__(
+        self,
+        retriever: Any,
+        questions: QueryTexts | Questions,
+        *,
+        workers: int,
+        timeout: float | None,
+        retries: int,
+        raise_on_error: bool,
+        match: MatchBy,
+        check: Callable[[RunMapping], object] | None,
+        items: Callable[[Any], Sequence[Retrieved]] | None = None,
+        name: str = "",
+        resume: str | PathLike[str] | None = None,
+    ) -> None:
+        """Take the arguments of `retrieve`, and check them before anything is asked.
+
+        Args:
+            retriever: The retriever.
+            questions: The questions.
+            workers: How many queries may be under way at once.
+            timeout: Seconds that one attempt may take.
+            retries: How often a failed query is repeated.
+            raise_on_error: Whether the first failure is raised.
+            match: What ids of the judgments are compared with.
+            check: Called with the first answer.
+            items: A function that converts an answer into items; None leaves that to the host.
+            name: The name of the system, for messages.
+            resume: The file in which the answers are kept.
+        """
+        ask, host = how_to_ask(retriever)
+        self._items = host.items if items is None and host is not None else items
+        self.texts = question_texts(questions)
+        self._judgeable = _judgeable(questions, match) if isinstance(questions, Questions) and self.texts else None
+        self._workers = positive_integer(workers, "workers")
+        self._caller = Caller(ask, what="retriever", timeout=timeout, retries=retries)
+        self._raise_on_error = raise_on_error
+        self._check = check
+        self.name = name
+        self._sound = False
+        self._rankings: dict[Any, Ranking] = {}
+        self._errors: dict[Any, Exception] = {}
+        self._seconds: dict[Any, float] = {}
+        self._answers = None if resume is None else Answers(resume)
+        if self._answers is not None:
+            self._take(self._answers.known(self.texts))
+        self._waiting = iter([(query, text) for query, text in self.texts.items() if query not in self._rankings])
+
+    def _take(self, known: Mapping[Any, tuple[Ranking, float]]) -> None:
+        """Take the answers from an earlier run, and check them like new ones."""
+        for query, (ranking, seconds) in known.items():
+            try:
+                self._rankings[query] = self._read(query, ranking, None)
+            except Exception as error:
+                error.add_note(f"this is the saved answer for query {query!r}; delete the file to ask again")
+                raise
+            self._seconds[query] = seconds
+
+    @property
+    def done(self) -> int:
+        """How many queries have been asked."""
+        return len(self._rankings) + len(self._errors)
+
+    async def first(self) -> None:
+        """Ask the first query alone, so that an error in every answer costs only one query; after a failure, the next.
+
+        Raises:
+            Exception: The failure, if the first queries fail alike.
+        """
+        for query, text in self._waiting:
+            await self._ask_one(query, text)
+            if self._rankings or len(self._errors) == FAILURES_ALIKE:
+                break
+        if len(self._errors) == FAILURES_ALIKE and not self._rankings and self._fail_alike():
+            self._raise_first(f"the first {FAILURES_ALIKE} queries failed alike, so the others were not asked")
+
+    def _fail_alike(self) -> bool:
+        """Whether all failures have the same words but for the query; a service may be slow only at its start."""
+        errors = self._errors.items()
+        return len(
+            {(type(error), _without(error, query, self.texts[query])) for query, error in errors}
+        ) == 1 and not any(isinstance(error, TimeoutError) for _, error in errors)
+
+    def _raise_first(self, why: str) -> NoReturn:
+        query, error = next(iter(self._errors.items()))
+        error.add_note(f"{why}; this is the failure of query {query!r}{self._of_system()}")
+        if is_of_another_loop(error):
+            error.add_note(TWO_LOOPS)
+        raise error
+
+    async def rest(self, advance: Callable[[], None]) -> None:
+        """Ask the other queries, several at a time."""
+
+        async def work(question: tuple[QueryId, str]) -> None:
+            await self._ask_one(*question)
+            advance()
+
+        await several_at_a_time(self._waiting, work, min(self._workers, len(self.texts) - self.done))
+
+    def run(self) -> RetrievedRun:
+        """Return the rankings in the order of the queries.
+
+        Raises:
+            Exception: The first failure, if every query failed.
+        """
+        if self.texts and len(self._errors) == len(self.texts):
+            self._raise_first(f"all {numbers.queries(len(self.texts))} failed, so there is nothing to evaluate")
+        if lost := [query for query, error in self._errors.items() if is_of_another_loop(error)]:
+            warnings.warn(
+                f"{len(lost)} of {numbers.queries(len(self.texts))} failed{self._of_system()}, for example "
+                f"{lost[0]!r}: {TWO_LOOPS}",
+                RetrievalWarning,
+                stacklevel=2,
+            )
+        order = list(self.texts)
+        return RetrievedRun(
+            {query: self._rankings.get(query, []) for query in order},
+            {query: self._errors[query] for query in order if query in self._errors},
+            {query: self._seconds[query] for query in order},
+        )
+
+    def end(self) -> None:
+        """End the threads."""
+        self._caller.end()
+
+    async def _ask_one(self, query: QueryId, text: str) -> None:
+        try:
+            answer = await self._caller.call(text, after=partial(self._seconds.__setitem__, query))
+        except Exception as error:  # noqa: BLE001  (whatever a retriever raises is the failure of its query)
+            self._failed(query, text, error)
+            return
+        said: Mapping[str, Any] = {}
+        sound = self._sound
+        try:
+            ranking = self._read(query, answer, self._items)
+            if self._answers is not None:
+                said = of_ranking(ranking, query)
+        except Exception as error:
+            if not sound:
+                error.add_note(f"this is the first answer{self._of_system()}, for query {query!r}: {text!r}")
+                raise
+            self._failed(query, text, error)
+            return
+        if self._answers is not None:
+            self._answers.keep(query, text, said, self._seconds[query])
+        self._rankings[query] = ranking
+
+    def _read(self, query: QueryId, answer: Any, items: Callable[[Any], Sequence[Retrieved]] | None) -> Ranking:
+        ranking = as_ranking(answer, query, items)
+        if self._judgeable is not None:
+            self._judgeable.check(ranking, query)
+        if not self._sound and len(ranking):
+            if self._check is not None:
+                run: dict[Any, Ranking] = {query: ranking}
+                self._check(run)
+            self._sound = True
+        return ranking
+
+    def _failed(self, query: QueryId, text: str, error: Exception) -> None:
+        if self._answers is not None:
+            self._answers.keep(query, text, of_error(error), self._seconds[query])
+        if self._raise_on_error:
+            error.add_note(f"while retrieving for query {query!r}{self._of_system()}")
+            raise error
+        self._errors[query] = error
+
+    def _of_system(self) -> str:
+        return f" of the system {self.name!r}" if self.name else ""
+
+
+async def ask_all(askings: Sequence[Asking], *, show_progress: bool) -> list[RetrievedRun]:
+    """Ask several retrievers one after the other; all first queries come before any second one.
+
+    Raises:
+        Exception: If a first answer cannot be read, or, with `raise_on_error`, the first failure.
+        ImportError: If `show_progress` is set and rich is not installed.
+    """
+    total = sum(len(asking.texts) for asking in askings)
+    with progress("retrieving", total, enabled=show_progress) as show:
+
+        def advance() -> None:
+            show(sum(asking.done for asking in askings))
+
+        try:
+            for asking in askings:
+                await asking.first()
+                advance()
+            for asking in askings:
+                await asking.rest(advance)
+        finally:
+            for asking in askings:
+                asking.end()
+    return [asking.run() for asking in askings]
+
+
+def _without(error: Exception, query: QueryId, text: str) -> str:
+    """Return what an error says, without the query and without numbers, such as those of a request."""
+    return re.sub(r"[\da-f-]*\d[\da-f-]*", "", str(error).replace(text, "").replace(repr(query), ""))
+
+
+def _judgeable(questions: Questions, match: MatchBy) -> Judgeable:
+    truth = as_qrels(questions.qrels)
+    return Judgeable(truth, with_documents(match, None, truth, questions))
+
+
+def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None]:
+    """Return the function to call with the text of a query, and the host that converts its answers.
+
+    Raises:
+        TypeError: If it is not a retriever.
+        ImportError: If it belongs to a host whose integration is not installed.
+    """
+    host = host_of(retriever)
+    if host is not None:
+        ask = host.ask(retriever)
+        if ask is not None:
+            return way_for_caller(ask), host
+    if callable(retriever) or isinstance(retriever, Ways):
+        return way_for_caller(retriever), None
+    hint = "; write as_retriever() behind it" if hasattr(retriever, "as_retriever") else ""
+    raise TypeError(
+        "a retriever must be a function of the text of a query, or a retriever of an installed host; got "
+        f"{type(retriever).__name__}{hint}"
+    )
+
+
+def as_ranking(answer: Any, query: QueryId, items: Callable[[Any], Sequence[Retrieved]] | None) -> Ranking:
+    """Return the answer of a retriever as a ranking: ids, ids with scores, or items.
+
+    Args:
+        answer: What the retriever returned; documents of any installed host are converted.
+        query: The id of the query.
+        items: A function that converts the answer, such as that of the retriever's host; None for a plain function.
+
+    Raises:
+        TypeError: If it is not a ranking.
+        ValueError: If a score is not finite.
+        ImportError: If the answer holds documents of a host whose integration is not installed.
+    """
+    if answer is None:
+        raise TypeError(
+            f"the retriever returned None for query {query!r}; does it lack a return statement? If nothing was found, "
+            "return an empty list"
+        )
+    if items is not None:
+        return list(items(answer))
+    if isinstance(answer, Mapping):
+        return _scored(answer, query)
+    if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], (list, tuple)):
+        _refuse_pairs(answer[0], query)
+    if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], Mapping):
+        raise TypeError(f"the retriever returned {keyed(answer[0])} for query {query!r}; return {ITEMS}")
+    ranked = as_list(answer, query)
+    if not ranked or all(isinstance(item, Retrieved) for item in ranked):
+        return ranked
+    first = ranked[0]
+    if not isinstance(first, (str, Integral)) and (found := host_of(first)) is not None:
+        return list(found.items(ranked))
+    if not isinstance(first, (str, Integral, Retrieved)):
+        raise TypeError(
+            f"the retriever returned objects of type {type(first).__name__} for query {query!r}; return the ids of the "
+            "documents, best first, or items: [rm.Retrieved(id, text=...) for ... in found]"
+        )
+    id_kind(set(map(type, ranked)), f"the document ids retrieved for query {query!r}")
+    return ranked
+
+
+def _scored(answer: Mapping[Any, Any], query: QueryId) -> Ranking:
+    for name, value in answer.items():
+        if not isinstance(value, Real):
+            raise TypeError(
+                f"the retriever returned a mapping for query {query!r} with a {type(value).__name__} under "
+                f"{name!r}; a mapping must map document ids to scores, so return only the documents in it"
+            )
+    id_kind(set(map(type, answer)), f"the document ids retrieved for query {query!r}")
+    refuse_bad_score(answer, query)
+    return answer
+
+
+def _refuse_pairs(pair: Sequence[Any], query: QueryId) -> None:
+    if lists_of_ids(pair) and all(isinstance(part, (str, Integral)) for part in pair):
+        raise TypeError(
+            f"the retriever returned lists such as {pair!r} for query {query!r}; return one list of ids, best first"
+        )
+    of_ids = bool(pair) and isinstance(pair[0], (str, Integral))
+    first = repr(pair) if of_ids else f"({', '.join(type(part).__name__ for part in pair)})"
+    instead = "dict(found), which is ids with scores" if of_ids else "[document for document, score in found]"
+    raise TypeError(f"the retriever returned pairs such as {first} for query {query!r}; return {instead}")
+
+
+KIND = "journal of a run"
+
+
+class Answers:
+    """A journal of answers; the last answer to a query counts."""
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        """Set the path; the first answer creates the file.
+
+        Raises:
+            ValueError: If the name is that of a compressed file.
+        """
+        self._journal = Journal(path, KIND)
+
+    def known(self, texts: Mapping[Any, str]) -> dict[Any, tuple[Ranking, float]]:
+        """Return the ranking and the seconds of each answered query, except those whose text has changed.
+
+        Args:
+            texts: The texts of the queries, by query id.
+
+        Raises:
+            ValueError: If the file is not such a journal, is of a newer version, or is damaged before its last line.
+        """
+        found: dict[Any, tuple[Ranking, float]] = {}
+
+        def take(entry: dict[str, Any]) -> None:
+            query = entry["query"]
+            if "error" not in entry and query in texts and entry["question"] == question_fingerprint(texts[query]):
+                found[query] = ranking_of(entry), float(entry["seconds"])
+
+        self._read(take)
+        return found
+
+    def run(self) -> RetrievedRun:
+        """Return all answers, and the failures without a later answer.
+
+        Raises:
+            ValueError: As `known`.
+        """
+        rankings: dict[Any, Ranking] = {}
+        errors: dict[Any, Exception] = {}
+        seconds: dict[Any, float] = {}
+
+        def take(entry: dict[str, Any]) -> None:
+            query = entry["query"]
+            if "error" not in entry:
+                rankings[query] = ranking_of(entry)
+                errors.pop(query, None)
+            elif not rankings.get(query):
+                rankings[query], errors[query] = [], error_of(entry)
+            seconds[query] = float(entry["seconds"])
+
+        self._read(take)
+        return RetrievedRun(rankings, errors, seconds)
+
+    def _read(self, take: Callable[[dict[str, Any]], None]) -> None:
+        for number, entry in enumerate(self._journal.entries(), start=2):
+            try:
+                take(entry)
+            except (KeyError, TypeError, ValueError) as error:
+                raise ValueError(f"{self._journal.path}, line {number}, holds no answer: {error!r}") from error
+
+    def keep(self, query: QueryId, text: str, said: Mapping[str, Any], seconds: float) -> None:
+        """Append an answer of `of_ranking`, or a failure of `of_error`, after which the query is asked again next time.
+
+        Raises:
+            OSError: If the file cannot be written.
+        """
+        question = question_fingerprint(text)
+        self._journal.append({"query": of_id(query), "question": question, **said, "seconds": seconds})
+
+
+class Judgeable:
+    """Checks that rankings can be judged: that they have what the judgments are compared with."""
+
+    def __init__(self, qrels: Qrels, match: MatchBy) -> None:
+        """Set the judgments, and what their ids are compared with; judge that nothing was retrieved.
+
+        Raises:
+            ValueError: If `match` is unknown, or a judgment can be judged in no answer, such as a quote that is too
+                short.
+        """
+        nothing: Any = dict.fromkeys(qrels.queries, ())
+        judge(qrels, nothing, match, BY_ID)
+        self._qrels = qrels
+        self._key = key_of(match)
+        self._by = match if isinstance(match, str) or callable(match) else match.by
+
+    def check(self, ranking: Ranking, query: QueryId) -> None:
+        """Raise if a ranking cannot be judged.
+
+        Raises:
+            TypeError: If it holds only ids where more is needed, or ids of another type than those of the judgments.
+            ValueError: If it holds items without the values to compare.
+        """
+        keys = self._keys(ranking, query)
+        kind = id_kind({type(key) for key in keys}, f"the document ids retrieved for query {query!r}")
+        same_kind(self._qrels.document_kind, "document ids in the judgments", kind, "those that were retrieved")
+
+    def _keys(self, ranking: Any, query: QueryId) -> list[Any]:
+        if isinstance(ranking, Mapping) or not all(isinstance(item, Retrieved) for item in islice(ranking, 1)):
+            if ranking and (self._qrels.has_pieces or self._by != "id"):
+                raise TypeError(
+                    f"the retriever returned only ids for query {query!r}, but the judgments or match= need more; "
+                    "return rm.Retrieved(id, text=..., source=...) for every document"
+                )
+            return list(ranking)
+        if self._qrels.document_kind is None:
+            return []
+        keys = [key for item in ranking if (key := self._key(item)) is not None]
+        if self._by == "id" and len(keys) < len(ranking):
+            raise ValueError(
+                f"{len(ranking) - len(keys)} of {len(ranking)} documents retrieved for query {query!r} have no id, and "
+                "the judgments are ids; store the documents with their ids, match by 'source', 'metadata:<name>' or a "
+                "callable, or judge by Quote, Text or Span"
+            )
+        if ranking and not keys:
+            there = ", ".join(map(repr, ranking[0].metadata or ())) or "nothing"
+            raise ValueError(
+                f"no document retrieved for query {query!r} has a value for match={self._by!r}; the metadata of the "
+                f"first has {there}"
+            )
+        return keys

@@ -16,7 +16,8 @@ import pytest
 import retrieval_metrics as rm
 from corpus import topics
 from retrieval_metrics.judging.normalised import normalised
-from retrieval_metrics.retrieving import calling, rate_limit
+from retrieval_metrics.retrieving import calling
+from retrieval_metrics.retrieving import calling as rate_limit
 from scripted_model import ScriptedModel, Told
 
 RULES = {

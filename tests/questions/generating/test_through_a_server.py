@@ -8,7 +8,8 @@ import pytest
 import retrieval_metrics as rm
 from corpus import topics
 from fake_models import Service, fake_models
-from retrieval_metrics.retrieving import calling, rate_limit
+from retrieval_metrics.retrieving import calling
+from retrieval_metrics.retrieving import calling as rate_limit
 from scripted_model import ScriptedModel
 
 FAULTS = {0: "429", 1: "500", 2: "slow", 3: "cut"}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval_metrics.reranking.engine.directions import (
+from retrieval_metrics.retrieving.engine import (
     ALL,
     BLOCK,
     DOUBLE,

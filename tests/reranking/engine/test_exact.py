@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrieval_metrics.reranking.engine.directions import ALL, Directions
-from retrieval_metrics.reranking.engine.exact import exact_cosines
+from retrieval_metrics.retrieving.engine import ALL, Directions, exact_cosines
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 64, 1000, 4095, 4096, 4097, 5000, 8192, 8193, 20_000])

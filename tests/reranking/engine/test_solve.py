@@ -8,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmr_reference import Situation, cosine, situations
-from retrieval_metrics.reranking.engine import rehearsal, solve
-from retrieval_metrics.reranking.engine.directions import Directions
-from retrieval_metrics.reranking.engine.picks import Picks
-from retrieval_metrics.reranking.engine.problem import read_problem
-from retrieval_metrics.reranking.mmr import mmr
-from retrieval_metrics.reranking.selection import Selection
+from retrieval_metrics.retrieving import engine as rehearsal
+from retrieval_metrics.retrieving import engine as solve
+from retrieval_metrics.retrieving.engine import Directions, Picks, read_problem
+from retrieval_metrics.retrieving.mmr import mmr
+from retrieval_metrics.retrieving.vectors import Selection
 
 WAYS = ["all cosines in advance", "all at once", "a few leaders"]
 BEYOND = 10**18

@@ -25,7 +25,7 @@ from retrieval_metrics.questions.generating.kinds import (
 from retrieval_metrics.questions.generating.passage_queue import MOST_PER_PASSAGE
 from retrieval_metrics.questions.generating.prompts import QuestionPrompts
 from retrieval_metrics.questions.generating.replies import Reading
-from retrieval_metrics.retrieving.event_loop import run_until_complete
+from retrieval_metrics.retrieving.ways import run_until_complete
 
 if TYPE_CHECKING:
     from collections.abc import Collection

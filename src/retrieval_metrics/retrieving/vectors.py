@@ -1,19 +1,23 @@
-"""Checks and conversions of the numbers that rerankers receive."""
+"""The numbers that rerankers receive, checked and scaled, and what they return."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
+from dataclasses import dataclass
 from reprlib import repr as shortened
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
-import numpy.typing as npt
+from numpy import typing as npt
 
 from retrieval_metrics.checks import positive_integer, proportion
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from retrieval_metrics.checks import FloatArray
+
 
 Vectors: TypeAlias = npt.NDArray[np.floating[Any]]  # float32 or float64
 Indices: TypeAlias = npt.NDArray[np.intp]
@@ -153,3 +157,105 @@ def _row(row: Any, what: str) -> FloatArray:
     except (TypeError, ValueError):
         pass
     raise TypeError(f"{what} must be numbers, got {shortened(row)}")
+
+
+# Convert the scores or ranks of a retriever to relevance between 0 and 1, comparable with cosines.
+
+DocumentT = TypeVar("DocumentT")
+
+
+def scaled(scores: FloatArray) -> FloatArray:
+    """Return the scores scaled so that the lowest is 0 and the highest 1; if all are equal, all are 1.
+
+    Scores of BM25 or a cross-encoder have other scales, which lambda cannot weigh against cosines.
+
+    Example:
+        >>> scaled(np.array([10.0, 20.0, 12.5])).tolist()
+        [0.0, 1.0, 0.25]
+    """
+    if not len(scores):
+        return scores
+    low, high = scores.min() / 2, scores.max() / 2  # halves: the difference of two large scores may overflow
+    result: FloatArray = (scores / 2 - low) / (high - low) if low < high else np.ones_like(scores)
+    return result
+
+
+def by_rank(n: int) -> FloatArray:
+    """Return a relevance that falls in equal steps from 1 for the first of `n` documents to 0 for the last.
+
+    Example:
+        >>> by_rank(3).tolist()
+        [1.0, 0.5, 0.0]
+    """
+    return scaled(-np.arange(n, dtype=np.float64))
+
+
+def relevance_by(
+    kind: Literal["query", "score", "rank"], documents: Sequence[DocumentT], score_of: Callable[[DocumentT], float]
+) -> FloatArray | None:
+    """Return the relevance that `mmr` takes for the documents of a host, best first.
+
+    Args:
+        kind: `"score"` scales the scores of the documents to [0, 1], `"rank"` takes their order, and `"query"` leaves
+            relevance to the vector of the query: None.
+        documents: The documents.
+        score_of: Returns the score of a document, or raises if it has none.
+
+    Example:
+        >>> relevance_by("rank", ["d1", "d7"], float)
+        array([1., 0.])
+    """
+    if kind == "score":
+        return scaled(np.array([score_of(document) for document in documents], dtype=np.float64))
+    return by_rank(len(documents)) if kind == "rank" else None
+
+
+_SHOWN = 8  # how many numbers `repr` prints before "..."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Selection:
+    """The selected candidates, best first.
+
+    Iterating over it yields the positions as Python integers, so `[documents[i] for i in selection]` is the reranked
+    list. Two selections are equal if all their positions and scores are.
+
+    Attributes:
+        indices: Positions in the list of candidates, in the order of selection; int64, shape (m,).
+        scores: The score of each candidate when it was selected; float64, shape (m,). They may rise from one to the
+            next, because each belongs to a different step.
+
+    Example:
+        >>> selection = Selection(np.array([2, 0]), np.array([0.5, 0.125]))
+        >>> selection
+        Selection(indices=[2, 0], scores=[0.5, 0.125])
+        >>> [["a", "b", "c"][i] for i in selection], len(selection)
+        (['c', 'a'], 2)
+    """
+
+    indices: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.float64]
+
+    __hash__ = None  # type: ignore[assignment]  # arrays can change, so a selection is not a key
+
+    @classmethod
+    def of(cls, indices: npt.ArrayLike, scores: npt.ArrayLike) -> Selection:
+        """Return the selection of some positions with their scores, given in any form."""
+        return cls(np.asarray(indices, dtype=np.int64), np.asarray(scores, dtype=np.float64))
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.indices.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Selection):
+            return NotImplemented
+        return np.array_equal(self.indices, other.indices) and np.array_equal(self.scores, other.scores)
+
+    def __repr__(self) -> str:
+        indices = [str(index) for index in self.indices[:_SHOWN]]
+        scores = [f"{score:.4g}" for score in self.scores[:_SHOWN]]
+        more = ", ..." if len(self) > _SHOWN else ""
+        return f"Selection(indices=[{', '.join(indices)}{more}], scores=[{', '.join(scores)}{more}])"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.checks import DocumentId, QueryId
     from retrieval_metrics.inputs.items import RunMapping
 
+
 METHODS = ("rrf", "scores")
 NORMS = ("minmax", "zscore", None)
 

@@ -19,10 +19,8 @@ from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.charts import Point, Points
 from retrieval_metrics.presentation.progress import progress
 from retrieval_metrics.presentation.tables import Printed, Table
-from retrieval_metrics.reranking.batches import mmr_batch
-from retrieval_metrics.reranking.diversity import intra_list_diversity
-from retrieval_metrics.reranking.scaling import by_rank, scaled
-from retrieval_metrics.reranking.vectors import matrix, trade_off
+from retrieval_metrics.retrieving.mmr import intra_list_diversity, mmr_batch
+from retrieval_metrics.retrieving.vectors import by_rank, matrix, scaled, trade_off
 from retrieval_metrics.scoring.metric import as_metrics
 from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.statistics.means import Sums
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.scoring.metric import Metric
+
 
 LAMBDAS = tuple(step / 10 for step in range(11))
 _RETRIEVED = "as retrieved"

@@ -1,1 +1,0 @@
-"""Runs made of runs."""

@@ -1,1 +1,0 @@
-"""Reranking: maximal marginal relevance, and the diversity of its results."""

@@ -1,1 +1,0 @@
-"""How MMR is computed: exact methods, chosen by size."""
