@@ -19,8 +19,7 @@ from situations import LIBRARIES, SPELLINGS, Situation, situations_of
 from sphinx.application import Sphinx
 
 import retrieval_metrics as rm
-from retrieval_metrics.auditing.attribution import effective, switches
-from retrieval_metrics.auditing.words import words
+from retrieval_metrics.comparing.audit import effective, switches, words
 from retrieval_metrics.scoring.definition import Definition
 from retrieval_metrics.scoring.rules import RULE_SETS, STANDARD
 from retrieval_metrics.scoring.table import DEFINITIONS

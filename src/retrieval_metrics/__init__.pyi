@@ -1,12 +1,13 @@
 from retrieval_metrics import metrics as metrics
 from retrieval_metrics import types as types
-from retrieval_metrics.auditing.audit import audit as audit
 from retrieval_metrics.checks import RetrievalWarning as RetrievalWarning
+from retrieval_metrics.comparing.audit import audit as audit
 from retrieval_metrics.comparing.compare import compare as compare
 from retrieval_metrics.comparing.compare_retrievers import acompare_retrievers as acompare_retrievers
 from retrieval_metrics.comparing.compare_retrievers import compare_retrievers as compare_retrievers
 from retrieval_metrics.comparing.comparison import Comparison as Comparison
 from retrieval_metrics.comparing.plan import plan as plan
+from retrieval_metrics.comparing.tune import tune as tune
 from retrieval_metrics.evaluation.evaluate import evaluate as evaluate
 from retrieval_metrics.evaluation.evaluate import evaluate_ranking as evaluate_ranking
 from retrieval_metrics.evaluation.evaluation import Evaluation as Evaluation
@@ -67,5 +68,4 @@ from retrieval_metrics.trajectories.traces.read import read_traces as read_trace
 from retrieval_metrics.trajectories.trajectories import Trajectories as Trajectories
 from retrieval_metrics.trajectories.trajectory import SearchCall as SearchCall
 from retrieval_metrics.trajectories.trajectory import Trajectory as Trajectory
-from retrieval_metrics.tuning.tune import tune as tune
 from retrieval_metrics.version import __version__ as __version__

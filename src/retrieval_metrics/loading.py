@@ -10,8 +10,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.checks import RetrievalWarning, in_python
-from retrieval_metrics.comparing.compare_evaluations import compare_evaluations
+from retrieval_metrics.comparing.compare import compare_evaluations
 from retrieval_metrics.comparing.comparison import Comparison
+from retrieval_metrics.comparing.tune import chosen
+from retrieval_metrics.comparing.tuning import TuningRule
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.keeping.document import (
     Lines,
@@ -38,17 +40,15 @@ from retrieval_metrics.questions.evaluation_set import EvaluationSet
 from retrieval_metrics.questions.sample import Sample
 from retrieval_metrics.retrieving.retrieve import KIND as ANSWERS
 from retrieval_metrics.retrieving.retrieve import Answers
-from retrieval_metrics.tuning.choice import TuningRule
-from retrieval_metrics.tuning.choosing import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from os import PathLike
 
+    from retrieval_metrics.comparing.tuning import Tuning
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.keeping.document import Document, Labels
-    from retrieval_metrics.tuning.tuning import Tuning
 
 
 def _tuning(document: Document) -> Tuning:

@@ -1,10 +1,11 @@
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.auditing.audit import Audit as Audit
-from retrieval_metrics.auditing.audit import RuleDifference as RuleDifference
 from retrieval_metrics.checks import DocumentId as DocumentId
 from retrieval_metrics.checks import QueryId as QueryId
+from retrieval_metrics.comparing.audit import Audit as Audit
+from retrieval_metrics.comparing.audit import RuleDifference as RuleDifference
 from retrieval_metrics.comparing.plan import Plan as Plan
+from retrieval_metrics.comparing.tuning import Tuning as Tuning
 from retrieval_metrics.evaluation.parts import Slices as Slices
 from retrieval_metrics.evaluation.scorer import Stages as Stages
 from retrieval_metrics.explaining.explanation import Explanation as Explanation
@@ -48,7 +49,6 @@ from retrieval_metrics.statistics.means import Interval as Interval
 from retrieval_metrics.statistics.paired import PairedDifference as PairedDifference
 from retrieval_metrics.trajectories.views import CallsView as CallsView
 from retrieval_metrics.trajectories.views import View as View
-from retrieval_metrics.tuning.tuning import Tuning as Tuning
 
 if TYPE_CHECKING:  # noqa: PYI002  (what has no value at run time)
     from retrieval_metrics.checks import BoolArray as BoolArray

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.auditing.attribution import Switch, effective, switched
+from retrieval_metrics.comparing.audit import Switch, effective, switched
 from retrieval_metrics.scoring.metric import Metric
 from retrieval_metrics.scoring.rules import RULE_SETS
 from rule_cases import cases

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparing import unjudged_bounds
+from retrieval_metrics.comparing import unjudged as unjudged_bounds
 
 METRICS = ["ndcg@4", "mrr@4", "recall@4", "map"]
 Run = dict[str, list[str]]

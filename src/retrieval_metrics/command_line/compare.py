@@ -21,7 +21,7 @@ from retrieval_metrics.command_line.arguments import (
 )
 from retrieval_metrics.command_line.named_files import named, read_both, saved_evaluations
 from retrieval_metrics.command_line.reading_options import add_reading_to
-from retrieval_metrics.comparing.pilots import FEWEST_OF_A_PILOT
+from retrieval_metrics.comparing.plan import FEWEST_OF_A_PILOT
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.verdict import comparison_tables, notes_tables

@@ -1,1 +1,1 @@
-"""Compare systems: which is better, and how certain this is."""
+"""Compare systems, settings or rule sets: which is better, how certain this is, and what would decide it."""

@@ -1,39 +1,203 @@
-"""Evaluate several systems on the same queries and compare them."""
+"""Compare systems: evaluate them, find their common ground, test all differences together."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard, Unpack, get_args
 
-from retrieval_metrics.checks import RetrievalWarning
-from retrieval_metrics.comparing.compare_evaluations import (
-    RESAMPLES,
-    compare_evaluations,
-    compare_scores,
-    refuse_fixed,
-    require_comparable,
+import numpy as np
+
+from retrieval_metrics.checks import (
+    RetrievalWarning,
+    argument,
+    in_python,
+    integer,
+    named,
+    positive_integer,
+    positive_number,
+    proportion,
 )
+from retrieval_metrics.comparing.comparison import Comparison
+from retrieval_metrics.comparing.paired_tests import common_clusters, pairs_of, ranking_metrics, tested
+from retrieval_metrics.comparing.unjudged import bounds_of_unjudged, ignorance
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.inputs.entries import judgments_fingerprint
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.judge import with_documents
-from retrieval_metrics.scoring.metric import DEFAULT_METRICS, Metric
+from retrieval_metrics.keeping.document import differing_rules, match_said
+from retrieval_metrics.presentation.numbers import queries as queries_said
+from retrieval_metrics.results.counts import count, counts_of_given
+from retrieval_metrics.results.difference import Aligned, Differences
+from retrieval_metrics.results.room import budgets_used
+from retrieval_metrics.scoring.definition import divides_by_largest_grade
+from retrieval_metrics.scoring.metric import DEFAULT_METRICS, Metric, as_metrics, refuse_other_facts
+from retrieval_metrics.scoring.rules import UnjudgedRule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.comparing.compare_evaluations import Terms
-    from retrieval_metrics.comparing.comparison import Comparison
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.judging.ranking_order import Key, Matching
+    from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules
+
+
+# Compare systems that were evaluated: find their common ground, test all differences together, and keep one record.
+
+LEVEL, RESAMPLES = 0.95, 10_000
+UNJUDGED = ("bounds", *get_args(UnjudgedRule))
+FINENESS = 5
+"""With a choice from many pairs, the smallest p value is at most a fifth of what a finding needs."""
+
+
+class Terms(TypedDict, total=False):
+    """How to compare; see `compare`.
+
+    If the systems were chosen by what they showed, such as the best and the worst of thirty, `looks` is the number of
+    pairs they were chosen from; p values and intervals are then corrected for it too (Bonferroni).
+    """
+
+    baseline: str | None
+    level: float
+    resamples: int
+    seed: int
+    margin: float | None
+    unjudged: str | None
+    unseen: int | Mapping[QueryId, int] | None
+    looks: int
+    show_progress: bool
+
+
+def compare_evaluations(
+    evaluations: Mapping[str, Evaluation],
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
+    **terms: Unpack[Terms],
+) -> Comparison:
+    """Compare evaluations on the queries with the same id, text and judgments in all of them.
+
+    Args:
+        evaluations: The evaluations, by name.
+        metrics: The metrics to compare; None takes all that they have in common.
+        **terms: How to compare them.
+
+    Raises:
+        TypeError: As in `compare`.
+        ValueError: If they have no query or no metric in common or different rules, or as in `compare`.
+    """
+    require_comparable(list(evaluations), terms)
+    if terms.get("unjudged") not in {None, "bounds"}:
+        refuse_fixed(["unjudged"])
+    whole = {name: evaluation.scores for name, evaluation in evaluations.items()}
+    wanted = None if metrics is None else as_metrics(metrics, computed=False)
+    scores, common, notes = common_ground(whole, wanted)
+    return compare_scores(scores, common, notes, **terms)
+
+
+def compare_scores(
+    scores: Mapping[str, Scores],
+    metrics: tuple[Metric, ...],
+    notes: Sequence[str] = (),
+    *,
+    baseline: str | None = None,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    margin: float | None = None,
+    unjudged: str | None = None,
+    unseen: int | Mapping[QueryId, int] | None = None,
+    looks: int = 1,
+    show_progress: bool = False,
+) -> Comparison:
+    """Compare scores on the same questions under the same rules; `notes` says what differs besides the rankings."""
+    clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
+    budgets, aligned = budgets_used(scores, ranked), Aligned.of(scores, metrics, clusters)
+    resamples = max(resamples, round(FINENESS * looks / (1 - level))) if looks > 1 else resamples
+    differences = tested(
+        scores,
+        aligned,
+        ranked,
+        baseline,
+        level=1 - (1 - level) / looks,
+        resamples=resamples,
+        seed=seed,
+        margin=margin,
+        budgets=budgets,
+        show_progress=show_progress,
+    )
+    if looks > 1:
+        differences = Differences(
+            replace(each, p_corrected=min(each.p_corrected * looks, 1.0), looks=looks) for each in differences
+        )
+    bounds = None
+    if unjudged == "bounds":
+        bounds = bounds_of_unjudged(scores, aligned, ranked, differences, resamples=resamples, seed=seed, unseen=unseen)
+    return Comparison(
+        scores=scores,
+        metrics=metrics,
+        aligned=aligned,
+        baseline=baseline,
+        level=level,
+        differences=differences,
+        margin=margin,
+        clusters=clusters,
+        ignorance=ignorance(scores, ranked),
+        unjudged=bounds,
+        notes=tuple(notes),
+        budgets=budgets,
+        drawn=(resamples, seed),
+    )
+
+
+def refuse_fixed(options: Iterable[str]) -> None:
+    """Raise if there are options that decide how queries are scored, which is done.
+
+    Raises:
+        ValueError: If there are.
+    """
+    if said := list(map(named, options)):
+        raise ValueError(
+            f"{', '.join(said)} cannot be changed for evaluations; pass {'it' if len(said) == 1 else 'them'} to "
+            + in_python("evaluate(...)", "evaluate")
+        )
+
+
+def require_comparable(systems: Sequence[Any], terms: Terms) -> None:
+    """Raise before any work if systems cannot be compared on these terms.
+
+    Raises:
+        TypeError: If the name of a system is not text, or a term is of another type.
+        ValueError: If there are fewer than two systems, none has the baseline's name, a term is out of range, or
+            relevant documents that nobody retrieved are assumed where no bounds are computed.
+    """
+    for name in systems:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a system must be text, got {name!r} ({type(name).__name__})")
+        if not name.strip():
+            raise ValueError(f"the name of a system must not be empty, got {name!r}; sentences and charts name it")
+    pairs_of(systems, terms.get("baseline"))
+    proportion(terms.get("level", LEVEL), "level")
+    positive_integer(terms.get("resamples", RESAMPLES), "resamples")
+    if (seed := integer(terms.get("seed", 0), "seed")) < 0:
+        raise ValueError(f"{named('seed')} must be 0 or more, got {seed}")
+    if (margin := terms.get("margin")) is not None:
+        positive_number(margin, "margin")
+    unjudged = terms.get("unjudged")
+    if unjudged not in (None, *UNJUDGED):
+        raise ValueError(f"{named('unjudged')} must be one of {', '.join(UNJUDGED)}, or None, got {unjudged!r}")
+    if terms.get("unseen") is not None and unjudged != "bounds":
+        raise ValueError(
+            f"{argument('unseen')} has a meaning only with {argument('unjudged', 'bounds')}"
+            + in_python(f", got unjudged={unjudged!r}")
+        )
 
 
 def compare(
@@ -193,3 +357,145 @@ def evaluated_as(name: str, evaluate_it: Callable[[], Evaluation]) -> Evaluation
     for warning in caught:
         warnings.warn(f"{name}: {warning.message}", warning.category, stacklevel=3)
     return evaluation
+
+
+def common_ground(
+    scores: Mapping[str, Scores], metrics: tuple[Metric, ...] | None = None
+) -> tuple[dict[str, Scores], tuple[Metric, ...], tuple[str, ...]]:
+    """Return the scores on the queries that are the same in all evaluations, their common metrics, and what differs.
+
+    Two queries are the same if their ids, their texts (if known) and their judgments are.
+
+    Args:
+        scores: The evaluations, by name.
+        metrics: The metrics to compare; None takes all that they have in common.
+
+    Raises:
+        ValueError: If they were made under different rules, or have no query or no metric in common; the message says
+            why.
+    """
+    (first_name, first), *others = scores.items()
+    said: list[str] = []
+    kept = list(_judged_queries(first))
+    for name, other in others:
+        _require_same_rules(first_name, first, name, other)
+        if _same_truth(first, other):
+            continue
+        ours, theirs = set(_judged_queries(first)), set(_judged_queries(other))
+        reworded, rejudged = _reworded(first, other), _rejudged(first, other)
+        both, n = f"in {first_name!r} and {name!r}", len(ours & theirs)
+        said += _said({f"only in {first_name!r}": ours - theirs}, len(ours))
+        said += _said({f"only in {name!r}": theirs - ours}, len(theirs))
+        said += _said({f"worded differently {both}": reworded, f"judged differently {both}": rejudged - reworded}, n)
+        same = theirs - reworded - rejudged
+        kept = [query for query in kept if query in same]
+    if not kept:
+        raise ValueError(
+            f"there is no query that is the same in {', '.join(map(repr, scores))}: {' '.join(said)} Evaluate the "
+            "saved rankings again with the current questions"
+            + in_python(": evaluate(questions, rm.load(path).scores.origin.run)")
+        )
+    common, of_metrics = _common_metrics(scores, metrics)
+    if said:
+        said.append(f"Compared on {queries_said(len(kept))} that are the same in all.")
+    return {name: _of(one, kept) for name, one in scores.items()}, common, (*said, *of_metrics)
+
+
+def _judged_queries(scores: Scores) -> Sequence[QueryId]:
+    """Return the judged queries, including those that the rules leave out because they are missing from the run."""
+    return scores.queries if scores.origin is None else scores.origin.judged.qrels.queries
+
+
+def _same_truth(one: Scores, other: Scores) -> bool:
+    if one.origin is None or other.origin is None:
+        return False
+    return one.origin.judged.qrels is other.origin.judged.qrels
+
+
+def _reworded(one: Scores, other: Scores) -> set[QueryId]:
+    """Return the queries whose texts are known in both and differ."""
+    ours, theirs = _texts(one), _texts(other)
+    return {query for query in ours.keys() & theirs.keys() if ours[query] != theirs[query]}
+
+
+def _texts(scores: Scores) -> Mapping[QueryId, str]:
+    return {} if scores.origin is None else scores.origin.judged.qrels.texts
+
+
+def _rejudged(one: Scores, other: Scores) -> set[QueryId]:
+    """Return the queries whose judgments are known in both and differ."""
+    if one.origin is None or other.origin is None:
+        return set()
+    ours, theirs = one.origin.judged.qrels, other.origin.judged.qrels
+    if ours.same_columns(theirs):
+        return set()
+    found = set()
+    for at, query in enumerate(ours.queries):
+        if query in theirs.place:
+            left, right = ours.judgments(at), theirs.judgments(theirs.place[query])
+            # Equal values are equal judgments; unequal ones can be, as groups in another order are.
+            if left != right and judgments_fingerprint(left) != judgments_fingerprint(right):
+                found.add(query)
+    return found
+
+
+def _said(found: Mapping[str, Collection[QueryId]], of: int) -> list[str]:
+    return [
+        f"{len(which):,} of {queries_said(of)} {what}, such as {min(which, key=str)!r}."
+        for what, which in found.items()
+        if which
+    ]
+
+
+def _require_same_rules(one_name: str, one: Scores, other_name: str, other: Scores) -> None:
+    differing = differing_rules(one.rules, other.rules)
+    ours, theirs = match_said(one), match_said(other)
+    if ours is not None and theirs is not None and ours != theirs:
+        differing.append(f"match is {ours} and {theirs}")
+    if differing:
+        names = f" ({one.rules.name} and {other.rules.name})" if one.rules.name != other.rules.name else ""
+        raise ValueError(
+            f"evaluations under different rules cannot be compared: in {one_name!r} and {other_name!r}{names} "
+            f"{'; '.join(differing)}. Evaluate the rankings of one again under the rules of the other"
+        )
+
+
+def _common_metrics(
+    scores: Mapping[str, Scores], wanted: tuple[Metric, ...] | None
+) -> tuple[tuple[Metric, ...], list[str]]:
+    first = next(iter(scores.values()))
+    said = []
+    every = dict.fromkeys(metric for one in scores.values() for metric in one.metrics)
+    for one in scores.values():
+        refuse_other_facts(first.metrics, one.metrics)
+    scales = {one.scale for one in scores.values()} - {None}
+    common = []
+    for metric in every if wanted is None else wanted:
+        lacking = [name for name, one in scores.items() if metric not in one.metrics]
+        if lacking:
+            said.append(f"{metric} was not computed in {', '.join(map(repr, lacking))}.")
+        elif len(scales) > 1 and divides_by_largest_grade(metric):
+            said.append(f"{metric} divides by the largest grade, which differs, so it is left out.")
+        else:
+            common.append(metric)
+    if not common:
+        raise ValueError(f"the evaluations have no metric in common: {' '.join(said)}")
+    return tuple(sorted(common, key=first.metrics.index)) if wanted is None else tuple(
+        first.metrics[first.metrics.index(metric)] for metric in common
+    ), said
+
+
+def _of(scores: Scores, queries: list[QueryId]) -> Scores:
+    """Return the scores of those of the queries that were scored."""
+    wanted = set(queries)
+    rows = np.array([at for at, query in enumerate(scores.queries) if query in wanted], dtype=np.int64)
+    if len(rows) == len(scores.queries):
+        return scores
+    counts = scores.counts
+    if scores.origin is None:
+        if all(metric.definition.given for metric in scores.metrics):
+            counts = counts_of_given(scores.values[rows])
+    else:
+        among = scores.positions[rows]
+        counts = count(scores.origin.judged, scores.origin.run, scores.rules, kept=among, among=among)
+    return scores.of(rows, counts)

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.comparing.compare_evaluations import RESAMPLES, compare_evaluations
+from retrieval_metrics.comparing.compare import RESAMPLES, compare_evaluations
 from retrieval_metrics.keeping.document import of_record
 
 if TYPE_CHECKING:

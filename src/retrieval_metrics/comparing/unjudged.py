@@ -1,29 +1,32 @@
-"""Unjudged documents that several systems retrieved, and how their grades could change a comparison.
-
-Only judged documents are scored. Here judgments are completed in every possible way, and scored like any others.
-"""
+"""Unjudged documents: which to judge, and the bounds of a comparison over their grades."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics.checks import argument, integer, named
 from retrieval_metrics.evaluation.evaluate import scored_run
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import in_single_precision
-from retrieval_metrics.results.conclusions import Ignorance, ToJudge
+from retrieval_metrics.results.conclusions import Ignorance, ToJudge, UnjudgedBounds
 from retrieval_metrics.scoring.metric import Metric
 from retrieval_metrics.scoring.score import score
+from retrieval_metrics.statistics import Interval, paired_differences
+from retrieval_metrics.statistics.paired import without_rounding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.checks import DocumentId, FloatArray, QueryId
+    from retrieval_metrics.checks import DocumentId, FloatArray, IntArray, QueryId
     from retrieval_metrics.judging.ranking_order import Rankings
+    from retrieval_metrics.results.difference import Aligned, Difference
     from retrieval_metrics.results.scores import Scores
+
 
 NOTHING: Mapping[Any, int] = MappingProxyType({})
 DEPTH = 10
@@ -172,3 +175,206 @@ def to_judge(
             for document, effect in zip(one.documents, moved.tolist(), strict=True)
         ]
     return sorted(found, key=lambda each: -each.effect)[:n]
+
+
+MOST_OF_A_QUERY = 2**12
+"""The largest number of ways to grade the unjudged documents of a query that are tried, and"""
+MOST_OF_ALL = 2**17
+"""of all queries and depths together, those with the fewest ways first; about ten seconds for two systems."""
+
+
+def bounds_of_unjudged(
+    scores: Mapping[str, Scores],
+    aligned: Aligned,
+    metrics: Sequence[Metric],
+    differences: Sequence[Difference],
+    *,
+    resamples: int,
+    seed: int,
+    unseen: int | Mapping[QueryId, int] | None = None,
+) -> UnjudgedBounds:
+    """Return the bounds of means and differences over all grades of the unjudged documents.
+
+    Raises:
+        TypeError: If a number of unseen documents is not an integer.
+        ValueError: If the judgments are groups or pieces, values came without a run, unjudged documents were taken out
+            of the rankings, a metric has no upper bound, or a number of unseen documents is negative or of no query.
+    """
+    for metric in metrics:
+        if metric.definition.given:
+            raise ValueError(
+                f"{metric} is given, so {argument('unjudged', 'bounds')} has nothing to grade; leave it out"
+            )
+        if not metric.definition.bounded:
+            raise ValueError(f"{metric} has no upper bound, which {argument('unjudged', 'bounds')} needs; leave it out")
+    first = next(iter(scores.values()))
+    if first.rules.unjudged == "condensed":
+        raise ValueError(
+            f"{argument('unjudged', 'bounds')} grades what {argument('unjudged', 'condensed')} takes out of the "
+            "rankings; choose one"
+        )
+    further = _unseen(unseen, first.queries)
+    qrels = first.needed_origin("completed with grades").judged.qrels
+    grades = tuple(sorted({0.0, *(grade for grade in qrels.document_grade.tolist() if grade > 0)}))
+    depths = {metric: metric.k if isinstance(metric.k, int) else None for metric in metrics}
+    reaches: dict[str, _Reach] = {}
+    for depth in dict.fromkeys(depths.values()):
+        among = [metric for metric in metrics if depths[metric] == depth]
+        reach = _reach(
+            scores, among, open_queries(scores, depth, further), grades, MOST_OF_ALL // len({*depths.values()})
+        )
+        reaches |= {str(metric): reach for metric in among}
+    ends = [reaches[each.metric].of_difference(each) for each in differences]
+    keys = [(each.metric, *each.pair) for each in differences]
+    tested = [_p_values(differences, side, resamples, seed) for side in zip(*ends, strict=True)]
+    return UnjudgedBounds(
+        depths={str(metric): depth for metric, depth in depths.items()},
+        grades=grades,
+        unseen=max(further.values(), default=0),
+        means={str(metric): reaches[str(metric)].of_means(aligned, metric) for metric in metrics},
+        differences={key: Interval(*map(_mean, both)) for key, both in zip(keys, ends, strict=True)},
+        p_values=dict(zip(keys, zip(*tested, strict=True), strict=True)),
+        queries={name: len(reach.position) + len(reach.beyond) for name, reach in reaches.items()},
+        outer={name: len(reach.beyond) for name, reach in reaches.items()},
+    )
+
+
+def _unseen(given: int | Mapping[QueryId, int] | None, queries: Sequence[QueryId]) -> dict[QueryId, int]:
+    numbers = given if isinstance(given, Mapping) else dict.fromkeys(queries, 0 if given is None else given)
+    if others := numbers.keys() - set(queries):
+        raise ValueError(f"unseen has a number for {min(others, key=str)!r}, which is no query that was evaluated")
+    for query, number in numbers.items():
+        if integer(number, "unseen") < 0:
+            raise ValueError(f"{named('unseen')} must be 0 or more relevant documents; got {number} for {query!r}")
+    return {query: number for query, number in numbers.items() if number}
+
+
+class _Reach(NamedTuple):
+    """The values of every completion of the queries with documents of unknown grade.
+
+    Attributes:
+        metrics: The metrics, which have one depth.
+        values: The values of each system, shape (completions, metrics).
+        starts: Shape (queries tried,), the first completion of each.
+        position: The place of each query among those tried.
+        beyond: The queries with too many completions.
+    """
+
+    metrics: list[str]
+    values: Mapping[str, FloatArray]
+    starts: IntArray
+    position: Mapping[QueryId, int]
+    beyond: set[QueryId]
+
+    def of_means(self, aligned: Aligned, metric: Metric) -> dict[str, Interval]:
+        """Return the least and the greatest mean of each system, over the queries that all have a value for."""
+        rows, columns = aligned.shared(metric)
+        queries = aligned.queries_at(rows)
+        at = self.metrics.index(str(metric))
+        found = {}
+        for system, column in zip(aligned.systems, columns.T, strict=True):
+            both = self._ends(queries, column, self.values[system][:, at], lowest=0.0)
+            found[system] = Interval(*map(_mean, both))
+        return found
+
+    def of_difference(self, difference: Difference) -> tuple[FloatArray, FloatArray]:
+        """Return the least and the greatest difference of each query; a document has one grade in both systems."""
+        at = self.metrics.index(difference.metric)
+        ours, theirs = (self.values[system][:, at] for system in difference.pair)
+        return self._ends(difference.queries, difference.values, without_rounding(ours, theirs), lowest=-1.0)
+
+    def _ends(
+        self, queries: Sequence[QueryId], base: FloatArray, completed: FloatArray, lowest: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the least and the greatest value of each query.
+
+        Args:
+            queries: The queries.
+            base: Their values under the existing judgments.
+            completed: Shape (completions,), the values of the queries tried.
+            lowest: The least value of a query with too many completions; the greatest is 1.
+        """
+        low, high = base.copy(), base.copy()
+        if len(self.starts):
+            least, most = (of.reduceat(completed, self.starts) for of in (np.minimum, np.maximum))
+        for place, query in enumerate(queries):
+            if query in self.position:
+                low[place], high[place] = least[self.position[query]], most[self.position[query]]
+            elif query in self.beyond:
+                low[place], high[place] = lowest, 1.0
+        return low, high
+
+
+def _reach(
+    scores: Mapping[str, Scores],
+    metrics: list[Metric],
+    queries: Sequence[Open],
+    grades: tuple[float, ...],
+    most: int,
+) -> _Reach:
+    """Score every completion of the queries with the fewest, as long as there are not too many."""
+    tried: list[Open] = []
+    ways = sorted(queries, key=lambda one: _number(one, grades))
+    for one in ways:
+        most -= _number(one, grades)
+        if _number(one, grades) > MOST_OF_A_QUERY or most < 0:
+            break
+        tried.append(one)
+    completed = [(one, _completions(one, grades)) for one in tried]
+    return _Reach(
+        [str(metric) for metric in metrics],
+        completed_scores(scores, metrics, completed),
+        np.cumsum([0, *(len(each) for _, each in completed)], dtype=np.int64)[:-1],
+        {one.query: at for at, one in enumerate(tried)},
+        {one.query for one in ways[len(tried) :]},
+    )
+
+
+def _number(one: Open, grades: tuple[float, ...]) -> int:
+    # bounded, because the power of a long ranking is a number of many thousand digits
+    of_documents = len(grades) ** min(len(one.documents), MOST_OF_A_QUERY.bit_length())
+    return int(of_documents * (1 + one.unseen * (len(grades) - 1)))
+
+
+def _completions(one: Open, grades: tuple[float, ...]) -> list[dict[Any, float]]:
+    """Return every way to grade what is unknown; documents that nobody retrieved have one grade, which is enough.
+
+    A metric knows of them only by their number and by what an ideal ranking of them gains, which grows with the grade.
+    """
+    known = [*one.graded, *one.documents]
+    names: list[Any] = [f"\0{at}" for at in range(one.unseen)]
+    if isinstance(known[0], int):
+        least = min(known)
+        names = [least - 1 - at for at in range(one.unseen)]
+    unseen = [
+        dict.fromkeys(names[:number], grade)
+        for number, grade in [(0, 0.0), *product(range(1, one.unseen + 1), grades[1:])]
+    ]
+    seen = (dict(zip(one.documents, chosen, strict=True)) for chosen in product(grades, repeat=len(one.documents)))
+    return [{**of_seen, **of_unseen} for of_seen in seen for of_unseen in unseen]
+
+
+def _p_values(
+    differences: Sequence[Difference], values: Sequence[FloatArray], resamples: int, seed: int
+) -> list[float]:
+    """Return the corrected p values that the differences would have with these values."""
+    place: dict[QueryId, int] = {}
+    for each in differences:
+        for query in each.queries:
+            place.setdefault(query, len(place))
+    table = np.full((len(place), len(differences)), np.nan)
+    clusters = None if differences[0].clusters is None else np.zeros(len(place), dtype=np.int64)
+    for at, (each, column) in enumerate(zip(differences, values, strict=True)):
+        rows = [place[query] for query in each.queries]
+        table[rows, at] = column
+        if clusters is not None and each.clusters is not None:
+            clusters[rows] = each.clusters
+    spans = [each.span for each in differences]
+    level = differences[0].paired.level
+    return paired_differences(
+        table, spans=spans, level=level, resamples=resamples, seed=seed, clusters=clusters
+    ).corrected
+
+
+def _mean(values: FloatArray) -> float:
+    return float(values.mean()) if len(values) else float("nan")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.checks import require
-from retrieval_metrics.comparing.compare_evaluations import Terms, compare_evaluations
+from retrieval_metrics.comparing.compare import Terms, compare_evaluations
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.history.entry import Entry, entry_of, line_of
 from retrieval_metrics.journal import Journal

@@ -1,4 +1,4 @@
-"""Drawings of a choice among settings."""
+"""The figures of a choice among settings."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 from matplotlib import rcParams
 from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm, to_rgba
 
+from retrieval_metrics.comparing.tuning import gains, grid
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.charts import GAIN, LOSS
 from retrieval_metrics.presentation.plots import SMALL, Panel, broken, entitle, figure, rows_panel
-from retrieval_metrics.tuning.gains import gains
-from retrieval_metrics.tuning.grid import grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from retrieval_metrics.comparing.tuning import Choice
     from retrieval_metrics.presentation.plots import Plot
-    from retrieval_metrics.tuning.choice import Choice
+
 
 SHOWN = 24
 """The largest number of settings that are drawn, the best."""

@@ -1,1 +1,0 @@
-"""Evaluate the same data by the rules of several libraries."""

@@ -1,1 +1,0 @@
-"""Choose among settings, and say what the choice is worth on new questions."""
