@@ -19,7 +19,7 @@ from retrieval_metrics.files.texts import read_corpus as read_corpus
 from retrieval_metrics.files.texts import read_queries as read_queries
 from retrieval_metrics.files.writing import write_qrels as write_qrels
 from retrieval_metrics.files.writing import write_run as write_run
-from retrieval_metrics.history.history import History as History
+from retrieval_metrics.history import History as History
 from retrieval_metrics.inputs.items import Metadata as Metadata
 from retrieval_metrics.inputs.items import Quote as Quote
 from retrieval_metrics.inputs.items import Retrieved as Retrieved

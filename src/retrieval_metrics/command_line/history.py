@@ -8,7 +8,7 @@ import retrieval_metrics as rm
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import Target, add_modules_to, add_result_to
 from retrieval_metrics.command_line.values import metrics as metric_names
-from retrieval_metrics.history.history import table_of
+from retrieval_metrics.history import table_of
 
 if TYPE_CHECKING:
     import argparse

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from retrieval_metrics.history.entry import Entry
+    from retrieval_metrics.history import Entry
     from retrieval_metrics.presentation.plots import Plot
     from retrieval_metrics.results.scores import Record, Scores, Totals
     from retrieval_metrics.results.standings import Compared
