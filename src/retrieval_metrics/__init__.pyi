@@ -64,7 +64,7 @@ from retrieval_metrics.scoring.define import define_metric as define_metric
 from retrieval_metrics.scoring.metric import DEFAULT_METRICS as DEFAULT_METRICS
 from retrieval_metrics.scoring.metric import Metric as Metric
 from retrieval_metrics.scoring.rules import Rules as Rules
-from retrieval_metrics.trajectories.traces.read import read_traces as read_traces
+from retrieval_metrics.trajectories.traces import read_traces as read_traces
 from retrieval_metrics.trajectories.trajectories import Trajectories as Trajectories
 from retrieval_metrics.trajectories.trajectory import SearchCall as SearchCall
 from retrieval_metrics.trajectories.trajectory import Trajectory as Trajectory

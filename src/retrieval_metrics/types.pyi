@@ -47,8 +47,8 @@ from retrieval_metrics.retrieving.vectors import Selection as Selection
 from retrieval_metrics.scoring.definition import ParameterValue as ParameterValue
 from retrieval_metrics.statistics.means import Interval as Interval
 from retrieval_metrics.statistics.paired import PairedDifference as PairedDifference
-from retrieval_metrics.trajectories.views import CallsView as CallsView
-from retrieval_metrics.trajectories.views import View as View
+from retrieval_metrics.trajectories.trajectory import CallsView as CallsView
+from retrieval_metrics.trajectories.trajectory import View as View
 
 if TYPE_CHECKING:  # noqa: PYI002  (what has no value at run time)
     from retrieval_metrics.checks import BoolArray as BoolArray

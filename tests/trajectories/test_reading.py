@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.trajectories.traces.recording import Recording
+from retrieval_metrics.trajectories.recording import Recording
 
 DATA = os.environ.get("RETRIEVAL_METRICS_DATA")
 RECORDED = Path(DATA or "") / "agent_traces"

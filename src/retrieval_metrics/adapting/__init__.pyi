@@ -11,5 +11,5 @@ from retrieval_metrics.retrieving.vectors import relevance_by as relevance_by
 from retrieval_metrics.retrieving.ways import Ways as Ways
 from retrieval_metrics.scoring.define import scored_name as scored_name
 from retrieval_metrics.scoring.table import DEFINITIONS as DEFINITIONS
-from retrieval_metrics.trajectories.row_paths import RowPaths as RowPaths
-from retrieval_metrics.trajectories.traces.recording import Recording as Recording
+from retrieval_metrics.trajectories.recording import Recording as Recording
+from retrieval_metrics.trajectories.recording import RowPaths as RowPaths

@@ -11,7 +11,7 @@ from retrieval_metrics.command_line.reading_options import qrels_at, questions_a
 from retrieval_metrics.files.opening import COMPRESSIONS, STANDARD_INPUT, opened
 from retrieval_metrics.files.trec import RUN
 from retrieval_metrics.keeping.document import is_saved
-from retrieval_metrics.trajectories.views import first_of
+from retrieval_metrics.trajectories.trajectory import first_of
 
 if TYPE_CHECKING:
     import argparse

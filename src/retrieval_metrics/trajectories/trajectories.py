@@ -13,14 +13,13 @@ from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.questions import Provenance, Questions
 from retrieval_metrics.presentation.numbers import count
-from retrieval_metrics.trajectories.trajectory import COUNTED, Trajectory
-from retrieval_metrics.trajectories.views import KNOWN, View
+from retrieval_metrics.trajectories.trajectory import COUNTED, KNOWN, Trajectory, View
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import QueryId
     from retrieval_metrics.evaluation.evaluation import Evaluation
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
-    from retrieval_metrics.trajectories.views import CallsView
+    from retrieval_metrics.trajectories.trajectory import CallsView
 
     Row = tuple[Any, Any, int, Trajectory]
     """A row: its id, its question, its number, and what was done."""

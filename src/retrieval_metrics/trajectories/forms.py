@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from retrieval_metrics.trajectories.traces.payloads import Listed, parsed
-from retrieval_metrics.trajectories.traces.span import (
+from retrieval_metrics.trajectories.spans import (
     MODEL,
     OTHER,
     RERANKER,
     RETRIEVER,
     TOOL,
     UNSAID,
+    Listed,
     TraceError,
     TraceSpan,
+    parsed,
 )
 
 PARTS = {

@@ -1,1 +1,0 @@
-"""Read trajectories from traces: every form into spans, spans into searches, by one set of rules."""
