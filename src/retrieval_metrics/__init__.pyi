@@ -46,9 +46,9 @@ from retrieval_metrics.metrics import precision as precision
 from retrieval_metrics.metrics import recall as recall
 from retrieval_metrics.metrics import reciprocal_rank as reciprocal_rank
 from retrieval_metrics.questions.evaluation_set import EvaluationSet as EvaluationSet
-from retrieval_metrics.questions.generating.generate import agenerate_questions as agenerate_questions
-from retrieval_metrics.questions.generating.generate import generate_questions as generate_questions
-from retrieval_metrics.questions.generating.prompts import QuestionPrompts as QuestionPrompts
+from retrieval_metrics.questions.generate import agenerate_questions as agenerate_questions
+from retrieval_metrics.questions.generate import generate_questions as generate_questions
+from retrieval_metrics.questions.prompts import QuestionPrompts as QuestionPrompts
 from retrieval_metrics.rechunking.match import match as match
 from retrieval_metrics.rechunking.relabel import relabel as relabel
 from retrieval_metrics.results.scores import Totals as Totals

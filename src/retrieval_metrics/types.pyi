@@ -21,11 +21,11 @@ from retrieval_metrics.labelling.estimate import Estimate as Estimate
 from retrieval_metrics.labelling.estimated import EstimatedDifference as EstimatedDifference
 from retrieval_metrics.labelling.people_and_model import Agreement as Agreement
 from retrieval_metrics.labelling.pool import Pool as Pool
-from retrieval_metrics.models.calls import Calls as Calls
-from retrieval_metrics.questions.generating.generated import GeneratedQuestions as GeneratedQuestions
-from retrieval_metrics.questions.generating.generated import RejectedQuestion as RejectedQuestion
-from retrieval_metrics.questions.linting.findings import LintFinding as LintFinding
-from retrieval_metrics.questions.linting.result import Lint as Lint
+from retrieval_metrics.questions.findings import Lint as Lint
+from retrieval_metrics.questions.findings import LintFinding as LintFinding
+from retrieval_metrics.questions.generated import GeneratedQuestions as GeneratedQuestions
+from retrieval_metrics.questions.generated import RejectedQuestion as RejectedQuestion
+from retrieval_metrics.questions.prompter import Calls as Calls
 from retrieval_metrics.questions.sample import Sample as Sample
 from retrieval_metrics.rechunking.match import Match as Match
 from retrieval_metrics.rechunking.match import Matches as Matches

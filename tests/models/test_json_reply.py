@@ -2,7 +2,7 @@
 
 import pytest
 
-from retrieval_metrics.models.json_reply import BadReplyError, json_reply
+from retrieval_metrics.questions.json_replies import BadReplyError, json_reply
 
 FIELDS = {"question": str, "quotes": list[str]}
 

@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 
 from retrieval_metrics.journal import Journal
-from retrieval_metrics.models.cache import KIND
-from retrieval_metrics.models.json_reply import BadReplyError, json_reply
-from retrieval_metrics.models.prompter import Failure, Prompter, Replies
+from retrieval_metrics.questions.json_replies import BadReplyError, json_reply
+from retrieval_metrics.questions.prompter import KIND, Failure, Prompter, Replies
 from retrieval_metrics.retrieving import calling
 from retrieval_metrics.retrieving.ways import run_until_complete
 
@@ -274,7 +273,7 @@ async def test_cancelling_keeps_what_was_answered(tmp_path: Path) -> None:
 ASKING = """
 import sys, time
 from pathlib import Path
-from retrieval_metrics.models.prompter import Prompter
+from retrieval_metrics.questions.prompter import Prompter
 from retrieval_metrics.retrieving.ways import run_until_complete
 
 def model(prompt):
@@ -301,7 +300,7 @@ KILLED = """
 import sys, time
 from pathlib import Path
 from retrieval_metrics.retrieving.ways import run_until_complete
-from retrieval_metrics.models.prompter import Prompter
+from retrieval_metrics.questions.prompter import Prompter
 
 asked = Path(sys.argv[2])
 

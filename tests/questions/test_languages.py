@@ -4,7 +4,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.judging.pieces_met import words
-from retrieval_metrics.questions.words.languages import language_of, unknown_language
+from retrieval_metrics.questions.words import language_of, unknown_language
 
 POINTING = {
     "German": [

@@ -13,8 +13,7 @@ import pytest
 import questions as asked
 import retrieval_metrics as rm
 from corpus import passages
-from retrieval_metrics.questions.linting.findings import MEANING
-from retrieval_metrics.questions.linting.result import COLUMNS
+from retrieval_metrics.questions.findings import COLUMNS, MEANING
 
 VAULT = (
     "The vault of the main branch may be opened at night by the duty officer together with a second member of staff. "
@@ -290,7 +289,7 @@ class TestDifficulty:
     def test_what_cannot_be_looked_at_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(lint(corpus=None).unchecked) == 3
         assert "20 passages" in lint().unchecked[0]
-        monkeypatch.setattr("retrieval_metrics.questions.words.word_index.find_spec", lambda _: None)
+        monkeypatch.setattr("retrieval_metrics.questions.words.find_spec", lambda _: None)
         assert "retrieval-metrics[questions]" in lint().unchecked[0]
 
     def test_how_many_questions_a_difference_needs(self) -> None:

@@ -8,9 +8,9 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.questions.linting.searching import Search, _Found
-from retrieval_metrics.questions.linting.subject import Subject
-from retrieval_metrics.questions.words.passages import Passages
+from retrieval_metrics.questions.findings import Subject
+from retrieval_metrics.questions.search import Search, _Found
+from retrieval_metrics.questions.words import Passages
 
 METALS = ["copper", "silver", "bronze", "nickel", "cobalt", "carbon", "radium", "helium", "sodium", "barium"]
 WORDS = [f"word{chr(97 + at // 26)}{chr(97 + at % 26)}x" for at in range(200)]

@@ -12,7 +12,7 @@ import retrieval_metrics as rm
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import Target, add_arguments_of, passed_to
 from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at
-from retrieval_metrics.questions.generating.kinds import KINDS
+from retrieval_metrics.questions.prompts import KINDS
 
 if TYPE_CHECKING:
     import argparse

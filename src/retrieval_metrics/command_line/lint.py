@@ -13,8 +13,8 @@ from retrieval_metrics.command_line.named_files import judgments_at
 from retrieval_metrics.command_line.reading_options import add_reading_to, documents_at, queries_at, run_at
 from retrieval_metrics.command_line.values import metric
 from retrieval_metrics.journal import save_text
-from retrieval_metrics.questions.linting.result import COLUMNS
-from retrieval_metrics.questions.parting import only
+from retrieval_metrics.questions.findings import COLUMNS
+from retrieval_metrics.questions.sample import only
 
 if TYPE_CHECKING:
     import argparse

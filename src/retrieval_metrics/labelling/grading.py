@@ -12,17 +12,16 @@ from retrieval_metrics.inputs.entries import fingerprint
 from retrieval_metrics.labelling.label import GRADES, RELEVANT_FROM, RUBRIC, Label, Scale
 from retrieval_metrics.labelling.labels import Labels
 from retrieval_metrics.labelling.pooled import with_texts
-from retrieval_metrics.models.enclosed import enclosed
-from retrieval_metrics.models.json_reply import BadReplyError, json_reply
-from retrieval_metrics.models.prompter import Prompter
 from retrieval_metrics.presentation import numbers
+from retrieval_metrics.questions.json_replies import BadReplyError, enclosed, json_reply
+from retrieval_metrics.questions.prompter import Prompter
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from typing import Unpack
 
     from retrieval_metrics.labelling.pooled import Pooled
-    from retrieval_metrics.models.prompter import PromptOptions
+    from retrieval_metrics.questions.prompter import PromptOptions
 
 UNNAMED = "the model"
 LONGEST_REASON = 500

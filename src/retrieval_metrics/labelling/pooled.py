@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from retrieval_metrics.judging.pieces_met import words
-from retrieval_metrics.questions.words.wording import content_words
+from retrieval_metrics.questions.words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

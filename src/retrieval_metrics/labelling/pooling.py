@@ -15,7 +15,7 @@ from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.labelling.pool import Pool
 from retrieval_metrics.labelling.pooled import Pooled
 from retrieval_metrics.presentation.tables import beginning
-from retrieval_metrics.questions.words.passages import Passages
+from retrieval_metrics.questions.words import Passages
 from retrieval_metrics.scoring.metric import Metric, as_metric
 from retrieval_metrics.scoring.rules import STANDARD
 

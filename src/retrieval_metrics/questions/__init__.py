@@ -1,1 +1,1 @@
-"""Evaluation sets: questions with their judgments, and checks of both."""
+"""Sets of questions: made with a model, checked, sampled and exchanged."""

@@ -24,14 +24,13 @@ from retrieval_metrics.questions.exchange import (
     write_beir,
 )
 from retrieval_metrics.questions.lint import lint
-from retrieval_metrics.questions.parting import merged, only, parts
-from retrieval_metrics.questions.sample import Sample, draw
+from retrieval_metrics.questions.sample import Sample, draw, merged, only, parts
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.questions.linting.result import Lint
+    from retrieval_metrics.questions.findings import Lint
     from retrieval_metrics.scoring.metric import Metric
 
 

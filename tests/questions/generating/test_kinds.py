@@ -11,7 +11,7 @@ import pytest
 
 import retrieval_metrics as rm
 from corpus import topics
-from retrieval_metrics.questions.generating.candidate import Candidate, WantedQuestion
+from retrieval_metrics.questions.prompts import Candidate, WantedQuestion
 from retrieval_metrics.retrieving import calling
 from scripted_model import ScriptedModel, Told
 

@@ -1,30 +1,105 @@
-"""The prompts for generating questions: short sentences, the texts before the form of the reply, an example of it."""
+"""What a model is asked for: the kinds of questions, their prompts, and the candidates it returns."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.inputs.entries import fingerprint
-from retrieval_metrics.models.enclosed import enclosed
-from retrieval_metrics.questions.generating.kinds import (
-    COMPARISON,
-    CONVERSATIONAL,
-    EASY,
-    HARD,
-    KEYWORDS,
-    KINDS,
-    MEDIUM,
-    ONE_PASSAGE,
-    OTHER_WORDS,
-    SEVERAL_PASSAGES,
-    UNANSWERABLE,
-)
+from retrieval_metrics.checks import positive_number
+from retrieval_metrics.inputs.entries import fingerprint, question_fingerprint
+from retrieval_metrics.inputs.items import Quote
+from retrieval_metrics.inputs.questions import with_what_was_said
+from retrieval_metrics.inputs.sources import UNSPACED
+from retrieval_metrics.judging.pieces_met import words
+from retrieval_metrics.questions.json_replies import enclosed
+from retrieval_metrics.questions.words import FUNCTION_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from retrieval_metrics.inputs.items import Piece, Span
+
+
+# The kinds and difficulties of generated questions, and how many of each.
+
+ONE_PASSAGE, SEVERAL_PASSAGES, OTHER_WORDS, KEYWORDS = "one_passage", "several_passages", "other_words", "keywords"
+COMPARISON, CONVERSATIONAL, UNANSWERABLE = "comparison", "conversational", "unanswerable"
+
+KINDS = {
+    ONE_PASSAGE: "one passage answers it",
+    OTHER_WORDS: "one passage answers it, in other words than the question's",
+    SEVERAL_PASSAGES: "several passages are needed together",
+    KEYWORDS: "a few words for a search box",
+    COMPARISON: "what two documents say is compared",
+    CONVERSATIONAL: "it continues a conversation, and needs what was said",
+    UNANSWERABLE: "no passage answers it",
+}
+"""The meaning of each kind, whose name is also that of its prompt."""
+
+OF_SEVERAL = frozenset({SEVERAL_PASSAGES, COMPARISON})
+"""The kinds that are made from several passages, all of which are needed."""
+
+DEFAULT_SHARES = {ONE_PASSAGE: 4, OTHER_WORDS: 3, SEVERAL_PASSAGES: 2, KEYWORDS: 1}
+
+EASY, MEDIUM, HARD = "easy", "medium", "hard"
+DIFFICULTIES = {
+    EASY: "at least two thirds of its content words are in the passage",
+    MEDIUM: "one third to two thirds are",
+    HARD: "fewer than one third are",
+}
+
+
+def difficulty_of(overlap: float) -> str:
+    """Return the difficulty of a question by the share of its content words that are in what it was made from.
+
+    Example:
+        >>> difficulty_of(2 / 3), difficulty_of(0.5), difficulty_of(0.3)
+        ('easy', 'medium', 'hard')
+    """
+    if 3 * overlap >= 2:  # noqa: PLR2004  (two thirds)
+        return EASY
+    return MEDIUM if 3 * overlap >= 1 else HARD
+
+
+def shared_out(n: int, shares: Any, known: Sequence[str] | Mapping[str, str], what: str) -> dict[str, int]:
+    """Return how many of `n` go to each name, by the largest remainders.
+
+    Args:
+        n: The total.
+        shares: A name, several names in equal shares, or a mapping of names to shares, in any unit.
+        known: The known names.
+        what: What is shared out, for messages.
+
+    Raises:
+        TypeError: If the shares are none of these.
+        ValueError: If a name is unknown, there is no name, or a share is not positive.
+
+    Example:
+        >>> shared_out(10, {"easy": 1, "hard": 2}, DIFFICULTIES, "difficulty")
+        {'easy': 3, 'hard': 7}
+    """
+    if isinstance(shares, str):
+        shares = [shares]
+    if not isinstance(shares, Mapping):
+        try:
+            shares = dict.fromkeys(shares, 1)
+        except TypeError:
+            raise TypeError(f"{what} must be a name, names, or a mapping of names to shares, got {shares!r}") from None
+    if not shares or (unknown := [name for name in shares if name not in known]):
+        said = repr(unknown[0]) if shares else "none"
+        raise ValueError(f"{what} must be among {', '.join(map(repr, known))}, got {said}")
+    parts = {name: positive_number(share, f"the share of {name!r}") for name, share in shares.items()}
+    whole = sum(parts.values())
+    exact = {name: n * part / whole for name, part in parts.items()}
+    counts = {name: int(value) for name, value in exact.items()}
+    order = sorted(exact, key=lambda name: counts[name] - exact[name])
+    for name in order[: n - sum(counts.values())]:
+        counts[name] += 1
+    return counts
+
 
 VERSION = "3"
 """Increased whenever a prompt here changes, because replies to other prompts are other data."""
@@ -258,3 +333,103 @@ _HOLDS = {
     "clear": frozenset({"question"}),
     "others": frozenset({"question", "quote", "passages", "reply"}),
 }
+
+
+# A wanted question, and a candidate for it with its evidence.
+
+MOST_WORDS, MOST_LETTERS, DIGITS = 4, 12, 6
+"""Words, or letters of a script without spaces, and hexadecimal digits of an id: to read it, and to merge sets that
+were generated separately."""
+_LETTER = f"[{UNSPACED}]"
+_SEAM = re.compile(f"(?<={_LETTER})-(?={_LETTER})")
+
+
+class WantedQuestion(NamedTuple):
+    """A question to write.
+
+    Attributes:
+        kind: Its kind.
+        places: The passages to make it from, by their places in the corpus.
+        persona: The name of the person who asks it; None if there are no personas.
+        difficulty: The wanted difficulty; None if any will do.
+    """
+
+    kind: str
+    places: tuple[int, ...]
+    persona: str | None = None
+    difficulty: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A part of a passage that answers a question, quoted exactly.
+
+    Attributes:
+        passage: The place of the passage in the corpus.
+        text: The words.
+        start: Where they begin in the passage.
+        end: Where they end.
+        spans: Where they are in the sources: one place, unless passages repeat each other.
+    """
+
+    passage: int
+    text: str
+    start: int
+    end: int
+    spans: tuple[Span, ...]
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A candidate question.
+
+    Attributes:
+        task: What was wanted.
+        question: The question.
+        groups: The evidence: one of each group is needed; the first of each is from the passages it was made from.
+        overlap: The share of its content words that are in these passages.
+        history: What was said before it, if it continues a conversation.
+        answer: A reference answer, if the model gave one.
+        rank: The rank at which BM25 has found something of every group; None if it finds nothing of one.
+        id: Its first content words and a fingerprint of all, so that the same question always has the same id.
+    """
+
+    task: WantedQuestion
+    question: str
+    groups: list[list[Evidence]]
+    overlap: float
+    history: tuple[dict[str, str], ...] = ()
+    answer: str | None = None
+    rank: int | None = None
+    id: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        asked = words(self.question)
+        telling = [word for word in asked if word not in FUNCTION_WORDS] or asked
+        most = MOST_LETTERS if re.match(_LETTER, telling[0] if telling else "") else MOST_WORDS
+        named = "-".join([*telling[:most], question_fingerprint(self.in_context)[:DIGITS]])
+        self.id = _SEAM.sub("", named)
+
+    @property
+    def in_context(self) -> str:
+        """Its text with what was said before it."""
+        return with_what_was_said(self.history, self.question)
+
+    @property
+    def quoted(self) -> str:
+        """The words of the passages it was made from that answer it."""
+        return joined(group[0] for group in self.groups)
+
+    @property
+    def judgments(self) -> list[list[Piece]]:
+        """The judgments: for each group its quotes and their places, of which one suffices."""
+        return [list(dict.fromkeys(_alternatives(group))) for group in self.groups]
+
+
+def joined(evidence: Iterable[Evidence]) -> str:
+    """Return the words of several parts of passages as one text."""
+    return "\n\n".join(one.text for one in evidence)
+
+
+def _alternatives(group: list[Evidence]) -> list[Piece]:
+    return [piece for one in group for piece in (Quote(one.text), *one.spans)]

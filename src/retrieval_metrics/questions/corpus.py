@@ -1,7 +1,8 @@
-"""The corpus that questions are made from, in any form, cut into passages that fit into a prompt."""
+"""The passages of a corpus: their contents, and what stands elsewhere too."""
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_right
 from collections import Counter
@@ -10,14 +11,23 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from retrieval_metrics.checks import grouped, positive_integer
 from retrieval_metrics.inputs.items import Retrieved, Span
 from retrieval_metrics.judging.normalised import everywhere, normalised, where
 from retrieval_metrics.judging.pieces_met import words
-from retrieval_metrics.questions.words.passages import Passages
+from retrieval_metrics.judging.ranking_order import Rankings
+from retrieval_metrics.questions.words import Passages, WordIndex, content_words
+from retrieval_metrics.retrieving.retrieve import aretrieve
+from retrieval_metrics.scoring.rules import STANDARD
 
 if TYPE_CHECKING:
-    from retrieval_metrics.checks import DocumentId
+    from collections.abc import Sequence
+
+    from retrieval_metrics.checks import DocumentId, FloatArray, IntArray
+    from retrieval_metrics.questions.prompts import Candidate, Evidence
+
 
 SHORTEST_LENGTH = 200
 FEWEST_WORDS = 5
@@ -237,3 +247,185 @@ def sentence_places(text: str) -> list[tuple[int, int]]:
         if held.strip():
             places.append((start + len(held) - len(held.lstrip()), start + len(held.rstrip())))
     return places
+
+
+ROUNDS = 25
+SAMPLE = 5000
+"""The number of passages used to find the centres of clusters."""
+
+
+class Contents:
+    """Passages as tf-idf vectors of length 1 of their content words, and clusters of them.
+
+    The clusters are those of spherical k-means (Dhillon and Modha 2001), initialised as in k-means++ (Arthur and
+    Vassilvitskii 2007) with a seed; there are about sqrt(n / 2) of them for n passages.
+
+    Attributes:
+        clusters: The cluster of each passage, shape (passages,), from 0.
+    """
+
+    def __init__(self, tokens: Sequence[Sequence[str]], seed: int) -> None:
+        self._tokens = tokens
+        self._random = np.random.default_rng(seed)
+        self.clusters: IntArray = self._clustered(max(1, round(math.sqrt(len(tokens) / 2))))
+
+    @cached_property
+    def _vectors(self) -> Any:
+        from scipy import sparse  # noqa: PLC0415  (only needed to generate questions)
+
+        terms: dict[str, int] = {}
+        rows: list[int] = []
+        columns: list[int] = []
+        for at, tokens in enumerate(self._tokens):
+            stems = content_words(tokens)
+            rows.extend([at] * len(stems))
+            columns.extend(terms.setdefault(one, len(terms)) for one in stems)
+        shape = len(self._tokens), max(len(terms), 1)
+        counts = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+        counts.sum_duplicates()
+        holding = np.bincount(counts.indices, minlength=shape[1])
+        counts.data = (1 + np.log(counts.data)) * (np.log((1 + shape[0]) / (1 + holding)) + 1)[counts.indices]
+        lengths = np.sqrt(counts.multiply(counts).sum(axis=1))
+        counts.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(counts.indptr))
+        return counts
+
+    def order(self) -> list[int]:
+        """Return the passages in an order whose every prefix is spread over the clusters.
+
+        First comes one passage of each cluster; after that, larger clusters come more often.
+        """
+        priority = np.zeros(len(self._tokens))
+        for cluster in range(int(self.clusters.max()) + 1):
+            (members,) = np.nonzero(self.clusters == cluster)
+            priority[self._random.permutation(members)] = np.arange(len(members)) / max(len(members), 1)
+        return [int(at) for at in np.lexsort((self._random.random(len(priority)), priority))]
+
+    def near(self, at: int) -> list[int]:
+        """Return the other passages that share content words with one, the most similar first."""
+        likeness: FloatArray = (self._vectors @ self._vectors[[at]].T).toarray().ravel()
+        likeness[at] = 0.0
+        order = np.argsort(-likeness, kind="stable")
+        return [int(other) for other in order[: int((likeness > 0).sum())]]
+
+    def _clustered(self, count: int) -> IntArray:
+        vectors = self._vectors
+        size = vectors.shape[0]
+        sample = vectors
+        if size > SAMPLE:
+            sample = vectors[np.sort(self._random.choice(size, SAMPLE, replace=False))]
+        centres = self._first_centres(sample, count)
+        for _ in range(ROUNDS):
+            nearest = np.argmax(sample @ centres.T, axis=1)
+            moved = _centres(sample, nearest, centres)
+            if np.allclose(moved, centres):
+                break
+            centres = moved
+        _, labels = np.unique(np.argmax(vectors @ centres.T, axis=1), return_inverse=True)
+        found: IntArray = labels.reshape(-1).astype(np.int64)
+        return found
+
+    def _first_centres(self, sample: Any, count: int) -> FloatArray:
+        """Return distinct passages, each drawn with a higher probability the less it resembles earlier ones."""
+        drawn = [int(self._random.integers(sample.shape[0]))]
+        nearest = (sample @ sample[drawn].T).toarray().ravel()
+        while len(drawn) < count:
+            away = np.clip(1 - nearest, 0, None) ** 2
+            away[drawn] = 0.0
+            if away.sum() == 0:
+                break
+            drawn.append(int(self._random.choice(len(away), p=away / away.sum())))
+            nearest = np.maximum(nearest, (sample @ sample[drawn[-1:]].T).toarray().ravel())
+        centres: FloatArray = sample[drawn].toarray()
+        return centres
+
+
+def _centres(sample: Any, nearest: IntArray, before: FloatArray) -> FloatArray:
+    """Return the mean direction of the passages of each cluster; an empty one stays where it is."""
+    from scipy import sparse  # noqa: PLC0415  (as above)
+
+    count = len(before)
+    members = sparse.csr_array((np.ones(len(nearest)), (nearest, np.arange(len(nearest)))), shape=(count, len(nearest)))
+    sums: FloatArray = (members @ sample).toarray()
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    return np.where(lengths > 0, sums / np.where(lengths > 0, lengths, 1.0), before)
+
+
+class Elsewhere:
+    """Searches a corpus with BM25, and with a retriever if there is one."""
+
+    def __init__(self, corpus: Corpus, retriever: Any, *, depth: int, show_progress: bool) -> None:
+        """Set what is searched.
+
+        Args:
+            corpus: The passages.
+            retriever: A retriever used besides BM25; None if there is none.
+            depth: How many passages each of them finds.
+            show_progress: Whether progress bars are shown.
+        """
+        self._corpus = corpus
+        self._retriever = retriever
+        self._depth = depth
+        self._show_progress = show_progress
+        self._index = WordIndex(corpus.passages.tokens, "generate_questions")
+
+    def rank(self, candidate: Candidate) -> int | None:
+        """Return the rank at which BM25 has found something of every group; None if it finds nothing of one."""
+        if not candidate.groups:
+            return None
+        scores = self._scores(candidate)
+        ranks = []
+        for group in candidate.groups:
+            best = max(float(scores[at]) for one in group for at in self._holding(one))
+            if best <= 0:
+                return None
+            ranks.append(1 + int((scores > best).sum()))
+        return max(ranks)
+
+    async def found(self, candidates: Sequence[Candidate]) -> tuple[dict[str, list[int]], int]:
+        """Return the passages that BM25 and the retriever find for each question, by id, and how many calls failed.
+
+        Raises:
+            ValueError: If nothing that the retriever returns is in the corpus.
+        """
+        found: dict[str, list[int]] = {}
+        for candidate in candidates:
+            scores = self._scores(candidate)
+            order = np.argsort(-scores, kind="stable")[: self._depth + len(candidate.task.places)]
+            found[candidate.id] = [int(at) for at in order if scores[at] > 0]
+        if self._retriever is None or not candidates:
+            return found, 0
+        run = await aretrieve(
+            self._retriever,
+            {candidate.id: candidate.in_context for candidate in candidates},
+            show_progress=self._show_progress,
+        )
+        strange = None
+        of_corpus = 0
+        rankings = Rankings(run, "id", STANDARD.order)
+        for name, ranking in rankings.of(found):
+            for document, known in rankings.first(ranking, self._depth):
+                item = known or Retrieved(document)
+                places = self._corpus.held_by(item)
+                of_corpus += bool(places)
+                strange = strange if places else item
+                found[str(name)] += places
+        if strange is not None and not of_corpus:
+            raise ValueError(
+                f"nothing that the retriever returns is in the corpus, such as {strange!r}; its items need ids of the "
+                "corpus, or a source and offsets as in the corpus"
+            )
+        return found, len(run.errors)
+
+    def not_its_own(self, found: Sequence[int], candidate: Candidate, group: Sequence[Evidence]) -> list[int]:
+        """Return the passages not known to answer that do not overlap with those that the question was made from."""
+        own = {*candidate.task.places, *(at for one in group for at in self._holding(one))}
+        passages = self._corpus.passages
+        return [
+            at for at in dict.fromkeys(found) if at not in own and not any(passages.overlap(at, one) for one in own)
+        ]
+
+    def _holding(self, one: Evidence) -> list[int]:
+        return [one.passage, *self._corpus.passages.holding(one.text)]
+
+    def _scores(self, candidate: Candidate) -> FloatArray:
+        return self._index.scores(words(candidate.in_context))

@@ -11,16 +11,17 @@ from retrieval_metrics.checks import data_frame
 from retrieval_metrics.inputs.items import Quote
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.presentation.tables import Printed, Table, beginning
-from retrieval_metrics.questions.generating.kinds import DIFFICULTIES, KINDS
+from retrieval_metrics.questions.prompts import DIFFICULTIES, KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
-    from retrieval_metrics.models.calls import Calls
+    from retrieval_metrics.questions.asking import Findings
     from retrieval_metrics.questions.evaluation_set import EvaluationSet
-    from retrieval_metrics.questions.generating.checking import Findings
+    from retrieval_metrics.questions.prompter import Calls
+
 
 PAGE = 10
 """The lowest rank that is counted apart: the first page of what is found."""

@@ -1,24 +1,34 @@
-"""Send many prompts to a model, and keep every reply and every failure."""
+"""Ask a model: any callable, several at a time, with its answers kept."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import inspect
+import os
+import sys
+import tempfile
 from collections import Counter
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from numbers import Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.models.cache import ReplyCache
-from retrieval_metrics.models.calls import BudgetSpentError, Calls, Spending
-from retrieval_metrics.models.json_reply import FORM, BadReplyError, schema_of
-from retrieval_metrics.models.model import SCHEMA, how_to_prompt, name_of, takes_schema
+from retrieval_metrics.inputs.documents import host_of
+from retrieval_metrics.inputs.entries import fingerprint
+from retrieval_metrics.journal import Journal
 from retrieval_metrics.presentation.progress import progress
+from retrieval_metrics.questions.json_replies import FORM, BadReplyError, schema_of
 from retrieval_metrics.retrieving.calling import Caller, several_at_a_time
+from retrieval_metrics.retrieving.ways import way_for_caller
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
     from os import PathLike
+
 
 KeyT = TypeVar("KeyT")
 Parsed = TypeVar("Parsed")
@@ -318,3 +328,282 @@ def _parsed(parse: Callable[[str], Parsed], reply: str) -> Parsed | BadReplyErro
         return parse(reply)
     except BadReplyError as error:
         return error
+
+
+# Count the calls and tokens of a model, and stop when a budget is spent.
+
+CHARACTERS_OF_A_TOKEN = 4
+"""Characters per token if no function counts tokens: about that of tokenizers on English text."""
+
+
+@dataclass(slots=True)
+class Calls:
+    """The calls of a model.
+
+    Attributes:
+        made: Calls made, repeated ones included.
+        cached: Replies that came from the cache and cost no call.
+        failed: Prompts for which the last attempt failed too, or returned no text.
+        prompt_tokens: The tokens of the prompts of the calls made.
+        reply_tokens: The tokens of their replies.
+        seconds: The total duration of the calls; calls under way at once all count.
+    """
+
+    made: int = 0
+    cached: int = 0
+    failed: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        tokens = self.prompt_tokens + self.reply_tokens
+        failed = f", {self.failed:,} prompts failed" if self.failed else ""
+        return (
+            f"{self.made:,} calls of the model, {self.cached:,} replies from the cache{failed}; about {tokens:,} tokens"
+        )
+
+
+class BudgetSpentError(RuntimeError):
+    """The budget is spent, so no call was made."""
+
+
+class Spending:
+    """Counts calls and tokens, and refuses calls once the budget is spent."""
+
+    def __init__(
+        self, calls: Calls, budget: int | None, token_budget: int | None, count_tokens: Callable[[str], int] | None
+    ) -> None:
+        """Set the budgets; None sets no limit.
+
+        Raises:
+            TypeError: If a budget is not an integer, or `count_tokens` is not a function.
+            ValueError: If a budget is not positive.
+        """
+        self._calls = calls
+        self._budget = None if budget is None else positive_integer(budget, "budget", or_none=True)
+        self._token_budget = (
+            None if token_budget is None else positive_integer(token_budget, "token_budget", or_none=True)
+        )
+        if count_tokens is not None and not callable(count_tokens):
+            raise TypeError(f"count_tokens must return the number of tokens of a text, got {count_tokens!r}")
+        self._count_tokens = count_tokens or _estimated
+
+    def start(self, prompt: str) -> None:
+        """Count a call before it is made.
+
+        Raises:
+            BudgetSpentError: If the budget does not allow the call.
+            TypeError: If what counts tokens returns anything but a number from 0.
+        """
+        tokens = self._count(prompt)
+        if self._budget is not None and self._calls.made >= self._budget:
+            raise BudgetSpentError(f"the budget of {self._budget:,} calls is spent")
+        if self._token_budget is not None and self._tokens + tokens > self._token_budget:
+            raise BudgetSpentError(
+                f"of the budget of {self._token_budget:,} tokens {self._tokens:,} are spent, and the prompt has "
+                f"{tokens:,}"
+            )
+        self._calls.made += 1
+        self._calls.prompt_tokens += tokens
+
+    def end(self, reply: str) -> None:
+        """Count the tokens of a reply."""
+        self._calls.reply_tokens += self._count(reply)
+
+    def _count(self, text: str) -> int:
+        count = self._count_tokens(text)
+        if isinstance(count, bool) or not isinstance(count, Real) or not count >= 0:
+            raise TypeError(f"count_tokens must return the number of tokens of a text, got {count!r}")
+        return count
+
+    @property
+    def _tokens(self) -> int:
+        return self._calls.prompt_tokens + self._calls.reply_tokens
+
+
+def _estimated(text: str) -> int:
+    return -(-len(text) // CHARACTERS_OF_A_TOKEN)
+
+
+# Models: anything that turns a prompt into a reply.
+
+SCHEMA = "schema"
+"""The argument by which a model takes the JSON schema of its reply."""
+NAMES = ("model_name", "model", "model_id", "name")
+"""The attributes in which models of frameworks have the name of the model they call."""
+
+
+def how_to_prompt(model: Any) -> Callable[[str], Any]:
+    """Return the function to call with a prompt, synchronous or not.
+
+    Args:
+        model: A function from a prompt to a reply, or a model of an installed host.
+
+    Raises:
+        TypeError: If it is not a model.
+        ImportError: If it belongs to a host whose integration is not installed.
+    """
+    host = host_of(model)
+    if host is not None:
+        prompt = None if host.model is None else host.model(model)
+        if prompt is not None:
+            return way_for_caller(prompt)
+    if callable(model) and not isinstance(model, type):
+        asked: Callable[[str], Any] = model
+        return asked
+    raise TypeError(
+        "a model must be a function of a prompt that returns its reply, synchronous or not, or a model of an installed "
+        f"host, got {model!r}"
+    )
+
+
+def takes_schema(prompt: Callable[..., Any]) -> bool:
+    """Return whether a function to call with a prompt can be asked for a reply of a JSON schema."""
+    try:
+        return SCHEMA in inspect.signature(prompt).parameters
+    except (TypeError, ValueError):  # of a function without a signature
+        return False
+
+
+def name_of(model: Any) -> str | None:
+    """Return the name of a model, or None if it has none; a function has none, because it may call any model."""
+    for name in NAMES:
+        if isinstance(said := getattr(model, name, None), str) and said.strip():
+            return said
+    return None
+
+
+KIND = "replies of models"
+LOOK_AGAIN = 0.05
+"""Seconds between looks at whether another process has its reply."""
+
+
+class ReplyCache:
+    """Replies by the name of the model and the exact prompt; each is written as it arrives.
+
+    Replies that do not have the form asked for are written too, to be read by people, but never given back: the prompt
+    is sent again next time.
+    """
+
+    def __init__(self, path: str | PathLike[str] | None) -> None:
+        """Read the replies cached so far.
+
+        Args:
+            path: The file; None keeps the replies in memory only.
+
+        Raises:
+            ValueError: If the file is not a cache, is of a newer version, or is damaged before its last line.
+        """
+        self._journal = None if path is None else Journal(path, KIND)
+        self._locks = None if path is None else PromptLocks(path)
+        self._replies: dict[str, str] = {}
+        self._position, self._line = 0, 1
+        self._read_on()
+
+    def get(self, model: str | None, prompt: str) -> str | None:
+        """Return the reply to a prompt, or None if there is none yet."""
+        return self._replies.get(_asked(model, prompt))
+
+    @asynccontextmanager
+    async def asking(self, model: str | None, prompt: str) -> AsyncIterator[None]:
+        """Wait until no other process asks for this reply, and let none ask meanwhile; then read what they wrote."""
+        if self._journal is None or self._locks is None:
+            yield
+            return
+        asked = _asked(model, prompt)
+        while not self._locks.take(asked):  # noqa: ASYNC110  (no event of this process tells when another is done)
+            await asyncio.sleep(LOOK_AGAIN)
+        try:
+            self._read_on()
+            yield
+        finally:
+            self._locks.give(asked)
+
+    def keep(self, model: str | None, prompt: str, reply: str) -> None:
+        """Keep a reply.
+
+        Raises:
+            OSError: If the file cannot be written.
+        """
+        asked = _asked(model, prompt)
+        if self._journal is not None:
+            self._journal.append({"asked": asked, "model": model, "reply": reply})
+        self._replies[asked] = reply
+
+    def keep_unusable(self, model: str | None, prompt: str, reply: str, reason: str) -> None:
+        """Write down a reply that must not be given back.
+
+        Raises:
+            OSError: If the file cannot be written.
+        """
+        if self._journal is not None:
+            asked = _asked(model, prompt)
+            self._journal.append({"asked": asked, "model": model, "unusable": reply, "reason": reason})
+
+    def _read_on(self) -> None:
+        """Read what has been written since, by whichever process."""
+        if self._journal is None:
+            return
+        entries, self._position = self._journal.since(self._position)
+        for entry in entries:
+            self._line += 1
+            asked, reply = entry.get("asked"), entry.get("reply")
+            if isinstance(asked, str) and "unusable" in entry:
+                continue
+            if not isinstance(asked, str) or not isinstance(reply, str):
+                raise ValueError(  # noqa: TRY004  (what a file holds is a value)
+                    f"{self._journal.path}, line {self._line}, holds no reply: {entry!r}"
+                )
+            self._replies[asked] = reply
+
+
+def _asked(model: str | None, prompt: str) -> str:
+    return fingerprint(["prompt", model, prompt])
+
+
+POSITIONS = 1 << 40
+_OPEN: dict[Path, int] = {}
+"""One descriptor a file, never closed: closing any of a process gives up all its locks on that file."""
+
+
+class PromptLocks:
+    """One lock for each prompt: a byte of a file in the folder for temporary files, which the system frees by itself.
+
+    A process that ends, however it ends, gives up its locks. On Windows, and for processes on different machines,
+    nothing is locked: then a prompt can be sent twice, and both replies are kept.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        """Set the file that is cached in."""
+        name = hashlib.sha256(os.fsencode(Path(path).resolve())).hexdigest()[:16]
+        self._path = Path(tempfile.gettempdir()) / f"retrieval-metrics-{name}.lock"
+
+    def take(self, asked: str) -> bool:
+        """Take the lock of a prompt; return False if another process has it."""
+        if sys.platform == "win32":
+            return True
+        import fcntl  # noqa: PLC0415  (not on Windows)
+
+        try:
+            fcntl.lockf(self._descriptor(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _position(asked))
+        except BlockingIOError:
+            return False
+        return True
+
+    def give(self, asked: str) -> None:
+        """Give the lock of a prompt back."""
+        if sys.platform == "win32":
+            return
+        import fcntl  # noqa: PLC0415  (as above)
+
+        fcntl.lockf(self._descriptor(), fcntl.LOCK_UN, 1, _position(asked))
+
+    def _descriptor(self) -> int:
+        if self._path not in _OPEN:
+            _OPEN[self._path] = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+        return _OPEN[self._path]
+
+
+def _position(asked: str) -> int:
+    return int.from_bytes(hashlib.sha256(asked.encode()).digest()[:8], "big") % POSITIONS

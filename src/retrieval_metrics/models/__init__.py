@@ -1,1 +1,0 @@
-"""Send many prompts to a model: several at a time, within a budget, and no prompt twice."""

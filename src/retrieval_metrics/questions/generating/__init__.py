@@ -1,1 +1,0 @@
-"""Generate questions from a corpus with a model, and check them."""

@@ -1,1 +1,0 @@
-"""The checks of an evaluation set, one module per kind of evidence, without a model."""

@@ -1,1 +1,0 @@
-"""The words of passages and questions, by which linting, generating and labelling compare them."""
