@@ -33,9 +33,11 @@ from retrieval_metrics.inputs.sources import locate as locate
 from retrieval_metrics.judging.budget import Budget as Budget
 from retrieval_metrics.judging.ranking_order import Matching as Matching
 from retrieval_metrics.labelling.evaluate_with_labels import evaluate_with_labels as evaluate_with_labels
-from retrieval_metrics.labelling.label import Label as Label
+from retrieval_metrics.labelling.labels import Label as Label
 from retrieval_metrics.labelling.labels import Labels as Labels
-from retrieval_metrics.labelling.pooling import pool as pool
+from retrieval_metrics.labelling.pool import pool as pool
+from retrieval_metrics.labelling.relabel import match as match
+from retrieval_metrics.labelling.relabel import relabel as relabel
 from retrieval_metrics.loading import load as load
 from retrieval_metrics.loading import save_run as save_run
 from retrieval_metrics.metrics import average_precision as average_precision
@@ -49,8 +51,6 @@ from retrieval_metrics.questions.evaluation_set import EvaluationSet as Evaluati
 from retrieval_metrics.questions.generate import agenerate_questions as agenerate_questions
 from retrieval_metrics.questions.generate import generate_questions as generate_questions
 from retrieval_metrics.questions.prompts import QuestionPrompts as QuestionPrompts
-from retrieval_metrics.rechunking.match import match as match
-from retrieval_metrics.rechunking.relabel import relabel as relabel
 from retrieval_metrics.results.scores import Totals as Totals
 from retrieval_metrics.retrieving.fuse import fuse as fuse
 from retrieval_metrics.retrieving.mmr import intra_list_diversity as intra_list_diversity

@@ -27,7 +27,7 @@ import argparse
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_metrics.labelling.drawing import first_stratum
+from retrieval_metrics.labelling.grading import first_stratum
 from retrieval_metrics.questions.sample import draw
 from retrieval_metrics.statistics import CorrectedMean, corrected_mean, spending_levels
 

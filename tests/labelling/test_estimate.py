@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.labelling.drawing import first_stratum
-from retrieval_metrics.labelling.label import Scale
+from retrieval_metrics.labelling.grading import first_stratum
+from retrieval_metrics.labelling.labels import Scale
 from retrieval_metrics.presentation import numbers
 
 QUERIES = [f"q{at}" for at in range(120)]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.labelling.label import RUBRIC
+from retrieval_metrics.labelling.labels import RUBRIC
 
 QUERIES: dict[Any, str] = {f"question-{at}": f"What is said about subject {at}?" for at in range(6)}
 CORPUS: dict[Any, str] = {

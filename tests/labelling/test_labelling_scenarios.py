@@ -12,7 +12,7 @@ import pytest
 import retrieval_metrics as rm
 from browsing import until
 from grading_page import ENTER, TAB, GradingPage
-from retrieval_metrics.labelling.label import Scale
+from retrieval_metrics.labelling.labels import Scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

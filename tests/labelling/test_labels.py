@@ -10,7 +10,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import retrieval_metrics as rm
-from retrieval_metrics.labelling.label import Scale
+from retrieval_metrics.labelling.labels import Scale
 from retrieval_metrics.statistics import cohens_kappa, jackknifed
 
 RANDOM = np.random.default_rng(4)

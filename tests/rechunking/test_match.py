@@ -7,7 +7,7 @@ from rich.console import Console
 
 import retrieval_metrics as rm
 from retrieval_metrics import Quote, Retrieved, Span
-from retrieval_metrics.rechunking.match import SHOWN
+from retrieval_metrics.labelling.relabel import SHOWN
 
 HALVES = [Retrieved("c1", source="a", start=0, end=50), Retrieved("c2", source="a", start=50, end=100)]
 

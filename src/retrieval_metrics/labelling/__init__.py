@@ -1,1 +1,1 @@
-"""Grades from people and models: what to grade, who graded what, and estimates for all queries."""
+"""Make judgments: by people, by models, and from judgments of other chunks."""

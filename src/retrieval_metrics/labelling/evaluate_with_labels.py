@@ -16,11 +16,16 @@ from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.run import named_runs
-from retrieval_metrics.labelling.estimate import Estimate
-from retrieval_metrics.labelling.estimated import EstimatedDifference, EstimatedMean
-from retrieval_metrics.labelling.label import Scale
-from retrieval_metrics.labelling.labels import Labels
-from retrieval_metrics.labelling.truths import Truths, called, drawn_sample, models_among
+from retrieval_metrics.labelling.estimate import (
+    Estimate,
+    EstimatedDifference,
+    EstimatedMean,
+    Truths,
+    called,
+    drawn_sample,
+    models_among,
+)
+from retrieval_metrics.labelling.labels import Labels, Scale
 from retrieval_metrics.scoring import score as ideal
 from retrieval_metrics.scoring.metric import DEFAULT_METRICS, as_metrics, relevant_from
 from retrieval_metrics.statistics import corrected_mean, spending_levels

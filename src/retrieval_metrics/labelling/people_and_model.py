@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Kinds = Mapping[tuple[QueryId, DocumentId], Mapping[str, str]]
     """The kind of each passage in several respects: `{"found by": "bm25 alone", "length": "short"}`."""
 
+
 MOST_GRADES = 12
 NEAR_CHANCE = 0.1
 """A weighted kappa up to this is hardly better than chance, whatever its interval."""

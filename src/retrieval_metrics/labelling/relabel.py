@@ -1,4 +1,4 @@
-"""Transfer judgments from one chunking to another."""
+"""Carry judgments over to chunks that were cut anew."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics.checks import data_frame
 from retrieval_metrics.inputs.items import Piece, Span
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.sources import locate
+from retrieval_metrics.judging.by_id import common_queries
+from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.judging.places import Locator, merged
 from retrieval_metrics.judging.ranking_order import Matching
 from retrieval_metrics.presentation.tables import Printed, Table
+from retrieval_metrics.scoring.rules import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +26,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics.checks import DocumentId, QueryId
-    from retrieval_metrics.inputs.items import Judgments, Relevant, Retrieved
+    from retrieval_metrics.inputs.items import Judgments, Relevant, Retrieved, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.judging.ranking_order import Key
+
 
 Fate: TypeAlias = Literal["kept", "moved", "split", "merged", "lost"]
 
@@ -261,3 +266,109 @@ def _verbatim(chunk: Retrieved, stretch: tuple[int, int]) -> str | None:
     if chunk.text is None or chunk.start is None or chunk.end is None or len(chunk.text) != chunk.end - chunk.start:
         return None
     return chunk.text[stretch[0] - chunk.start : stretch[1] - chunk.start]
+
+
+# Show which retrieved item satisfies which judgment, to check the matching before you trust a metric.
+
+SHOWN = 60
+"""The length to which cells are cut, because a quote may fill a page."""
+
+
+class Match(NamedTuple):
+    """One judged id or piece, and where it was found.
+
+    Attributes:
+        query: The query.
+        relevant: The id, quote, text, span or property.
+        grade: Its grade.
+        rank: The rank of the item that satisfies it, or of the last of several that do so together; None if none does.
+    """
+
+    query: QueryId
+    relevant: Relevant
+    grade: float
+    rank: int | None
+
+
+class Matches(Printed):
+    """All judged ids and pieces with the ranks that satisfy them, query by query.
+
+    Attributes:
+        rows: One `Match` for each judgment, in the order of the judgments.
+    """
+
+    def __init__(self, rows: Sequence[Match]) -> None:
+        self.rows = tuple(rows)
+
+    @property
+    def missing(self) -> list[Match]:
+        """The relevant judgments that no item satisfies."""
+        return [row for row in self.rows if row.rank is None and row.grade > 0]
+
+    def __iter__(self) -> Iterator[Match]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with one row per judgment; the rank is missing if no item satisfies it.
+
+        Raises:
+            ImportError: If pandas is not installed; the message holds the command.
+        """
+        frame = data_frame(self.rows, Match._fields)
+        return frame.astype({"rank": "Int64"})
+
+    def __repr__(self) -> str:
+        return f"<Matches: {len(self.rows)} judged, {len(self.missing)} relevant ones not found>"
+
+    def _tables(self) -> list[Table]:
+        rows = [
+            [
+                f"{_short(row.query)}  {_short(row.relevant)}",
+                f"{row.grade:g}",
+                "-" if row.rank is None else str(row.rank),
+            ]
+            for row in self.rows
+        ]
+        return [Table(["query and what is judged", "grade", "rank"], rows)]
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]}...{text[-1]}"
+
+
+def match(qrels: QuestionsOrQrels, run: RunMapping, match: str | Key | Matching = "id") -> Matches:
+    """Find which retrieved item satisfies which judgment, exactly as `evaluate` does.
+
+    Args:
+        qrels: The judgments, as for `evaluate`.
+        run: The rankings, as for `evaluate`.
+        match: What an id of the judgments is compared with, as in `evaluate`.
+
+    Raises:
+        TypeError: If judgments or rankings have the wrong type.
+        ValueError: If the run is empty or has no query in common with the judgments, or an option is unknown.
+
+    Example:
+        >>> from retrieval_metrics import Quote, Retrieved
+        >>> qrels = {"q": [Quote("wraps a block"), "c9"]}
+        >>> print(match(qrels, {"q": [Retrieved("c1", "Next."), Retrieved("c2", "It wraps a block.")]}))
+        query and what is judged           grade  rank
+        'q'  Quote(text='wraps a block')       1     2
+        'q'  'c9'                              1     -
+    """
+    truth = as_qrels(qrels)
+    common_queries(run, truth)
+    items = judge(truth, run, match, STANDARD.order).items
+    rank = dict(zip(items.document.tolist(), items.rank.tolist(), strict=True))
+    return Matches(
+        [
+            Match(truth.queries[query], truth.documents[at], grade, rank.get(at))
+            for at, (query, grade) in enumerate(
+                zip(truth.document_query.tolist(), truth.document_grade.tolist(), strict=True)
+            )
+        ]
+    )

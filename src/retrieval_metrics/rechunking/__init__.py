@@ -1,1 +1,0 @@
-"""Transfer judgments from one chunking to another, and inspect matches."""
