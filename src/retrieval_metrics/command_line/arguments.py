@@ -1,4 +1,4 @@
-"""Arguments shared by several commands."""
+"""Arguments shared by several commands, among them those for reading files, and what a shell completes."""
 
 from __future__ import annotations
 
@@ -7,23 +7,27 @@ import os
 import stat
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
-from retrieval_metrics.command_line.completion import offer
+from retrieval_metrics.checks import spelled_by
 from retrieval_metrics.command_line.output import FORMATS as OUTPUT_FORMATS
-from retrieval_metrics.command_line.reading_options import documents_at, queries_at
 from retrieval_metrics.command_line.trec_eval_lines import is_metric, of_only_trec_eval
-from retrieval_metrics.command_line.values import clusters, metrics
+from retrieval_metrics.command_line.values import READING, Options, assignments, clusters, memory_size, metrics
+from retrieval_metrics.files.formats import FORMATS
+from retrieval_metrics.files.texts import texts_at
+from retrieval_metrics.inputs.columns import ALLOWED, OF_A_RUN, OF_JUDGMENTS
+from retrieval_metrics.inputs.run import StreamedRun
 from retrieval_metrics.journal import STANDARD_OUTPUT
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.scoring.rules import RULE_SETS
 from retrieval_metrics.scoring.table import DEFINITIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 class Target(str):
@@ -261,3 +265,170 @@ def add_clusters_to(parser: argparse.ArgumentParser) -> None:
         help='a JSON file {"query id": "cluster", ...} of queries that belong together, such as those about one '
         'document; "none" if all are independent (default: the source of the judgments, if they have one)',
     )
+
+
+# The options for reading files, the same for every command, and the files that they are for.
+
+LARGE = 50_000_000
+"""The size in bytes above which a file gets a progress bar."""
+
+
+def add_reading_to(parser: argparse.ArgumentParser, *files: str) -> None:
+    """Add the options for reading files.
+
+    Args:
+        parser: The parser of a command.
+        files: What it reads beside texts: `"qrels"`, `"run"`, both or nothing.
+    """
+    reading = parser.add_argument_group("reading files")
+    for what in files:
+        number = "grade" if what == "qrels" else "score"
+        reading.add_argument(
+            f"--{what}-format", choices=FORMATS, help=f"the format of {what.upper()}, if its name does not show it"
+        )
+        option = reading.add_argument(
+            f"--{what}-column",
+            action="append",
+            default=[],
+            metavar="ROLE=NAME",
+            help=f"a column of {what.upper()}: query=..., document=..., {number}=...; {number}= if there is none",
+        )
+        offer(option, [f"{role}=" for role in (OF_JUDGMENTS if what == "qrels" else OF_A_RUN)])
+    if files:
+        reading.add_argument(
+            "--allow",
+            action="append",
+            default=[],
+            choices=ALLOWED,
+            help="accept ids with blanks at their ends, or repeated columns and keys, of which the first counts",
+        )
+    if "run" in files:
+        reading.add_argument(
+            "--memory",
+            type=memory_size,
+            metavar="SIZE",
+            help="stream a run that needs more memory than this, such as 4GB",
+        )
+    option = reading.add_argument(
+        "--reading",
+        action="append",
+        default=[],
+        type=_setting,
+        metavar="KEY=VALUE",
+        help="what is rarely needed: compression=RATIO and line=SIZE, beyond which a file is refused (default: "
+        f"{rm.Limits().compression:g} and 64MB); progress=no, no bar for a large file; subset=NAME and split=NAME, of "
+        "the predictions of MTEB",
+    )
+    offer(option, [f"{key}=" for key in READING])
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """Return what a text such as `line=1GB` says.
+
+    Raises:
+        argparse.ArgumentTypeError: If there is no such setting, or it has no such value.
+    """
+    key, equals, value = text.partition("=")
+    if not equals or key not in READING:
+        raise argparse.ArgumentTypeError(f"{text!r} must be one of {', '.join(f'{name}=...' for name in READING)}")
+    try:
+        return key, READING[key].convert(value)
+    except (ValueError, argparse.ArgumentTypeError) as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
+
+
+def _limits(given: argparse.Namespace) -> rm.Limits:
+    return rm.Limits(**{key: value for key, value in given.reading if key in {"compression", "line"}})
+
+
+def qrels_at(given: argparse.Namespace, path: str) -> rm.Qrels:
+    """Read judgments as the options say.
+
+    Raises:
+        ValueError: If something in the file is wrong.
+    """
+    with spelled_by(Options(given, "qrels")):
+        return rm.read_qrels(
+            path,
+            format=given.qrels_format,
+            columns=assignments(given.qrels_column),
+            allow=given.allow,
+            limits=_limits(given),
+        )
+
+
+def run_at(given: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
+    """Read a run as the options say, with a progress bar if it is large, and a note if it is too large for memory.
+
+    Raises:
+        ValueError: If something in the file is wrong.
+    """
+    settings = dict(given.reading)
+    with spelled_by(Options(given, "run")):
+        run = rm.read_run(
+            path,
+            format=given.run_format,
+            columns=assignments(given.run_column),
+            memory=given.memory,
+            show_progress=settings.get("progress", True) and _deserves_progress(path),
+            allow=given.allow,
+            limits=_limits(given),
+            subset=settings.get("subset"),
+            split=settings.get("split"),
+        )
+    if isinstance(run, StreamedRun):
+        sys.stderr.write(f"retrieval-metrics: note: {run!r}: larger than its memory limit, read again at every use\n")
+    return run
+
+
+def _deserves_progress(path: str) -> bool:
+    """Return whether to show a progress bar: on a terminal, for a large file, if rich is installed."""
+    file = Path(path)
+    large = file.is_file() and file.stat().st_size > LARGE
+    return large and sys.stderr.isatty() and find_spec("rich") is not None
+
+
+def questions_at(path: str) -> rm.EvaluationSet | None:
+    """Return the evaluation set that was saved to a file; None if it holds anything else."""
+    if not is_saved(path):
+        return None
+    found = rm.load(path)
+    return found if isinstance(found, rm.EvaluationSet) else None
+
+
+def queries_at(given: argparse.Namespace, path: str) -> dict[str, str]:
+    """Read the texts of queries, within the limits of the options; those of a saved set of questions too."""
+    if (questions := questions_at(path)) is not None:
+        return {str(query): text for query, text in questions.queries.items()}
+    return rm.read_queries(path, limits=_limits(given))
+
+
+def documents_at(given: argparse.Namespace, path: str) -> dict[str, str]:
+    """Read the texts of a folder or of a corpus, within the limits of the options."""
+    return texts_at(path, _limits(given))
+
+
+# What a shell offers when Tab is pressed; argcomplete asks this program for it.
+
+
+def typed(words: Sequence[str]) -> Sequence[str]:
+    """Return the words of a call, or those typed so far if a shell asks what can come next."""
+    return os.environ["COMP_LINE"].split() if "_ARGCOMPLETE" in os.environ else words
+
+
+def complete(parser: argparse.ArgumentParser) -> None:
+    """Write what can come next and end the process, if a shell asks for it; else return at once."""
+    if "_ARGCOMPLETE" in os.environ:
+        import argcomplete  # noqa: PLC0415  (an extra: imported where it is used)
+
+        argcomplete.autocomplete(parser)
+
+
+def offer(option: argparse.Action, words: Iterable[str]) -> None:
+    """Let an option be completed with some words, also after a comma."""
+
+    def after_comma(prefix: str, **_: Any) -> list[str]:
+        before, comma, _last = prefix.rpartition(",")
+        return [f"{before}{comma}{word}" for word in words]
+
+    option.completer = after_comma  # type: ignore[attr-defined]  # where argcomplete looks for it

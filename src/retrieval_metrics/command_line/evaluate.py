@@ -13,14 +13,13 @@ from retrieval_metrics.command_line.arguments import (
     add_files_to,
     add_metrics_to,
     add_output_to,
+    add_reading_to,
     add_rules_to,
     add_texts_to,
     scoring_of,
     texts_of,
 )
-from retrieval_metrics.command_line.named_files import first_documents, named, tag_of
-from retrieval_metrics.command_line.reading_options import add_reading_to
-from retrieval_metrics.command_line.trace_files import add_traces_to, read_judged
+from retrieval_metrics.command_line.named_files import add_traces_to, first_documents, named, read_judged, tag_of
 from retrieval_metrics.command_line.trec_eval_lines import at_level, is_metric, of_only_trec_eval, text_of
 from retrieval_metrics.command_line.trec_eval_lines import named as trec_eval_names
 from retrieval_metrics.command_line.values import by_query, labels_of, named_value
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-def add_to(parser: argparse.ArgumentParser) -> None:
+def add_to_evaluate(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""
     add_files_to(parser, runs="+")
     add_metrics_to(parser)
@@ -83,7 +82,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     add_reading_to(parser, "qrels", "run")
 
 
-def run(given: argparse.Namespace) -> bool:
+def run_evaluate(given: argparse.Namespace) -> bool:
     """Run the command; return whether every metric reaches its threshold in every run."""
     paths = named(given.runs)
     asked, rules = _asked(given), _rules(given)

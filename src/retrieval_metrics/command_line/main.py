@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any, NoReturn
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from retrieval_metrics.checks import RetrievalWarning, spelled_by
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.commands import WRONG, command_in, parser
-from retrieval_metrics.command_line.completion import complete, typed
+from retrieval_metrics.command_line.arguments import complete, typed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
 
 BELOW, DEFECT, INTERRUPTED = 1, 3, 130
 """Further exit codes: a threshold is missed; a bug in this package; Ctrl-C."""
@@ -58,7 +60,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return WRONG
     # Imported here, because numpy and what a command needs take tenths of a second, in which Ctrl-C ends it as later.
     from retrieval_metrics.command_line import arguments as shared  # noqa: PLC0415
-    from retrieval_metrics.command_line.options import Options  # noqa: PLC0415
+    from retrieval_metrics.command_line.values import Options  # noqa: PLC0415
 
     shared.import_metrics(arguments)
     given = top.parse_args(arguments)
@@ -103,3 +105,230 @@ def script() -> NoReturn:
     """Run the command line as a program."""
     signal.signal(signal.SIGTERM, _terminated)  # as an exception, so that no partly written file stays behind
     sys.exit(main())
+
+
+# The commands: their names, what they do and their examples, and the parser of the command line.
+#
+# The options of a command and its work are in the module of its name, which is imported only if it is called.
+
+WRONG = 2
+"""The exit code if the call or a file is invalid."""
+
+EXAMPLES = """\
+examples:
+  retrieval-metrics evaluate qrels.trec run.trec.gz -m ndcg@10,map
+  retrieval-metrics evaluate qrels.trec bm25.run dense.run -m ndcg@10
+  retrieval-metrics evaluate qrels/test.tsv run.csv -m mrr@10 -q --format csv -o scores.csv
+  retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35     (exit code 1 if it is lower)
+  retrieval-metrics evaluate qrels.trec run.trec --metrics-from my_metrics -m my_metric@10
+  retrieval-metrics compare qrels.trec bm25.run dense.run -m ndcg@10 --baseline bm25
+  retrieval-metrics tune qrels.trec k10.run k60.run k100.run -m ndcg@10 --default k60
+  retrieval-metrics audit qrels.trec run.trec -m ndcg@10,map
+  retrieval-metrics evaluate qrels.trec run.trec --save today.json.gz
+  retrieval-metrics compare last-week.json.gz today.json.gz
+  retrieval-metrics history add retrieval.jsonl today.json.gz
+  retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
+  retrieval-metrics convert run run.parquet run.trec.zst
+  retrieval-metrics check today.json.gz
+
+exit codes:
+  0  done
+  1  a metric is below its --fail-under, a run is worse (--fail-if-worse), there is such a finding (--fail-on), or a
+     file is not what was saved (check)
+  2  the call or a file is invalid
+  3  a bug in this program
+"""
+
+
+class Command(NamedTuple):
+    """What a command says of itself.
+
+    Attributes:
+        description: What it does; the first sentence is its line in the list of commands.
+        examples: Calls of it.
+    """
+
+    description: str
+    examples: str
+
+
+COMMANDS: Mapping[str, Command] = {
+    "evaluate": Command(
+        "Score a run against judgments, or several side by side. Use compare to test whether they differ.",
+        """\
+examples:
+  retrieval-metrics evaluate qrels.trec run.trec
+  retrieval-metrics evaluate qrels.trec bm25.run dense.run -m ndcg@10,map
+  retrieval-metrics evaluate qrels.trec run.trec -q -c -m P.5,10 -m map --format trec_eval
+  retrieval-metrics evaluate qrels.csv run.csv --run-column query=qid --run-column document=passage
+  retrieval-metrics evaluate qrels.trec run.trec -q --format json | jq .per_query
+  retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35 --fail-under recall@100=0.8
+  retrieval-metrics evaluate qrels.trec run.trec --save today.json.gz --label commit=4f2a91c
+  retrieval-metrics evaluate questions.jsonl spans.jsonl --view context --question-id metadata.question_id -m recall
+  zcat run.trec.gz | retrieval-metrics evaluate qrels.trec - --report report.html
+""",
+    ),
+    "compare": Command(
+        "Test which of several runs is better, query by query. They are scored on the same queries, and tested in "
+        "which metrics they differ.",
+        """\
+examples:
+  retrieval-metrics compare last-week.json.gz today.json.gz     (saved by evaluate --save: no judgments are needed)
+  retrieval-metrics compare qrels.trec bm25.run dense.run hybrid.run -m ndcg@10 --baseline bm25
+  retrieval-metrics compare qrels.trec old=build/1/run.trec new=build/2/run.trec -m mrr@10 --report report.html
+  retrieval-metrics compare qrels.trec main.run change.run -m ndcg@10 --baseline main --fail-if-worse
+""",
+    ),
+    "tune": Command(
+        "Choose the best of several runs, and say what the choice is worth on new questions. The number for new "
+        "questions is an honest one: it takes the choice into account.",
+        """\
+examples:
+  retrieval-metrics tune qrels.trec k10.run k60.run k100.run -m ndcg@10 --default k60
+  retrieval-metrics tune qrels.trec fused/*.run -m ndcg@10 --default k60 --at-least recall@100=0.8 --report tuning.html
+  retrieval-metrics tune today/*.json.gz -m ndcg@10 --default main     (saved by evaluate --save)
+""",
+    ),
+    "audit": Command(
+        "Score a run by the rules of several libraries, and show which rule makes the difference.",
+        """\
+examples:
+  retrieval-metrics audit qrels.trec run.trec
+  retrieval-metrics audit qrels.trec run.trec -m ndcg@10,map --semantics standard --semantics llama_index
+""",
+    ),
+    "lint": Command(
+        "Find problems in questions and their judgments. No model is needed.",
+        """\
+examples:
+  retrieval-metrics lint queries.jsonl qrels/test.tsv
+  retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
+  retrieval-metrics lint questions.json questions.json --corpus docs/     (a saved set holds both)
+  retrieval-metrics lint queries.jsonl qrels.trec --run bm25=bm25.run --run dense=dense.run --format csv
+""",
+    ),
+    "generate": Command(
+        "Let a model write questions about your documents, each verified in their text. Those whose answers are in "
+        "the text are kept.",
+        """\
+examples:
+  retrieval-metrics generate docs/ --model my_models:ask -n 50 -o questions.json
+  retrieval-metrics generate corpus.jsonl --model my_models:ask -n 50 -o questions.json --sentences --budget 500
+  retrieval-metrics generate docs/ --model my_models:ask -n 50 -o questions.json --kinds one_passage=6 unanswerable=1
+
+my_models.py, in the current folder, holds a function of a prompt that returns the reply of a model:
+
+  def ask(prompt: str) -> str: ...
+
+The same command after an interruption goes on where it stopped: replies are kept beside the questions.
+""",
+    ),
+    "convert": Command(
+        "Write a run or judgments in another format. Numbers stay the same to the last bit.",
+        """\
+examples:
+  retrieval-metrics convert run run.csv run.trec.gz --tag bm25
+  retrieval-metrics convert qrels qrels/test.tsv qrels.trec
+  retrieval-metrics convert run hits.parquet run.jsonl --run-column query=qid --run-column document=passage
+""",
+    ),
+    "check": Command(
+        "Check that saved files are what was saved, and that their numbers follow from their rankings. Checked are "
+        "their digest, the range of every value, that every value is what the saved judgments and rankings give, "
+        "and that the differences of a comparison are those of its values.",
+        """\
+examples:
+  retrieval-metrics check results/4f2a91c.json.gz
+  retrieval-metrics check results/*.json.gz questions.json
+""",
+    ),
+    "history": Command(
+        "Keep the numbers of saved evaluations, and show them over time. The file only ever grows.",
+        """\
+examples:
+  retrieval-metrics evaluate qrels.trec run.trec --save results/4f2a91c.json.gz --label commit=4f2a91c
+  retrieval-metrics history add retrieval.jsonl results/4f2a91c.json.gz
+  retrieval-metrics history show retrieval.jsonl
+  retrieval-metrics history plot retrieval.jsonl -m ndcg@10 -o retrieval.svg
+""",
+    ),
+    "report": Command(
+        "Write the HTML report of a saved evaluation, comparison or tuning. It is one file that fetches nothing.",
+        """\
+examples:
+  retrieval-metrics report results/4f2a91c.json.gz -o report.html
+  retrieval-metrics report comparison.json -o report.html --title "Before and after"
+""",
+    ),
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, as all others of this program are, and not below a page of usage."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.set_defaults(parser=self)  # that of the command, for what is wrong with several arguments together
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the call, and stop."""
+        output.say(f"error: {message}; {self.prog} --help shows what it takes")
+        self.exit(WRONG)
+
+
+class Version(argparse.Action):
+    """Prints the version, which takes longer to find than the rest of a start, and ends the program."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        """Print it to standard output."""
+        from retrieval_metrics.version import __version__  # noqa: PLC0415  (as said above)
+
+        with output.for_reader(sys.stdout):
+            sys.stdout.write(f"{__version__}\n")
+        parser.exit()
+
+
+MODULES = {
+    "evaluate": "evaluate",
+    "compare": "several",
+    "tune": "several",
+    "audit": "several",
+    "check": "saved_files",
+    "history": "saved_files",
+    "report": "saved_files",
+    "lint": "making",
+    "generate": "making",
+    "convert": "making",
+}
+"""The modules of commands that share one; the others have their own. One is imported only if its command is called."""
+
+
+def command_in(words: Sequence[str]) -> str | None:
+    """Return the command that is called by some words, if there is one."""
+    return next((word for word in words if word in COMMANDS), None)
+
+
+def parser(called: str | None) -> argparse.ArgumentParser:
+    """Return the parser of the whole command line, with the options of the command that is called."""
+    top = Parser(
+        prog="retrieval-metrics",
+        description="Retrieval metrics from files: exact, fast, and the same as in Python.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action=Version, nargs=0, help="print the version and exit")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        summary = command.description.partition(". ")[0].removesuffix(".")
+        one = commands.add_parser(
+            name,
+            help=summary[0].lower() + summary[1:],
+            description=command.description,
+            epilog=command.examples,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if name == called:
+            module = import_module(f"{__package__}.{MODULES.get(name, name)}")
+            getattr(module, f"add_to_{name}")(one)
+            one.set_defaults(run_command=getattr(module, f"run_{name}"))
+    return top

@@ -1,8 +1,8 @@
-"""`retrieval-metrics compare QRELS RUN RUN`, or `compare SAVED SAVED`."""
+"""The commands for several runs: compare, tune and audit."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
 from retrieval_metrics.checks import positive_number
@@ -11,8 +11,11 @@ from retrieval_metrics.command_line.arguments import (
     Target,
     add_arguments_of,
     add_files_to,
+    add_match_to,
     add_metrics_to,
+    add_modules_to,
     add_output_to,
+    add_reading_to,
     add_rules_to,
     add_texts_to,
     passed_to,
@@ -20,17 +23,19 @@ from retrieval_metrics.command_line.arguments import (
     texts_of,
 )
 from retrieval_metrics.command_line.named_files import named, read_both, saved_evaluations
-from retrieval_metrics.command_line.reading_options import add_reading_to
+from retrieval_metrics.command_line.values import bound, metrics
 from retrieval_metrics.comparing.plan import FEWEST_OF_A_PILOT
+from retrieval_metrics.journal import save_text
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.verdict import comparison_tables, notes_tables
+from retrieval_metrics.scoring.rules import RULE_SETS
 
 if TYPE_CHECKING:
     import argparse
 
 
-def add_to(parser: argparse.ArgumentParser) -> None:
+def add_to_compare(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes."""
     add_files_to(parser, runs="+")
     parser.add_argument(
@@ -67,7 +72,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     add_reading_to(parser, "qrels", "run")
 
 
-def run(given: argparse.Namespace) -> bool:
+def run_compare(given: argparse.Namespace) -> bool:
     """Run the command; with --fail-if-worse, return whether no run is significantly worse than the baseline."""
     if given.fail_if_worse and given.baseline is None:
         raise ValueError("--fail-if-worse needs --baseline NAME, the run to compare with")
@@ -141,3 +146,143 @@ def _shown(result: rm.Comparison, size: float | None) -> output.Shown:
         ]
         tables.append(_plan_table(plans, size))
     return output.Shown(tables, data, records)
+
+
+# `retrieval-metrics tune QRELS RUN RUN --default NAME`, or `tune SAVED SAVED --default NAME`.
+
+PLAIN = (
+    *("metric", "winner", "default", "questions", "level", "mean", "new_mean", "gain", "new_gain", "p", "better"),
+    "conclusion",
+)
+"""What JSON holds of a tuning as it is."""
+
+
+def add_to_tune(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    add_files_to(parser, runs="+")
+    parser.add_argument(
+        "-m",
+        "--metric",
+        type=metrics,
+        default=["ndcg@10"],
+        metavar="METRIC",
+        help="the metric to choose by; further ones, after commas, are shown (default: ndcg@10)",
+    )
+    add_arguments_of(
+        rm.tune,
+        parser,
+        default="NAME | the run to keep unless another is better",
+        level="confidence level",
+        seed="seed of the resamples",
+    )
+    for name, words in (("least", "least"), ("most", "largest")):
+        parser.add_argument(
+            f"--at-{name}",
+            action="append",
+            default=[],
+            type=bound,
+            metavar="METRIC=MEAN",
+            help=f"do not choose a run whose mean is beyond this, the {words} that it may be",
+        )
+    parser.add_argument("--save", type=Target, metavar="FILE", help="save the tuning, such as tuning.json.gz")
+    add_rules_to(parser)
+    add_output_to(parser)
+    add_modules_to(parser)
+    add_reading_to(parser, "qrels", "run")
+
+
+def run_tune(given: argparse.Namespace) -> bool:
+    """Run the command; the exit code of a choice is always 0."""
+    chosen_by, *others = given.metric
+    saved = saved_evaluations([given.qrels, *given.runs])
+    qrels, runs = read_both(given, named(given.runs)) if saved is None else (None, saved)
+    bounds = {name: {str(metric): mean for metric, mean in getattr(given, name)} for name in ("at_least", "at_most")}
+    # The options for scoring are no arguments of `tune` itself, which passes them on.
+    result = rm.tune(runs, qrels, chosen_by, **passed_to(rm.tune, given, others=others, **bounds, **scoring_of(given)))
+    if given.report is not None:
+        result.report(given.report)
+    if given.save is not None:
+        result.save(given.save)
+    return output.finish(_shown_tune(result), given.format, given.output)
+
+
+def _shown_tune(result: rm.types.Tuning) -> output.Shown:
+    settings: list[dict[str, Any]] = []
+    for one in result.settings:
+        found = one.difference
+        gain, low, high, p = (0.0, 0.0, 0.0, 1.0) if found is None else (found.mean, *found.interval, found.p_corrected)
+        settings.append(
+            {
+                "setting": one.name,
+                **{str(name): one.means[name] for name in result.rule.metrics},
+                "gain": gain,
+                "low": low,
+                "high": high,
+                "p": p,
+                "chosen": one.chosen,
+                "as_good": one.name == result.winner or one.name in result.as_good,
+                "allowed": one.allowed,
+            }
+        )
+    data = {
+        **{name: getattr(result, name) for name in PLAIN},
+        "new_mean_interval": list(result.new_mean_interval),
+        "new_gain_interval": list(result.new_gain_interval),
+        "settings": settings,
+    }
+    return output.Shown(result.tables, data, settings)
+
+
+# `retrieval-metrics audit QRELS RUN`.
+
+
+def add_to_audit(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    add_files_to(parser, runs=None)
+    add_metrics_to(parser)
+    parser.add_argument(
+        "--semantics",
+        action="append",
+        choices=list(RULE_SETS),
+        help="a rule set; repeat for several; the others are compared with the first (default: all)",
+    )
+    add_match_to(parser)
+    add_output_to(parser)
+    add_reading_to(parser, "qrels", "run")
+
+
+def run_audit(given: argparse.Namespace) -> bool:
+    """Run the command; the exit code of an audit is always 0."""
+    qrels, runs = read_both(given, {"run": given.run})
+    result = rm.audit(
+        qrels,
+        runs["run"],
+        given.metric or rm.DEFAULT_METRICS,
+        semantics=given.semantics or tuple(RULE_SETS),
+        match=given.match,
+    )
+    shown = _shown_audit(result)
+    if given.report is not None:
+        save_text(given.report, output.page(shown))
+    return output.finish(shown, given.format, given.output)
+
+
+def _shown_audit(result: rm.types.Audit) -> output.Shown:
+    means = {semantics: dict(values) for semantics, values in result.means.items()}
+    differences = [
+        {
+            "metric": str(found.metric),
+            "semantics": found.semantics,
+            "rules": list(found.rules),
+            "meaning": found.meaning,
+            "queries": list(found.queries),
+            "example": found.example,
+            "value": found.value,
+            "reference": found.reference,
+        }
+        for found in result.differences
+    ]
+    data = {"means": means, "refused": dict(result.refused), "differences": differences, "lints": list(result.lints)}
+    metrics = map(str, result.metrics)
+    records = [{"metric": name} | {one: means[one].get(name, float("nan")) for one in means} for name in metrics]
+    return output.Shown(result.tables, data, records)

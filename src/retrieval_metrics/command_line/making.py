@@ -1,0 +1,241 @@
+"""The commands that make or mend data: lint, generate and convert."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import retrieval_metrics as rm
+from retrieval_metrics.checks import spelled_by
+from retrieval_metrics.command_line import output
+from retrieval_metrics.command_line.arguments import (
+    Target,
+    add_arguments_of,
+    add_output_to,
+    add_reading_to,
+    documents_at,
+    passed_to,
+    qrels_at,
+    queries_at,
+    run_at,
+)
+from retrieval_metrics.command_line.named_files import judgments_at
+from retrieval_metrics.command_line.values import Options, metric
+from retrieval_metrics.files.formats import FORMATS
+from retrieval_metrics.journal import save_text
+from retrieval_metrics.questions.findings import COLUMNS
+from retrieval_metrics.questions.prompts import KINDS
+from retrieval_metrics.questions.sample import only
+
+if TYPE_CHECKING:
+    import argparse
+
+
+SEVERITIES = ("error", "warning", "note")
+
+
+def add_to_lint(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    parser.add_argument(
+        "queries",
+        metavar="QUERIES",
+        help="the texts of the questions: JSONL, TSV, CSV, JSON or Parquet, or a saved set of questions",
+    )
+    parser.add_argument(
+        "qrels", metavar="QRELS", help="judgments, in any format that evaluate reads, or a saved set of questions"
+    )
+    parser.add_argument(
+        "--corpus",
+        metavar="CORPUS",
+        help="the texts of the documents: a folder of text files, or a file such as BEIR's corpus.jsonl",
+    )
+    parser.add_argument(
+        "--run",
+        action="append",
+        default=[],
+        metavar="NAME=RUN",
+        help="a run; repeat for several (default: BM25 over the corpus)",
+    )
+    parser.add_argument("-m", "--metric", type=metric, default=metric("ndcg@10"), help="default: %(default)s")
+    add_arguments_of(
+        rm.EvaluationSet.lint, parser, difference="the difference of means that the questions should be able to detect"
+    )
+    add_output_to(parser)
+    parser.add_argument("--fail-on", choices=SEVERITIES, help="exit with 1 if there is a finding at least this severe")
+    add_reading_to(parser, "qrels", "run")
+
+
+def run_lint(given: argparse.Namespace) -> bool:
+    """Run the command; return whether no finding is as severe as --fail-on."""
+    lint = _questions(given).lint(
+        None if given.corpus is None else documents_at(given, given.corpus),
+        {name: run_at(given, path) for name, path in map(_named, given.run)} or None,
+        **passed_to(rm.EvaluationSet.lint, given),
+    )
+    shown = _shown(lint)
+    if given.report is not None:
+        save_text(given.report, output.page(shown))
+    failing = () if given.fail_on is None else SEVERITIES[: SEVERITIES.index(given.fail_on) + 1]
+    found = sum(finding.severity in failing for finding in lint)
+    why = [f"{found:,} findings are as severe as {given.fail_on}, or more"] if found else []
+    return output.finish(shown, given.format, given.output, why)
+
+
+def _questions(given: argparse.Namespace) -> rm.EvaluationSet:
+    """Return the questions that have a text in one file and judgments in the other.
+
+    Raises:
+        ValueError: If there is none, or something in a file is wrong.
+    """
+    texts, judged = queries_at(given, given.queries), judgments_at(given)
+    whole = judged if isinstance(judged, rm.EvaluationSet) else rm.EvaluationSet({}, judged.as_dict())
+    asked: Any = {query: texts[str(query)] for query in whole.qrels if str(query) in texts}
+    if not asked:
+        raise ValueError(
+            f"no query of {given.qrels}, such as {next(iter(whole.qrels))!r}, has a text in {given.queries}, which has "
+            f"{next(iter(texts))!r}"
+        )
+    return replace(only(whole, asked), queries=asked)
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, equals, path = text.partition("=")
+    return (name, path) if equals else (text, text)
+
+
+def _shown(lint: rm.types.Lint[Any]) -> output.Shown:
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in lint.rows()]
+    found = json.loads(json.dumps(rows, default=str))  # evidence such as a Quote becomes text
+    data = {"questions": len(lint.questions), "findings": found, "unchecked": lint.unchecked}
+    return output.Shown(lint.tables, data, found, [name for name in COLUMNS if name != "evidence"])
+
+
+# `retrieval-metrics generate CORPUS --model MODULE:FUNCTION -n N -o QUESTIONS`.
+
+
+def add_to_generate(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    parser.add_argument("corpus", metavar="CORPUS", help="a folder of texts, or a file such as BEIR's corpus.jsonl")
+    parser.add_argument(
+        "--model", metavar="MODULE:FUNCTION", required=True, help="a function of a prompt that returns the reply"
+    )
+    parser.add_argument("-n", "--number", type=int, default=50, metavar="N", help="how many (default: %(default)s)")
+    parser.add_argument(
+        "-o", "--output", type=Target, metavar="FILE", required=True, help="where to save the questions, as JSON"
+    )
+    parser.add_argument(
+        "--cache", type=Target, metavar="FILE", help="where replies are kept (default: FILE.replies.jsonl)"
+    )
+    parser.add_argument(
+        "--sentences", action="store_true", help="the model names sentences by number: for models that copy badly"
+    )
+    parser.add_argument(
+        "--kinds",
+        nargs="+",
+        type=_share,
+        metavar="KIND[=SHARE]",
+        help=f"the kinds of questions: {', '.join(KINDS)} (default: the first four, 4 : 3 : 2 : 1)",
+    )
+    parser.add_argument(
+        "--persona", action="append", metavar="TEXT", help="a description of who asks; several of them ask in turn"
+    )
+    parser.add_argument("--language", help="the language of the questions (default: that of each passage)")
+    add_arguments_of(
+        rm.generate_questions,
+        parser,
+        model_name="NAME | the name under which replies are kept (default: MODULE:FUNCTION)",
+        budget="N | the largest number of calls of the model",
+        workers="N | calls at once",
+        seed="seed of the choice of passages",
+    )
+    add_reading_to(parser)
+
+
+def run_generate(given: argparse.Namespace) -> bool:
+    """Run the command; return whether there are as many questions as wanted."""
+    made = rm.generate_questions(
+        documents_at(given, given.corpus),
+        _model(given.model),
+        given.number,
+        **passed_to(
+            rm.generate_questions,
+            given,
+            kinds=None if given.kinds is None else dict(given.kinds),
+            personas=given.persona,
+            evidence="sentences" if given.sentences else "quotes",
+            prompts=None if given.language is None else rm.QuestionPrompts(language=given.language),
+            model_name=given.model_name or given.model,
+            cache=given.cache or f"{given.output}.replies.jsonl",
+            show_progress=sys.stderr.isatty(),
+        ),
+    )
+    if len(made):
+        made.questions.save(given.output)
+    shown = output.Shown(made.tables, {}, [])
+    return output.finish(shown, "text", None, [] if made.stopped is None else [made.stopped])
+
+
+def _share(given: str) -> tuple[str, float]:
+    kind, _, share = given.partition("=")
+    return kind, float(share or 1)
+
+
+def _model(named: str) -> Any:
+    """Return the function that is named; modules of the current folder count."""
+    module, colon, function = named.partition(":")
+    if not colon or not module or not function:
+        raise ValueError(f"--model must be MODULE:FUNCTION, such as my_models:ask, got {named!r}")
+    if (here := os.getcwd()) not in sys.path:  # noqa: PTH109  (a text)
+        sys.path.insert(0, here)
+    try:
+        found = import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module.split(".")[0]:
+            raise
+        raise ValueError(
+            f"--model names the module {module!r}, which is neither in {Path.cwd()} nor installed"
+        ) from None
+    if not hasattr(found, function):
+        raise ValueError(f"--model names {function!r}, which is not in {found.__file__}")
+    return getattr(found, function)
+
+
+# `retrieval-metrics convert run|qrels SOURCE TARGET`.
+
+
+def add_to_convert(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    parser.add_argument("what", choices=["run", "qrels"], help="what the file holds")
+    parser.add_argument("source", metavar="SOURCE", help="a file, or - for standard input")
+    parser.add_argument(
+        "target",
+        type=Target,
+        metavar="TARGET",
+        help="a file, compressed if it ends in .gz or .zst, or - for standard output",
+    )
+    parser.add_argument(
+        "--to", dest="write_as", choices=FORMATS, help="the format of TARGET, if its name does not show it"
+    )
+    parser.add_argument(
+        "--tag", default="retrieval-metrics", help="the last column of a TREC run (default: %(default)s)"
+    )
+    add_reading_to(parser, "qrels", "run")
+
+
+def run_convert(given: argparse.Namespace) -> bool:
+    """Run the command; the exit code of a conversion is always 0."""
+    with output.for_reader(sys.stdout):
+        if given.what == "qrels":
+            judged = qrels_at(given, given.source)
+            with spelled_by(Options(given, "target")):
+                rm.write_qrels(judged, given.target, format=given.write_as)
+        else:
+            found = run_at(given, given.source)
+            with spelled_by(Options(given, "target")):
+                rm.write_run(found, given.target, format=given.write_as, tag=given.tag)
+    return True
