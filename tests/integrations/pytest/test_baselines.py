@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from pytest_retrieval_metrics.naming import file_name
+from pytest_retrieval_metrics.settings import file_name
 from retrieval_builds import SUITE, WORDS, Builds
 from retrieval_metrics.keeping.document import DIGEST, signed
 

@@ -1,45 +1,47 @@
-"""The fixture `retrieval_check`: retrieve, score, compare, and fail with a helpful message."""
+"""The fixture `retrieval_check`: read its arguments, retrieve, score, compare, and fail with a helpful message."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 import pytest
 
-from pytest_retrieval_metrics.approval import approved, store
-from pytest_retrieval_metrics.baseline import Baseline, lean
-from pytest_retrieval_metrics.best import worse_than_best
-from pytest_retrieval_metrics.call import Call
-from pytest_retrieval_metrics.ending import end, ends, warned
-from pytest_retrieval_metrics.failure import explained
+from pytest_retrieval_metrics.approval import approved, explained, store, worse_than_best
 from pytest_retrieval_metrics.gates import (
+    Baseline,
     Verdict,
     compared,
     deterministic_gate,
     floor_gate,
+    floors_of,
+    lean,
     never_worse_gate,
+    queries_of,
     query_floor_gate,
+    query_floors_of,
     regression_gate,
 )
-from pytest_retrieval_metrics.naming import beside, name_of
-from pytest_retrieval_metrics.records import hand_to_junit, measured, metric_rows, unmeasured
-from pytest_retrieval_metrics.repeating import RepeatedRuns
-from pytest_retrieval_metrics.retrieving import Task
+from pytest_retrieval_metrics.records import end, ends, hand_to_junit, measured, metric_rows, unmeasured, warned
+from pytest_retrieval_metrics.settings import beside, name_of
+from retrieval_metrics import Evaluation, EvaluationSet, Qrels, RetrievedRun, Run, aretrieve, evaluate, retrieve
 from retrieval_metrics.adapting.gating import with_documents
-from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
+from retrieval_metrics.adapting.printing import numbers
+from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on, positive_integer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pytest_retrieval_metrics.settings import Settings
-    from retrieval_metrics import Comparison, Evaluation, Matching, Metric, Rules
+    from retrieval_metrics import Comparison, Matching, Metric, Rules
     from retrieval_metrics.types import ClustersBy, Key, QueryId
 
-    # A mapping is invariant in its keys, so that this is a union of mappings.
     Floors: TypeAlias = Mapping[str, float | None] | Mapping[Metric, float | None]
     QueryFloors: TypeAlias = Mapping[str, float | Mapping[Any, float]] | Mapping[Metric, float | Mapping[Any, float]]
 
@@ -250,3 +252,221 @@ class RetrievalCheck:
 
     def _record(self, call: Call, failure: str) -> dict[str, Any]:
         return unmeasured(self._item, call, self._settings, self._alpha, failure)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What to retrieve and judge.
+
+    Attributes:
+        qrels: The judgments, with the texts of the questions if they are known.
+        run: The run, if there is one.
+        retriever: The retriever otherwise.
+        queries: The texts of the queries.
+        repeats: How often everything is asked.
+        options: Further arguments of `retrieve`.
+    """
+
+    qrels: Qrels
+    run: Any
+    retriever: Any
+    queries: Mapping[Any, str]
+    repeats: int
+    options: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls, qrels: Any, run_or_retriever: Any, queries: Mapping[Any, str] | None, repeats: int, **options: Any
+    ) -> Task:
+        """Read the arguments of a test.
+
+        Raises:
+            TypeError: If the judgments are of the wrong type, a query has no text, or `repeats` is used with a run.
+            ValueError: If judgments or texts are invalid or belong to different queries, or `repeats` is not positive.
+        """
+        positive_integer(repeats, "repeats")
+        is_run = isinstance(run_or_retriever, (Mapping, Run))
+        if is_run and queries is not None:
+            raise TypeError("queries= are texts for a retriever; a run needs none")
+        if is_run and repeats > 1:
+            raise TypeError(f"repeats={repeats} needs a retriever, because a run never varies; pass the retriever")
+        truth, texts = _questions(qrels, queries)
+        if is_run:
+            return cls(truth, run_or_retriever, None, {}, 1, options)
+        if stray := [query for query, text in texts.items() if not isinstance(text, str)]:
+            raise TypeError(
+                f"there is no text to ask for query {stray[0]!r}: pass queries={{{stray[0]!r}: 'its text'}}"
+            )
+        return cls(truth, None, run_or_retriever, texts, repeats, options)
+
+    def runs(self) -> list[Any]:
+        """Return the run, or ask the retriever `repeats` times."""
+        if self.retriever is None:
+            return [self.run]
+        return [retrieve(self.retriever, self.queries, **self.options) for _ in range(self.repeats)]
+
+    async def aruns(self) -> list[Any]:
+        """Do the same on the event loop of the caller."""
+        if self.retriever is None:
+            return [self.run]
+        return [await aretrieve(self.retriever, self.queries, **self.options) for _ in range(self.repeats)]
+
+
+def _questions(qrels: Any, queries: Mapping[Any, str] | None) -> tuple[Qrels, Mapping[Any, str]]:
+    if isinstance(qrels, Qrels) or (isinstance(qrels, Mapping) and not _is_dataset(qrels)):
+        truth: Any = Qrels(qrels)
+        given: Mapping[Any, str] = truth.texts
+        if queries is None:
+            return truth, {query: given.get(query, query) for query in truth.queries}
+        if absent := [query for query in truth.queries if query not in queries]:
+            raise ValueError(f"queries= has no text for {len(absent)} judged queries, for example {absent[0]!r}")
+        texts: Any = {query: queries[query] for query in truth.queries}
+        if all(isinstance(text, str) for text in texts.values()):
+            truth = Qrels(EvaluationSet(texts, truth))
+        return truth, texts
+    if queries is not None:
+        raise TypeError("queries= are for judgments by query id; a dataset has its own texts")
+    dataset = EvaluationSet.of(qrels)
+    return Qrels(dataset), dataset.queries
+
+
+def _is_dataset(qrels: Mapping[Any, Any]) -> bool:
+    return isinstance(qrels.get("queries"), Mapping) and isinstance(qrels.get("relevant_docs"), Mapping)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The arguments of a call, and the baseline that it is compared with.
+
+    Attributes:
+        name: The name of the check within its test.
+        task: What to retrieve and judge.
+        floors: The floor of each metric, by its full name.
+        query_floors: The floors of single queries.
+        never_worse: The queries that must not get worse.
+        deterministic: Whether the retriever always returns the same.
+        given: Further arguments of `evaluate`.
+        baseline: What it is compared with; None without one.
+    """
+
+    name: str
+    task: Task
+    floors: Mapping[str, float | None]
+    query_floors: Mapping[str, float | Mapping[QueryId, float]]
+    never_worse: Sequence[QueryId]
+    deterministic: bool
+    given: Mapping[str, Any]
+    baseline: Baseline | None = None
+
+    @classmethod
+    def of(
+        cls, name: str, task: Task, gates: tuple[Any, Any, Any], given: Mapping[str, Any], *, deterministic: bool
+    ) -> Call:
+        """Read what is demanded of each metric and query.
+
+        Args:
+            name: The name of the check.
+            task: What to retrieve and judge.
+            gates: The arguments `at_least`, `at_least_per_query` and `never_worse`.
+            given: Further arguments of `evaluate`.
+            deterministic: As given.
+
+        Raises:
+            TypeError: If something has the wrong type.
+            ValueError: If a metric or a query is unknown, a floor is not finite, or arguments contradict each other.
+        """
+        at_least, per_query, never_worse = gates
+        floors = floors_of(at_least)
+        query_floors = query_floors_of(per_query, task.qrels.queries)
+        golden = queries_of(never_worse, task.qrels.queries)
+        if deterministic and task.repeats > 1:
+            raise ValueError(
+                f"a deterministic retriever returns the same in every round; pass deterministic=True or "
+                f"repeats={task.repeats}, not both"
+            )
+        floors |= {metric: None for metric in query_floors if metric not in floors}
+        return cls(name, task, floors, query_floors, golden, deterministic, given)
+
+    def check(self, *, baseline: bool) -> None:
+        """Raise if something needs a baseline and there is none, or a baseline cannot hold something.
+
+        Raises:
+            ValueError: If so.
+        """
+        if self.never_worse and not baseline:
+            raise ValueError("never_worse needs a baseline: pass baseline=True")
+        if self.deterministic and not baseline:
+            raise ValueError("deterministic=True says how to compare with a baseline: pass baseline=True")
+        if baseline and callable(self.given["match"]):
+            raise ValueError(
+                f"a baseline cannot hold match={self.given['match']!r}, because loading a file runs no code; match by "
+                "'source' or 'metadata:<name>'"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedRuns:
+    """The results of several rounds of the same questions.
+
+    Attributes:
+        evaluation: The mean over the rounds per query and metric; the ranking of a query is that of the round whose
+            first metric is nearest to its mean.
+        means: The mean of each metric in each round.
+    """
+
+    evaluation: Evaluation
+    means: Mapping[str, Sequence[float]]
+
+    @classmethod
+    def of(cls, qrels: Qrels, runs: Sequence[Any], metrics: Sequence[str], given: Mapping[str, Any]) -> RepeatedRuns:
+        """Evaluate each round, and pool them.
+
+        Args:
+            qrels: The judgments.
+            runs: The run of each round.
+            metrics: The metrics.
+            given: Other arguments of `evaluate`.
+        """
+        rounds = [evaluate(qrels, run, list(metrics), **given) for run in runs]
+        means = {str(metric): [one.means[metric] for one in rounds] for metric in rounds[0].metrics}
+        if len(rounds) == 1:
+            return cls(rounds[0], means)
+        rows: dict[QueryId, list[tuple[int, Any]]] = {}
+        for at, one in enumerate(rounds):
+            for query, row in zip(one.queries, one.values, strict=True):
+                rows.setdefault(query, []).append((at, row))
+        run = RetrievedRun({query: runs[_typical(found)][query] for query, found in rows.items()})
+        for one in runs:
+            run.errors |= one.errors
+        timed = {query: [one.seconds[query] for one in runs if query in one.seconds] for query in rows}
+        run.seconds |= {query: fmean(seconds) for query, seconds in timed.items() if seconds}
+        pooled = evaluate(qrels, run, list(metrics), **given)
+        values = np.array([_mean([row for _, row in rows[query]]) for query in pooled.queries])
+        table = values.reshape(pooled.values.shape)
+        origin = pooled.scores.needed_origin("pooled")._replace(rounds=len(runs))
+        return cls(Evaluation(replace(pooled.scores, values=table, lowest=None, highest=None, origin=origin)), means)
+
+    def notes(self) -> list[str]:
+        """Return in words how much the means vary; nothing for a single round."""
+        n = len(next(iter(self.means.values())))
+        if n == 1:
+            return []
+        each = (
+            f"{metric} {numbers.value(min(means))} to {numbers.value(max(means))}, standard deviation "
+            f"{numbers.three(stdev(means))}"
+            for metric, means in self.means.items()
+        )
+        return [f"{n} rounds, pooled per query; the means of single rounds: {'; '.join(each)}"]
+
+
+def _mean(rows: Sequence[Any]) -> Any:
+    """Return the mean of each metric over the rounds in which it is defined; NaN if there is none."""
+    table = np.array(rows)
+    number = (~np.isnan(table)).sum(axis=0)
+    return np.where(number > 0, np.nansum(table, axis=0) / np.maximum(number, 1), np.nan)
+
+
+def _typical(found: Sequence[tuple[int, Any]]) -> int:
+    """Return the round whose first metric is nearest to its mean."""
+    middle = _mean([row for _, row in found])[0]
+    return min(found, key=lambda one: abs(float(one[1][0]) - float(middle)))[0]

@@ -1,22 +1,29 @@
-"""The gates: floors of means and queries, no regression against the baseline, and queries that must not get worse."""
+"""The gates: floors of means and queries, and no regression against the baseline beside the test."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import inf, isinf, isnan
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from math import inf, isfinite, isinf, isnan
+from numbers import Real
 from operator import itemgetter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_retrieval_metrics.baseline import with_metrics
-from retrieval_metrics import compare
-from retrieval_metrics.adapting.printing import numbers
+from pytest_retrieval_metrics.settings import shown
+from retrieval_metrics import Evaluation, Metric, Retrieved, RetrievedRun, Run, compare, evaluate, load
+from retrieval_metrics.adapting.printing import numbers, save_text, written
+from retrieval_metrics.types import Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
 
     from pytest_retrieval_metrics.settings import Settings
-    from retrieval_metrics import Comparison, Evaluation
+    from retrieval_metrics import Comparison
     from retrieval_metrics.types import Conclusion, Difference, QueryId
+
 
 Outcome = Literal[
     "passed", "stored", "below the floor", "worse", "cannot tell", "not compared", "not stored", "warning"
@@ -215,3 +222,225 @@ def _changes(difference: Difference) -> Iterator[tuple[QueryId, float]]:
 def _some(names: list[str]) -> str:
     more = len(names) - NAMED
     return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+# The floors of metrics and queries, checked before anything is retrieved.
+
+
+def floors_of(at_least: Any) -> dict[str, float | None]:
+    """Return the floor of each metric by its full name.
+
+    Raises:
+        TypeError: If it is not a mapping, or a floor is not a number.
+        ValueError: If it is empty, a metric is unknown or named twice, or a floor is not finite.
+    """
+    if not isinstance(at_least, Mapping):
+        raise TypeError(f"at_least must map metrics to floors, such as {{'ndcg@10': 0.35}}; got {at_least!r}")
+    if not at_least:
+        raise ValueError("at_least is empty: name a metric, with None for no floor: {'ndcg@10': None}")
+    named = _by_name("at_least", at_least)
+    return {name: None if floor is None else _number(f"floor of {name}", floor) for name, floor in named.items()}
+
+
+def query_floors_of(per_query: Any, queries: Sequence[QueryId]) -> dict[str, float | dict[QueryId, float]]:
+    """Return the floor of every query, or of each named query, for each metric by its full name.
+
+    Raises:
+        TypeError: If it is not a mapping, or a floor is not a number.
+        ValueError: If a metric or a query is unknown, or a floor is not finite.
+    """
+    if per_query is None:
+        return {}
+    if not isinstance(per_query, Mapping):
+        raise TypeError(
+            "at_least_per_query must map metrics to the floor of every query, or to floors by query id, such as "
+            f"{{'recall@10': {{'q7': 1.0}}}}; got {per_query!r}"
+        )
+    found: dict[str, float | dict[QueryId, float]] = {}
+    for name, floor in _by_name("at_least_per_query", per_query).items():
+        if isinstance(floor, Mapping):
+            queries_of(list(floor), queries)
+            found[name] = {query: _number(f"floor of {name} for {query!r}", least) for query, least in floor.items()}
+        else:
+            found[name] = _number(f"floor of {name}", floor)
+    return found
+
+
+def queries_of(wanted: Any, queries: Sequence[QueryId]) -> list[QueryId]:
+    """Return the queries named in a test.
+
+    Raises:
+        TypeError: If it is a text instead of a list of ids.
+        ValueError: If one is not judged.
+    """
+    if isinstance(wanted, str):
+        raise TypeError(f"never_worse must be a list of query ids, got {wanted!r}; pass [{wanted!r}]")
+    known = set(queries)
+    for query in wanted:
+        if query not in known:
+            near = get_close_matches(str(query), map(str, queries), n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"there is no judged query {query!r}{hint}")
+    return list(wanted)
+
+
+def _by_name(what: str, given: Mapping[Any, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for metric, value in given.items():
+        name = str(metric if isinstance(metric, Metric) else Metric.parse(metric))
+        if name in found:
+            raise ValueError(f"{what} has {name} twice, in two spellings")
+        found[name] = value
+    return found
+
+
+def _number(what: str, floor: Any) -> float:
+    if isinstance(floor, bool) or not isinstance(floor, Real):
+        raise TypeError(f"the {what} must be a number or None, got {floor!r}")
+    if not abs(float(floor)) < float("inf"):
+        raise ValueError(f"the {what} must be finite, got {floor!r}")
+    return float(floor)
+
+
+# Baselines: the evaluation of a check, saved beside the test.
+
+WAY_OUT = "restore it from version control, or delete it and write a new one with --retrieval-update"
+CONFLICT = ("<<<<<<< ", ">>>>>>> ")
+BEST = "best"
+"""The folder of the best approved baselines, beside the baselines."""
+DATED = ('"written": ', '"digest": ')
+"""The beginnings of the lines with the date and the version of the writer, and with the digest, which covers them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The baseline of a check.
+
+    Attributes:
+        path: The file.
+        where: The file, as it is shown.
+        known: The evaluation in it, whose labels are the test, the name of the check, its repeats and its means; None
+            if there is no file.
+        best: The best approved baseline; None if it is the baseline itself, or is not asked for.
+    """
+
+    path: Path
+    where: str
+    known: Evaluation | None
+    best: Evaluation | None = None
+
+    @classmethod
+    def of(cls, path: Path, test: str, root: Path, *, with_best: bool) -> Baseline:
+        """Read the baseline of a test.
+
+        Raises:
+            ValueError: If a file cannot be used; the message says what to do.
+        """
+        try:
+            known = read(path, test) if path.exists() else None
+            best = read(best_of(path), test) if with_best and best_of(path).exists() else None
+        except ValueError as error:
+            raise ValueError(str(error).replace(str(path.parent), shown(path.parent, root))) from None
+        return cls(path, shown(path, root), known, best)
+
+
+def best_of(path: Path) -> Path:
+    """Return where the best approved baseline is kept, if it is not the baseline itself."""
+    return path.parent / BEST / path.name
+
+
+def read(path: Path, test: str) -> Evaluation:
+    """Read the baseline of a test from a file.
+
+    Raises:
+        ValueError: If it cannot be used; the message names the file and says what to do.
+    """
+    text = path.read_text(encoding="utf-8", errors="replace")
+    marks = [number for number, line in enumerate(text.splitlines(), start=1) if line.startswith(CONFLICT)]
+    if marks:
+        raise ValueError(f"{path} has an unresolved merge conflict at line {marks[0]}; {WAY_OUT}")
+    if '"qrels": "sha256:' in text:
+        raise ValueError(
+            f"{path} is a baseline of an earlier format, without questions and rankings; delete it, and write a "
+            "new one with --retrieval-update on the unchanged retriever"
+        )
+    try:
+        found = load(path)
+    except (ValueError, OSError) as error:
+        way = "" if "pip install" in str(error) else f"; {WAY_OUT}"
+        raise ValueError(f"{error}{way}") from error
+    if not isinstance(found, Evaluation):
+        raise ValueError(f"{path} holds a {type(found).__name__}, not an evaluation; {WAY_OUT}")  # noqa: TRY004  (a file)
+    owner = str(found.labels.get("test", test))
+    if owner != test and owner.lower() == test.lower():
+        raise ValueError(
+            f"{path} is the baseline of {owner}, whose name differs from {test} only in case: on file systems that "
+            "ignore case, both have one baseline; rename a test"
+        )
+    return found
+
+
+def write(path: Path, evaluation: Evaluation, labels: Mapping[str, str | int]) -> bool:
+    """Write an evaluation as a baseline, and return whether anything but the date changed.
+
+    Raises:
+        ValueError: If it cannot be saved.
+        OSError: If the file cannot be written.
+    """
+    means = {metric: round(mean, 4) for metric, mean in evaluation.means.items() if isfinite(mean)}
+    text = written(lean(evaluation), labels={**labels, **means})
+    if path.exists() and _undated(path.read_text(encoding="utf-8")) == _undated(text):
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_text(path, text)
+    return True
+
+
+def _undated(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not line.startswith(DATED)]
+
+
+def with_metrics(baseline: Evaluation, metrics: Sequence[Metric]) -> Evaluation:
+    """Return a baseline with these metrics; missing ones are computed from its rankings, if there was one round."""
+    if set(metrics) <= set(baseline.metrics) or baseline.labels.get("repeats", 1) != 1:
+        return baseline
+    scores = baseline.scores
+    origin = scores.needed_origin("computed anew")
+    given: dict[str, Any] = {"semantics": scores.rules, "match": origin.match, "clusters": scores.clusters}
+    return evaluate(origin.judged.qrels, origin.run, list(metrics), **given)
+
+
+def labels_of(path: Path) -> dict[str, Any]:
+    """Return the labels of a baseline without reading the rest; none if it cannot be read."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            line = next((line for line in file if line.startswith('"labels": ')), "")
+        found = json.loads(line.partition(": ")[2].rstrip().removesuffix(","))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def lean(evaluation: Evaluation, *, texts: bool = False) -> Evaluation:
+    """Return an evaluation whose rankings hold only what judging needs, such as ids if ids are judged.
+
+    Args:
+        evaluation: The evaluation.
+        texts: Whether to keep texts, failures and durations too, for reports.
+    """
+    scores = evaluation.scores
+    origin = scores.needed_origin("kept as a baseline")
+    by_id = origin.match == "id" and not any(isinstance(one, Piece) for one in origin.judged.qrels.documents)
+    rankings = origin.run.rankings() if isinstance(origin.run, Run) else origin.run.items()
+    run: Any = {query: _lean(ranking, texts=texts) if by_id else ranking for query, ranking in rankings}
+    if texts and isinstance(origin.run, RetrievedRun):
+        run = RetrievedRun(run, origin.run.errors, origin.run.seconds)
+    return Evaluation(replace(scores, origin=origin._replace(run=run)), labels=evaluation.labels)
+
+
+def _lean(ranking: Any, *, texts: bool) -> Any:
+    if not isinstance(ranking, list) or not ranking or not isinstance(ranking[0], Retrieved):
+        return ranking
+    if texts:
+        return [replace(item, metadata=None) for item in ranking]
+    return [item.id for item in ranking]

@@ -1,21 +1,24 @@
-"""Collect the checks of all tests in the process that prints and writes the results."""
+"""The checks of all tests, in the process that prints and writes the results, and baselines without a test."""
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
+from fnmatch import fnmatch
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from pytest_retrieval_metrics.naming import shown
-from pytest_retrieval_metrics.orphans import orphans, renamed
+from pytest_retrieval_metrics.settings import file_name, name_of, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from pytest_retrieval_metrics.settings import Settings
+
 
 PAGES = ".html"
 
@@ -67,7 +70,7 @@ class Gathered:
             return
         records = list(self.checks.values())
         if records and self._settings.history:
-            from pytest_retrieval_metrics.histories import remember  # noqa: PLC0415  (only where it is asked for)
+            from pytest_retrieval_metrics.records import remember  # noqa: PLC0415  (only where it is asked for)
 
             self._tried(session, "history", lambda: remember(records, self._settings.label))
         for path in self.reports:
@@ -89,7 +92,7 @@ class Gathered:
         return True
 
     def _without_a_test(self, records: list[dict[str, Any]]) -> Iterator[str]:
-        from pytest_retrieval_metrics.best import forget_best  # noqa: PLC0415  (brings the core)
+        from pytest_retrieval_metrics.approval import forget_best  # noqa: PLC0415  (brings the core)
 
         used = {one["baseline"] for one in records if one["baseline"]}
         ended = {(str(Path(one["baseline"]).parent), one["within"])
@@ -112,9 +115,121 @@ class Gathered:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table of all checks, and what was written."""
         if self.checks:
-            from pytest_retrieval_metrics.summary import summary  # noqa: PLC0415  (only where a check ran)
+            from pytest_retrieval_metrics.reports import summary  # noqa: PLC0415  (only where a check ran)
 
             terminalreporter.section("retrieval quality")
             terminalreporter.write_line(summary(list(self.checks.values()), self._settings.show))
         for line in self.said:
             terminalreporter.write_line(line)
+
+
+# Baselines whose test is gone or has another name.
+
+
+class Orphan(NamedTuple):
+    """A baseline that belongs to no test.
+
+    Attributes:
+        path: The file.
+        why: What is missing, in words.
+    """
+
+    path: Path
+    why: str
+
+
+def tests_by_folder(config: pytest.Config, items: Sequence[pytest.Item], baselines: str) -> dict[str, list[str]]:
+    """Return the tests of each folder of baselines, by the name of the folder, only for whole files of tests.
+
+    If single tests of a file were selected by name, its other tests are unknown here.
+    """
+    if config.getoption("lf", default=False):
+        return {}
+    root = config.invocation_params.dir
+    parts = {(root / argument.partition("::")[0]).resolve() for argument in config.args if "::" in argument}
+    found: dict[str, list[str]] = {}
+    for item in items:
+        if item.path.resolve() not in parts:
+            folder = item.path.parent / baselines / item.path.stem
+            found.setdefault(str(folder), []).append(name_of(item))
+    return found
+
+
+def orphans(
+    tests: dict[str, list[str]], used: Collection[str], finished: Collection[tuple[str, str]]
+) -> Iterator[Orphan]:
+    """Return the baselines that belong to no test.
+
+    Args:
+        tests: The names of the tests, by the folder of their baselines.
+        used: The baselines used by tests of this run.
+        finished: Folder and name of the tests that ran to their end, so that all their checks are known.
+    """
+    from pytest_retrieval_metrics.gates import labels_of  # noqa: PLC0415  (brings the core)
+
+    for folder, names in tests.items():
+        for path in sorted(Path(folder).glob("*.json")):
+            labels = labels_of(path)
+            test, check = str(labels.get("test", "")), str(labels.get("check", ""))
+            if str(path) in used or not test:
+                continue
+            if test not in names:
+                if path.name not in {file_name(name, check) for name in names}:  # renamed by hand
+                    yield Orphan(path, f"there is no test {test}")
+            elif (folder, test) in finished:
+                yield Orphan(path, f"{test} has no check {check!r}" if check else f"{test} has no such check")
+    for parent in sorted({Path(folder).parent for folder in tests}):
+        for gone in sorted(parent.iterdir()) if parent.is_dir() else ():
+            if gone.is_dir() and not (parent.parent / f"{gone.name}.py").exists():
+                yield from (Orphan(path, f"there is no {gone.name}.py") for path in sorted(gone.glob("*.json")))
+
+
+def renamed(orphan: Orphan, records: Sequence[dict[str, Any]]) -> str | None:
+    """Return the new name of an orphan: the file of a check with the same questions but no baseline."""
+    from pytest_retrieval_metrics.gates import read  # noqa: PLC0415  (brings the core)
+    from retrieval_metrics.adapting.gating import questions_fingerprint  # noqa: PLC0415  (likewise)
+
+    homeless = [one for one in records if one["baseline"] and not one["had_baseline"] and one["questions"]]
+    if not homeless:
+        return None
+    try:
+        found = questions_fingerprint(read(orphan.path, "").scores)
+    except ValueError:
+        return None
+    return next((one["baseline"] for one in homeless if one["questions"] == found), None)
+
+
+def family(root: Path, tested: Iterable[Path], baselines: str, skipped: Sequence[str]) -> int:
+    """Return how many baselines of a project belong to a test.
+
+    They are counted by what is in the project, and not by what was collected, so that a verdict is the same for a file,
+    a folder or the whole project, and on every shard.
+
+    Args:
+        root: The root of the project, as pytest finds it.
+        tested: The files of collected tests, which may be outside of it.
+        baselines: The name of the folder of the baselines, beside the file of the test.
+        skipped: Patterns of folders in which pytest does not look for tests (`norecursedirs`).
+    """
+    folders = {path.parent / baselines for path in tested} | set(_folders(root, baselines, skipped))
+    return sum(_belongs(path) for folder in folders for path in folder.glob("*/*.json"))
+
+
+def _folders(root: Path, baselines: str, skipped: Sequence[str]) -> Iterator[Path]:
+    for at, inner, _ in os.walk(root):
+        folder = Path(at) / baselines
+        if folder.is_dir():
+            yield folder
+        inner[:] = [name for name in inner if not any(fnmatch(name, pattern) for pattern in skipped)]
+
+
+def _belongs(path: Path) -> bool:
+    """Whether the file of tests is there, and names the test of a baseline, or its class if the test is inherited."""
+    from pytest_retrieval_metrics.gates import labels_of  # noqa: PLC0415  (brings the core)
+
+    file = path.parent.parent.parent / f"{path.parent.name}.py"
+    if not file.exists():
+        return False
+    text = file.read_text(encoding="utf-8", errors="replace")
+    test = str(labels_of(path).get("test", "")).partition("[")[0]
+    return not test or any(re.search(rf"\b{re.escape(name)}\b", text) for name in test.split("::"))

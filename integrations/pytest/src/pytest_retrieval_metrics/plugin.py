@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_retrieval_metrics.family import family
-from pytest_retrieval_metrics.gathering import Gathered
-from pytest_retrieval_metrics.orphans import tests_by_folder
+from pytest_retrieval_metrics.gathering import Gathered, family, tests_by_folder
 from pytest_retrieval_metrics.settings import Settings, add_options, report_paths
 
 if TYPE_CHECKING:

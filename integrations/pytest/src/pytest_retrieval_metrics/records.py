@@ -1,27 +1,31 @@
-"""A check as plain data, which xdist passes from the worker to the process that prints and writes reports."""
+"""A check as plain data: passed between processes, kept in a history, and what its verdict does to the test."""
 
 from __future__ import annotations
 
+import warnings
 from math import isfinite
 from operator import itemgetter
+from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_retrieval_metrics.carrying import put
-from pytest_retrieval_metrics.failure import texts_of
+import pytest
+
+from pytest_retrieval_metrics.approval import texts_of
 from pytest_retrieval_metrics.gates import BASELINE, p_of_drop
-from pytest_retrieval_metrics.naming import beside, name_of
+from pytest_retrieval_metrics.settings import beside, name_of
+from retrieval_metrics import History, RetrievalWarning, load
 from retrieval_metrics.adapting.gating import questions_fingerprint
 from retrieval_metrics.adapting.printing import Table, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import pytest
-
-    from pytest_retrieval_metrics.call import Call
+    from pytest_retrieval_metrics.checking import Call
     from pytest_retrieval_metrics.gates import Verdict
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Comparison, Evaluation
+
 
 FAILING: Final = ("below the floor", "worse", "not stored", "warning")
 GRAVITY: Final = (*FAILING, "not compared", "cannot tell", "stored", "passed")
@@ -199,3 +203,85 @@ def hand_to_junit(item: pytest.Item, record: Mapping[str, Any]) -> None:
             found[f"{prefix}{metric}: {query}"] = numbers.change(before, now)
     kept = [pair for pair in item.user_properties if pair[0] not in found]
     item.user_properties[:] = [*kept, *found.items()]
+
+
+# Pass whole evaluations as files from the processes that run tests to the one that writes reports and histories.
+
+
+def put(found: Evaluation | Comparison, folder: str | None) -> str | None:
+    """Write an evaluation or a comparison to the folder, and return the file; None if there is no folder."""
+    if folder is None:
+        return None
+    path = Path(folder) / f"{token_hex(8)}.json"
+    try:
+        found.save(path)
+    except ValueError:  # a function given as match, or metadata that JSON cannot hold: the numbers are enough
+        found.save(path, rankings=False)
+    return str(path)
+
+
+def taken(path: str | None) -> Any:
+    """Return what was written there; None if nothing was."""
+    return None if path is None else load(path)
+
+
+def remember(records: Sequence[dict[str, Any]], label: str) -> None:
+    """Append the results of each check to its history.
+
+    Args:
+        records: The checks.
+        label: The label of the entries; without one they are numbered.
+
+    Raises:
+        ValueError: If a file is not a history or cannot be written, or an evaluation cannot be read here because a test
+            under xdist defined a metric; all others are written.
+    """
+    errors = []
+    for record in records:
+        if record["history"] is None or record["evaluation"] is None:
+            continue
+        path = Path(record["history"])
+        try:
+            evaluation = taken(record["evaluation"])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            History(path).add(evaluation, label or None)
+        except (ValueError, OSError) as error:
+            errors.append(f"{path.name}: {error}")
+    if errors:
+        raise ValueError("; ".join(errors))
+
+
+# How verdicts end a test: it fails, is skipped, warns, or passes.
+
+
+def ends(verdict: Verdict, settings: Settings) -> str:
+    """Return how a verdict ends the test: as configured, or `pass` if nothing is wrong."""
+    asked = {"cannot tell": settings.undecided, "not compared": settings.uncompared}
+    return "fail" if verdict.outcome in FAILING else asked.get(verdict.outcome, "pass")
+
+
+def warned(
+    test: str, verdicts: Sequence[Verdict], met: Sequence[warnings.WarningMessage], settings: Settings
+) -> Warning | None:
+    """Warn, and return the first warning that pytest is told to raise, so that nothing is stored before."""
+    said = [RetrievalWarning(f"{test}: {_whole(one)}") for one in verdicts if ends(one, settings) == "warn"]
+    raised = None
+    for warning in (*said, *(one.message for one in met)):
+        try:
+            warnings.warn(warning, stacklevel=4)
+        except Warning as error:  # filterwarnings = error
+            raised = raised or error
+    return raised
+
+
+def end(verdicts: Sequence[Verdict], failure: str, settings: Settings) -> None:
+    """End the test if it fails or is skipped."""
+    __tracebackhide__ = True
+    if failure:
+        pytest.fail(failure, pytrace=False)
+    if left := [verdict for verdict in verdicts if ends(verdict, settings) == "skip"]:
+        pytest.skip("; ".join(map(_whole, left)))
+
+
+def _whole(verdict: Verdict) -> str:
+    return "; ".join(part for part in (verdict.line, verdict.said) if part)

@@ -1,20 +1,27 @@
-"""The files of `--retrieval-report`: JSON, JUnit and Markdown; `pages` has HTML."""
+"""What a run of checks shows: the table in the terminal, and files."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from html import escape
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
-from pytest_retrieval_metrics.pages import SHOWN, write_pages
-from pytest_retrieval_metrics.records import failed, telling_queries, title
-from pytest_retrieval_metrics.summary import headline, notes, ordered, table
-from retrieval_metrics.adapting.printing import Table, save_text
+from pytest_retrieval_metrics.approval import USUAL, fitting, texts_of
+from pytest_retrieval_metrics.gates import NOW
+from pytest_retrieval_metrics.records import failed, moved, taken, telling_queries, title
+from pytest_retrieval_metrics.settings import file_name
+from retrieval_metrics import Evaluation
+from retrieval_metrics.adapting.printing import Table, numbers, page, save_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pytest_retrieval_metrics.summary import Records
+    Records = Sequence[dict[str, Any]]
+
 
 INTERNAL = {"evaluation", "comparison", "questions", "history", "had_baseline", "within"}
 """The keys of a record that only the plug-in uses."""
@@ -97,3 +104,201 @@ def _safe_table(drawn: Table) -> Table:
 
 def _code(text: str) -> str:
     return f"`{text.replace('`', '_')}`"
+
+
+SHOWN = 10
+"""The number of queries per metric in the page and the summary of all checks; the page of a check has all."""
+FOLDER = ".checks"
+"""The extension of the folder with the pages of single checks."""
+
+
+def write_pages(path: Path, records: Records) -> None:
+    """Write the page of all checks to a path, and those of single checks into a folder beside it.
+
+    Args:
+        path: The page; the folder has its name with `.checks` in place of `.html`.
+        records: The checks, in the order in which they are shown.
+
+    Raises:
+        OSError: If something cannot be written.
+    """
+    folder = path.with_suffix(FOLDER)
+    if folder.is_dir():  # of an earlier run, whose checks may not have run now
+        for old in folder.glob("*.html"):
+            old.unlink()
+    parts = [page.paragraph(f"{headline(records)}.", lead=True)]
+    for record in records:
+        link = _page(folder, record)
+        if failed(record):
+            parts.append(page.section(title(record), *_failure(record, link)))
+        else:
+            parts.append(page.folded(f"{title(record)}: {_outcomes(record)}", *_moves(record), link))
+    parts += [page.section("All checks", page.table(table(records)))]
+    parts += [page.paragraph(note) for note in notes(records)]
+    page.write(path, "Retrieval quality", parts)
+
+
+def _page(folder: Path, record: dict[str, Any]) -> str:
+    """Write the page of a check, and return the link to it; nothing if there is no evaluation."""
+    try:
+        found = taken(record["comparison"] or record["evaluation"])
+    except ValueError as error:  # a metric defined by a test in a worker of xdist is unknown here
+        return page.paragraph(f"There is no page of its queries: {error}")
+    if found is None or (isinstance(found, Evaluation) and found.scores.origin is None):
+        return ""
+    module, _, test = record["test"].partition("::")
+    name = file_name(f"{module.replace('/', '.').removesuffix('.py')}.{test}", record["name"], ".html")
+    folder.mkdir(parents=True, exist_ok=True)
+    now = found if isinstance(found, Evaluation) else found.evaluations[NOW]
+    texts = {query: text for query, text in texts_of(now).items() if text != query}
+    found.report(folder / name, title=title(record), queries=texts)
+    link = f'<a href="{escape(quote(f"{folder.name}/{name}"))}">'
+    if not record["comparison"]:
+        return f"<p>{link}Every query</a></p>"
+    sides = "That page looks for gains, too, so its p is twice that of the check, which looks for losses."
+    return f"<p>{link}Every query, before and now</a>. {sides}</p>"
+
+
+def _failure(record: dict[str, Any], link: str) -> list[str]:
+    lines = [line for row in record["metrics"] for line in row["lines"] if row["outcome"] not in {"passed", "stored"}]
+    told = page.sentences(lines) if lines else page.paragraph(record["failure"])
+    whole = page.folded("What became of the relevant documents", f"<pre>{escape(record['failure'])}</pre>")
+    return [told, link, *_moves(record), whole if lines else ""]
+
+
+def _moves(record: dict[str, Any]) -> list[str]:
+    found = (telling_queries(record, row, SHOWN) for row in record["metrics"])
+    return [page.table(drawn) for drawn in found if drawn is not None]
+
+
+def _outcomes(record: dict[str, Any]) -> str:
+    return ", ".join(f"{row['metric']} {row['outcome']}" for row in record["metrics"]) or "nothing was measured"
+
+
+# All checks of a run, as the table in the terminal.
+
+HEADER = ("test", "metric", "mean", "interval", "n", "floor", "difference", "p", "fails at", "outcome")
+OPTIONAL = {"floor", "difference", "p", "fails at"}
+WORDS = (0, 1, -1)
+LINES = 12
+"""The number of lines for a check that did not fail."""
+MANY = 50
+"""A number of queries that lifts the limits of lines."""
+MONTH = 30
+"""How many builds a month is taken to have."""
+HALF = 0.5
+"""The p value of the test for a drop where the mean is as it was; above it, the mean has risen."""
+FRAME = ("the title", "an empty line", "the header", "the legend")
+DRIFT = (
+    "A baseline that is often updated to what is good by chance drifts upwards: of the best of five builds, about 10 % "
+    "of unchanged builds fail."
+)
+"""From `tests/benchmarks/gate.py`."""
+
+
+def summary(records: Records, show: int) -> str:
+    """Return the table of all checks as text, with what changed where nothing failed.
+
+    What is said of a check has at most `LINES` lines with its rows of the table, unless more queries are asked for than
+    usual. A check that failed is told of by its failure.
+    """
+    lines = table(records).text().splitlines()
+    for record in records:
+        written = [f"baseline written: {line}" if at == 0 else line for at, line in enumerate(record["replaced"])]
+        said = [] if failed(record) else [*undecided(record, show), *notes([record]), *written]
+        end = [DRIFT] if written and _rose(record) else []
+        room = max(LINES - len(FRAME) - len(record["metrics"]) - len(end), 1)
+        if show <= USUAL and len(said) > room:
+            said = [*said[: room - 1], f"  and {len(said) - room + 1} more lines: --retrieval-show={MANY}"]
+        lines += [*said, *end]
+    return "\n".join(lines)
+
+
+def _rose(record: dict[str, Any]) -> bool:
+    """Whether a baseline was replaced by one that is better, but no more so than by chance."""
+    by_chance = 1 - record["alpha"]
+    return not record["deterministic"] and any(HALF < (row["p"] or 0.0) < by_chance for row in record["metrics"])
+
+
+def ordered(records: Records) -> list[dict[str, Any]]:
+    """Return the checks, failed ones first."""
+    return sorted(records, key=lambda one: (not failed(one), one["test"], one["name"]))
+
+
+def undecided(record: dict[str, Any], show: int) -> Iterator[str]:
+    """Yield the queries that changed, if a metric cannot be told from its baseline; each once, for the first metric."""
+    row = next((row for row in record["metrics"] if row["outcome"] == "cannot tell"), None)
+    if row is None:
+        return
+    yield from (f"{title(record)}: {line}" for line in row["lines"])
+    found = moved(record, row["metric"])
+    yield from fitting(
+        ([f"  {query}: {numbers.change(before, now)}"] for query, before, now in found[:show]),
+        len(found),
+        "that changed",
+        None,
+    )
+
+
+def notes(records: Records) -> Iterator[str]:
+    """Yield notes on each check: how rounds vary, and what differs from the baseline."""
+    for record in records:
+        yield from (f"{title(record)}: {note}" for note in record["notes"])
+
+
+def headline(records: Records) -> str:
+    """Return in a sentence how many checks failed."""
+    number, of = sum(map(failed, records)), len(records)
+    if not number:
+        return f"No check failed, of {of}"
+    return "The check failed" if of == 1 else f"{number} of {of} checks failed"
+
+
+def table(records: Records) -> Table:
+    """Return the table of all checks, with the columns in which there is something."""
+    rows = [
+        [
+            title(one),
+            row["metric"],
+            _cell(row["mean"]),
+            "-" if row["low"] is None else f"[{numbers.value(row['low'])}, {numbers.value(row['high'])}]",
+            str(row["n"]),
+            "-" if row["floor"] is None else f"{row['floor']:g}",
+            "-" if row["difference"] is None else numbers.signed(row["difference"]),
+            "-" if row["p"] is None else numbers.p_value(row["p"]),
+            "-" if row["fails_at"] is None else f"{row['fails_at']:.2f}",
+            f"{row['outcome']} ({one['ended']})" if one["ended"] else row["outcome"],
+        ]
+        for one in records
+        for row in one["metrics"]
+    ]
+    dashes = ["-"] * (len(HEADER) - 2)
+    rows += [[title(one), *dashes, one["failure"].partition(":")[0]] for one in records if not one["metrics"]]
+    kept = [at for at, name in enumerate(HEADER) if name not in OPTIONAL or any(row[at] != "-" for row in rows)]
+    header = [HEADER[at] for at in kept]
+    words = tuple(kept.index(at % len(HEADER)) for at in WORDS)
+    levels = sorted({one["level"] for one in records})
+    said = [", ".join(map(numbers.level_name, levels))]
+    if "p" in header:
+        alphas = " or ".join(f"{alpha:.4g}" for alpha in sorted({one["alpha"] for one in records}))
+        most = max(records, key=itemgetter("alpha_of_build"))
+        said += [f"worse if p is at most {alphas}", _said_of_alarms(most["alpha_of_build"], most["builds"])]
+    if "fails at" in header:
+        said.append("fails at: a drop that fails at least 80 % of builds, whichever queries lose")
+    return Table(header, [[row[at] for at in kept] for row in rows], ["; ".join(said)], "", words)
+
+
+def _said_of_alarms(alpha: float, builds: int) -> str:
+    """Return how often the gate fails where nothing changed, over all baselines, and how to choose another rate."""
+    month = 1 - (1 - alpha) ** MONTH
+    said = (
+        f"of unchanged builds at most {100 * alpha:.2g} % fail: up to {MONTH * alpha:.2g} of {MONTH} in a month, and "
+        f"some in up to {100 * month:.2g} % of months"
+    )
+    if builds > 1:
+        return said
+    return f"{said} (with retrieval_builds={MONTH}: in {100 * alpha:.2g} %, but only larger drops fail)"
+
+
+def _cell(value: float | None) -> str:
+    return "undefined" if value is None else numbers.value(value)
