@@ -13,8 +13,9 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import ConfigurableField, RunnableLambda
 
-from langchain_retrieval_metrics import MMRReranker, MMRRetriever, evaluate_retriever, vector_cache
-from langchain_retrieval_metrics.vector_cache import Vector, VectorCache, shared_cache
+from langchain_retrieval_metrics import MMRReranker, MMRRetriever, evaluate_retriever
+from langchain_retrieval_metrics import vectors as vector_cache
+from langchain_retrieval_metrics.vectors import Vector, VectorCache, shared_cache
 
 DOCUMENTS = [Document(f"text {number}", id=f"d{number}") for number in range(50)]
 

@@ -7,15 +7,18 @@ locally, `langsmith_evaluators` returns the metrics as evaluators for LangSmith,
 """
 
 from langchain_retrieval_metrics.evaluating import aevaluate_retriever, evaluate_retriever
-from langchain_retrieval_metrics.items import as_retrieved
-from langchain_retrieval_metrics.langsmith import langsmith_evaluators, langsmith_target
-from langchain_retrieval_metrics.langsmith_experiments import langsmith_comparative_evaluators, langsmith_dataset
-from langchain_retrieval_metrics.langsmith_summary import langsmith_summary_evaluators
-from langchain_retrieval_metrics.recording import record
+from langchain_retrieval_metrics.host import as_retrieved, record
+from langchain_retrieval_metrics.langsmith import (
+    langsmith_comparative_evaluators,
+    langsmith_dataset,
+    langsmith_evaluators,
+    langsmith_summary_evaluators,
+    langsmith_target,
+)
 from langchain_retrieval_metrics.reranker import MMRReranker
 from langchain_retrieval_metrics.retriever import MMRRetriever
-from langchain_retrieval_metrics.stores import vectors_of
 from langchain_retrieval_metrics.tuning import MMRTuning, atune_mmr, tune_mmr
+from langchain_retrieval_metrics.vectors import vectors_of
 
 __all__ = [
     "MMRReranker",

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from langchain_core.documents import Document
 from langchain_core.runnables import Runnable
 
-from langchain_retrieval_metrics.asking import Refused, how_to_ask
-from langchain_retrieval_metrics.items import items_of, part
+from langchain_retrieval_metrics.host import Refused, how_to_ask, items_of, part
 from retrieval_metrics import (
     DEFAULT_METRICS,
     Retrieved,

@@ -1,25 +1,377 @@
-"""Retrievers, documents and models of LangChain for the core and other integrations."""
+"""LangChain for the core: how anything of it is asked, what its documents are, and what it searches."""
 
 from __future__ import annotations
 
+import inspect
 import json
+from collections.abc import Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel, BaseLanguageModel
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables.config import merge_configs
 
-from langchain_retrieval_metrics.asking import Refused, how_to_ask, invoked, is_graph
-from langchain_retrieval_metrics.items import items_of
-from langchain_retrieval_metrics.recording import searches_of
-from retrieval_metrics.adapting import Host, Ways
+from retrieval_metrics import Retrieved
+from retrieval_metrics.adapting import Host, Recording, Ways, known_score, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
+    from uuid import UUID
 
-    from retrieval_metrics import Retrieved
+    from langchain_core.outputs import LLMResult
+    from langchain_core.runnables import RunnableConfig
+
+    from retrieval_metrics.types import QueryId
+
+
+# Ask anything of LangChain for documents: retrievers, chains, agents and functions.
+
+
+class Refused:
+    """Stands for the answer of a chain that cannot take a text; reading it raises."""
+
+    def __init__(self, error: Exception, keys: list[str]) -> None:
+        self._error, self._keys = error, keys
+
+    def read(self, cure: str | None = None) -> None:
+        """Raise, naming what the chain takes, and what to do.
+
+        Raises:
+            TypeError: Always.
+        """
+        takes = f" with {', '.join(map(repr, self._keys))}" if self._keys else ""
+        key = repr(self._keys[0]) if self._keys else ""
+        cure = f"name the key of the query with query_key={key}" if cure is None else cure
+        raise TypeError(f"the chain takes a mapping{takes}, not a text; {cure}") from self._error
+
+
+def how_to_ask(
+    retriever: Any,
+    config: RunnableConfig | None = None,
+    query_key: str | None = None,
+    tools: str | Collection[str] = (),
+) -> Ways:
+    """Return how the text of a query is asked of a retriever.
+
+    Raises:
+        TypeError: If it is no retriever, or there are `tools` and it is no agent.
+    """
+    if is_graph(retriever) and query_key is None and "messages" in _keys(retriever):
+        return Ways(asynchronous=partial(searches_of, retriever, config=config, tools=tools))
+    if tools:
+        raise TypeError(
+            f"tools={tools!r} names the tools of an agent that search, but {type(retriever).__name__} is "
+            f"{'asked with query_key=' if is_graph(retriever) else 'no agent of LangGraph'}; leave tools out"
+        )
+    if not isinstance(retriever, Runnable):
+        return _of_function(retriever, query_key)
+
+    def ask(text: str) -> Any:
+        try:
+            return invoked(retriever, _given(text, query_key), config)
+        except NotImplementedError:
+            raise
+        except Exception as error:  # noqa: BLE001  (chains that take a mapping raise anything for a text)
+            return _refused(retriever, error, query_key)
+
+    async def aask(text: str) -> Any:
+        try:
+            return await retriever.ainvoke(_given(text, query_key), config)
+        except Exception as error:  # noqa: BLE001  (as above)
+            return _refused(retriever, error, query_key)
+
+    return Ways(ask, aask)
+
+
+def invoked(runnable: Runnable[Any, Any], given: Any, config: RunnableConfig | None = None, **arguments: Any) -> Any:
+    """Return what a Runnable returns.
+
+    Raises:
+        NotImplementedError: If it can only be awaited; a RunnableLambda raises a TypeError then.
+    """
+    try:
+        return runnable.invoke(given, config, **arguments)
+    except TypeError as error:
+        if "ainvoke" in str(error):
+            raise NotImplementedError(f"{type(runnable).__name__} is only asynchronous") from error
+        raise
+
+
+def is_graph(retriever: Any) -> bool:
+    """Whether it is a graph or an agent of LangGraph."""
+    return any(kind.__module__.partition(".")[0] == "langgraph" for kind in type(retriever).__mro__)
+
+
+def _given(text: str, query_key: str | None) -> Any:
+    return text if query_key is None else {query_key: text}
+
+
+def _of_function(retriever: Any, query_key: str | None) -> Ways:
+    if not callable(retriever):
+        hint = "; write store.as_retriever()" if hasattr(retriever, "as_retriever") else ""
+        raise TypeError(
+            f"a retriever must be a Runnable such as a BaseRetriever, or a function, got {retriever!r}{hint}"
+        )
+
+    def ask(text: str) -> Any:
+        return retriever(_given(text, query_key))
+
+    async def aask(text: str) -> Any:
+        return await retriever(_given(text, query_key))
+
+    return Ways(asynchronous=aask) if inspect.iscoroutinefunction(retriever) else Ways(ask)
+
+
+def _refused(retriever: Any, error: Exception, query_key: str | None) -> Refused:
+    """Return the refusal of a text by a chain that takes a mapping; raise any other failure."""
+    if query_key is None and not isinstance(error, OSError):
+        keys = _keys(retriever)
+        if keys or is_graph(retriever):
+            return Refused(error, keys)
+    raise error
+
+
+def _keys(retriever: Any) -> list[str]:
+    """Return the keys of the mapping that a chain or a graph takes, as far as it says so."""
+    if is_graph(retriever):
+        channels = getattr(retriever, "input_channels", ())
+        if not isinstance(channels, str):
+            return list(channels)
+        state = getattr(getattr(retriever, "builder", None), "state_schema", None)
+        return list(getattr(state, "__annotations__", ()))
+    schema = retriever.get_input_jsonschema()
+    keys = list(schema.get("properties", ())) if schema.get("type") == "object" else []
+    return [key for key in keys if key != "root"]
+
+
+# Record the searches of chains and agents from their callbacks.
+
+
+class LangChainRecording(Recording):
+    """What chains and agents did for each question; `record` makes one."""
+
+    def handler(self, query: QueryId) -> SearchHandler:
+        """Return the callbacks of one question: `agent.invoke(..., config={"callbacks": [recorded.handler("q1")]})`.
+
+        Args:
+            query: The id of the question in the judgments. Several runs with one id are rows of one cluster.
+        """
+        return SearchHandler(self, query)
+
+
+@contextmanager
+def record(**settings: Any) -> Iterator[LangChainRecording]:
+    """Record what chains and agents search, read and cite.
+
+    Searches are the runs of retrievers, in the order in which the model asked for them; a tool that searches without a
+    retriever is named in `tools=`. What a model reads are its messages, so what a middleware has removed from them was
+    not read.
+
+    Args:
+        **settings: `citations=`, `tools=`, `documents=` and `context=`, as in the core's `read_traces`.
+
+    Example:
+        >>> from langchain_core.retrievers import BaseRetriever
+        >>> class Finder(BaseRetriever):
+        ...     def _get_relevant_documents(self, query, *, run_manager):
+        ...         return [Document("A context manager.", id="d7")]
+        >>> with record() as recorded:
+        ...     found = Finder().invoke("with", config={"callbacks": [recorded.handler("q1")]})
+        >>> recorded.trajectories
+        <Trajectories: 1 query, 1 call, 0 failed>
+    """
+    yield LangChainRecording(**settings)
+
+
+async def searches_of(
+    agent: Any, text: str, config: RunnableConfig | None = None, *, tools: str | Collection[str] = ()
+) -> list[Retrieved]:
+    """Ask an agent of LangGraph a question, and return what its searches found, the first of each call first.
+
+    Args:
+        agent: The agent.
+        text: The question.
+        config: The config of LangChain.
+        tools: The names of tools that search without a retriever.
+
+    Raises:
+        ValueError: If a tool ran whose searches leave no documents.
+    """
+    recorded = LangChainRecording(tools=tools)
+    whole = merge_configs(config, {"callbacks": [recorded.handler("the question")]})
+    await agent.ainvoke({"messages": [("user", text)]}, config=whole)
+    (ranking,) = recorded.trajectories.interleaved().values()
+    return list(ranking)
+
+
+class SearchHandler(BaseCallbackHandler):
+    """The callbacks that record the runs of one question."""
+
+    run_inline = True  # in threads, events of parallel calls would arrive in any order
+
+    def __init__(self, recording: Recording, query: QueryId) -> None:
+        self._recording = recording
+        self._query = query
+
+    def _start(self, kind: str, name: str, given: Any, run_id: UUID, parent_run_id: UUID | None, **more: Any) -> None:
+        parent = None if parent_run_id is None else str(parent_run_id)
+        self._recording.start(str(run_id), parent, kind, name, given, query=self._query, **more)
+
+    def on_chain_start(
+        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+    ) -> None:
+        """Note a step."""
+        del serialized, inputs
+        self._start("other", str(kwargs.get("name") or "chain"), None, run_id, parent_run_id)
+
+    def on_retriever_start(
+        self, serialized: Any, query: str, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+    ) -> None:
+        """Note a search."""
+        del serialized
+        self._start("retriever", str(kwargs.get("name") or "retriever"), query, run_id, parent_run_id)
+
+    def on_tool_start(
+        self, serialized: Any, input_str: str, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+    ) -> None:
+        """Note a tool, with the id of its call."""
+        name = kwargs.get("name") or (serialized or {}).get("name") or "tool"
+        given = kwargs.get("inputs") or input_str
+        self._start("tool", str(name), given, run_id, parent_run_id, call=kwargs.get("tool_call_id"))
+
+    def on_chat_model_start(
+        self, serialized: Any, messages: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+    ) -> None:
+        """Note what a model reads."""
+        del serialized
+        given = [_said(message) for batch in messages for message in batch]
+        self._start("model", str(kwargs.get("name") or "model"), given, run_id, parent_run_id)
+
+    def on_llm_start(
+        self, serialized: Any, prompts: list[str], *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+    ) -> None:
+        """Note what a model without messages reads."""
+        del serialized
+        self._start("model", str(kwargs.get("name") or "model"), list(prompts), run_id, parent_run_id)
+
+    def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """Note the end of a step."""
+        del outputs, kwargs
+        self._recording.end(str(run_id))
+
+    def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **kwargs: Any) -> None:
+        """Note what a search found."""
+        del kwargs
+        self._recording.end(str(run_id), output=[as_retrieved(document) for document in documents])
+
+    def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """Note what a tool returned."""
+        del kwargs
+        if isinstance(output, ToolMessage) and output.status == "error":
+            self._recording.end(str(run_id), error=output.text)
+        else:
+            self._recording.end(str(run_id), output=_plain(output))
+
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
+        """Note what a model said, and which tools it called."""
+        del kwargs
+        generated = [one for batch in response.generations for one in batch]
+        messages = [message for one in generated if isinstance(message := getattr(one, "message", None), BaseMessage)]
+        said: Any = [_said(message) for message in messages] if messages else [one.text for one in generated]
+        self._recording.end(str(run_id), output=said)
+
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """Note a step, a search, a tool or a model that failed."""
+        del kwargs
+        self._recording.end(str(run_id), error=f"{type(error).__name__}: {error}")
+
+    on_retriever_error = on_tool_error = on_llm_error = on_chain_error
+
+
+def _said(message: BaseMessage) -> dict[str, Any]:
+    """Return what a model reads or says: the text and the calls, but not the artifact, which is not sent."""
+    return {"content": message.text, "tool_calls": list(getattr(message, "tool_calls", ()))}
+
+
+def _plain(output: Any) -> Any:
+    """Return what a tool returned, with documents as items."""
+    if isinstance(output, ToolMessage):
+        return {"artifact": _plain(output.artifact), "content": output.text}
+    if isinstance(output, (list, tuple)) and output and all(isinstance(one, Document) for one in output):
+        return [as_retrieved(document) for document in output]
+    return output
+
+
+# Convert documents of LangChain for the core.
+
+SOURCE = "source"
+START_INDEX = "start_index"
+"""The metadata in which LangChain's text splitters write the offset of a chunk, if configured."""
+
+
+def as_retrieved(document: Document) -> Retrieved:
+    """Return a document as an item of the core: its id, its text, and its place in its source.
+
+    Args:
+        document: A document; it is not changed. Its source and its offset are `metadata["source"]` and
+            `metadata["start_index"]`, as written by loaders and splitters of LangChain; its score is
+            `metadata["relevance_score"]` or `metadata["score"]`, as written by rerankers.
+
+    Example:
+        >>> chunk = Document("The with statement", id="with#2", metadata={"source": "with.txt", "start_index": 120})
+        >>> item = as_retrieved(chunk)
+        >>> item.id, item.source, item.start, item.end
+        ('with#2', 'with.txt', 120, 138)
+    """
+    metadata = document.metadata
+    source, start = metadata.get(SOURCE), metadata.get(START_INDEX)
+    placed = isinstance(start, int) and start >= 0  # splitters write -1 where they do not find a chunk again
+    _, score = score_in(metadata)
+    return Retrieved(
+        document.id,
+        text=document.page_content,
+        source=source if isinstance(source, str) else None,
+        start=start if placed else None,
+        score=known_score(score),
+        metadata=metadata,
+        claimed=True,
+    )
+
+
+def items_of(documents: Any) -> list[Retrieved]:
+    """Return what a retriever returned as items of the core, each under its own id; items stay as they are.
+
+    Raises:
+        TypeError: If it is not a list of Documents.
+    """
+    if isinstance(documents, list) and all(isinstance(one, Retrieved) for one in documents):
+        return documents  # of the searches of an agent
+    found = listed(documents, Document, "a retriever must return a list of Documents")
+    return [as_retrieved(document) for document in found]
+
+
+def part(of: Any, key: str, what: str) -> Any:
+    """Return the value of a key of an input, an output or an answer.
+
+    Raises:
+        ValueError: If there is no such key; the message says which keys there are.
+    """
+    if isinstance(of, Mapping) and key in of:
+        return of[key]
+    has = ", ".join(map(repr, of or ())) or "nothing"
+    raise ValueError(f"{what} has no {key!r}; it has {has}")
+
+
+def shown(document: Document) -> str:
+    """Return a short description of a document, for messages."""
+    text = document.page_content
+    return f"document {document.id!r}, {text[:40]!r}{'...' if len(text) > 40 else ''}"  # noqa: PLR2004  (what fits a line)
 
 
 def _ask(retriever: Any) -> Ways | None:
@@ -92,3 +444,37 @@ HOST = Host(
     documents=items_of,
 )
 """Registered as the entry point `langchain_core` of the group `retrieval_metrics.hosts`."""
+
+
+# The scores of documents in their metadata.
+
+SCORE_KEYS = ("relevance_score", "score")
+"""The metadata in which rerankers of LangChain write scores."""
+
+
+def score_in(metadata: Mapping[str, Any], key: str | None = None) -> tuple[Sequence[str], Any]:
+    """Return the keys that may hold a score, and the value of the first that exists; None if none does."""
+    keys = SCORE_KEYS if key is None else (key,)
+    return keys, next((metadata[name] for name in keys if metadata.get(name) is not None), None)
+
+
+def score_of(document: Document, key: str | None) -> float:
+    """Return the score in the metadata of a document.
+
+    Args:
+        document: The document.
+        key: The key of the score; None takes `relevance_score`, or else `score`.
+
+    Raises:
+        ValueError: If it has no score, or one that is not a finite number.
+    """
+    keys, found = score_in(document.metadata, key)
+    if found is None:
+        has = ", ".join(map(repr, document.metadata)) or "none"
+        raise ValueError(
+            f"document {document.id!r} has no metadata {' or '.join(map(repr, keys))} with its score; it has {has}. "
+            "Name its key with score_key=..., or use relevance='rank'"
+        )
+    if (score := known_score(found)) is None:
+        raise ValueError(f"the score of document {document.id!r} must be a finite number, got {found!r}")
+    return score

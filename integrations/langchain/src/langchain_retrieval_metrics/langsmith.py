@@ -1,22 +1,139 @@
-"""The metrics as evaluators for LangSmith, and a target that does not trace."""
+"""The metrics as evaluators for LangSmith: of examples, of experiments, and of two experiments."""
 
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import partial
+from inspect import signature
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
-from langchain_retrieval_metrics.asking import Refused, how_to_ask
-from langchain_retrieval_metrics.items import part
-from langchain_retrieval_metrics.langsmith_rows import Outputs, Row, RowSettings, unscored, warned_of
+from langchain_retrieval_metrics.host import Refused, how_to_ask, part
+from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, RetrievalWarning, RetrievedRun
+from retrieval_metrics.adapting import RowPaths, RowScorer, Scorer, row_error, scored_name
+from retrieval_metrics.adapting.printing import numbers
 from retrieval_metrics.adapting.twins import arguments_of, passed_on, run_until_complete
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from uuid import UUID
 
     from langchain_core.runnables import Runnable
+    from langsmith import Client
+
+    from retrieval_metrics import Evaluation, Metric, Qrels, Retrieved
+    from retrieval_metrics.types import ClustersBy, DocumentId, MatchBy, QueryScore
 
     Target = Callable[[dict[str, Any]], dict[str, Any]]
+    SummaryEvaluator = Callable[[Sequence[Any], Sequence[Any]], Any]
+    ComparativeEvaluator = Callable[[Sequence[Any], Any], dict[str, Any]]
+
+
+# The examples and runs that LangSmith passes to its evaluators: their judgments, and what was retrieved.
+
+Outputs: TypeAlias = dict[str, Any]
+
+
+class Row(NamedTuple):
+    """One run of an example, as an evaluator receives it.
+
+    Attributes:
+        outputs: What the target returned.
+        reference_outputs: The reference output of the example, which holds the judgments.
+        failure: Why the target failed; None if it did not.
+    """
+
+    outputs: Mapping[str, Any]
+    reference_outputs: Mapping[str, Any]
+    failure: str | None = None
+
+    @classmethod
+    def of(cls, outputs: Any, reference_outputs: Any, run: Any) -> Row:
+        """Return a row; the run is None where an evaluator is called without one."""
+        failure = None if run is None or not run.error else f"the target failed: {run.error}"
+        return cls(outputs or {}, reference_outputs or {}, failure)
+
+    def truth(self, paths: RowPaths) -> Qrels:
+        """Return the judgments.
+
+        Raises:
+            TypeError: If they have a wrong shape.
+            ValueError: If there are none, or they cannot be used.
+        """
+        return Scorer.truth(paths.judgments(self._asdict()), "the example")
+
+    def retrieved(self, paths: RowPaths) -> list[Retrieved | DocumentId]:
+        """Return what was retrieved, best first; nothing if the target failed.
+
+        Raises:
+            TypeError: If it is not a list of documents.
+            ValueError: If the output does not hold it.
+        """
+        return [] if self.failure else paths.items(self._asdict())
+
+    def scores(self, scorer: RowScorer, paths: RowPaths) -> dict[Metric, QueryScore]:
+        """Return the score of each metric.
+
+        Raises:
+            TypeError: If the judgments, or what was retrieved, have a wrong shape.
+            ValueError: If the row cannot be judged, which says nothing about the retriever.
+        """
+        found = partial(self.retrieved, paths)
+        return scorer.row(self.truth(paths), found, failure=self.failure, name="the output")
+
+
+def warned_of(error: Exception) -> str:
+    """Return why a row cannot be judged, and warn: LangSmith only logs what is raised, and not beside the question."""
+    warnings.warn(str(error), RetrievalWarning, stacklevel=3)
+    return str(error)
+
+
+class RowSettings:
+    """What evaluators for LangSmith are settings.
+
+    Attributes:
+        metrics: The metrics.
+        options: What a scorer is told besides them.
+        paths: Where a row has its judgments, and what was retrieved.
+        keys: The key of each metric: with all that is not the default, or with what the user puts before it.
+    """
+
+    def __init__(
+        self,
+        metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+        *,
+        match: MatchBy = "id",
+        documents_key: str = "documents",
+        relevant_key: str = "relevant",
+        documents: Any = None,
+        max_grade: float | None = None,
+        prefix: str | None = None,
+    ) -> None:
+        self.options: dict[str, Any] = {"match": match, "documents": documents, "max_grade": max_grade}
+        self.metrics = Scorer(metrics, **self.options).metrics
+        self.paths = RowPaths(f"reference_outputs.{relevant_key}", f"outputs.{documents_key}")
+        chosen = {
+            "match": match,
+            "documents_key": documents_key,
+            "relevant_key": relevant_key,
+            "max_grade": max_grade,
+        }
+        usual = {name: signature(RowSettings).parameters[name].default for name in chosen}
+        self.keys = {metric: scored_name(str(metric), chosen, usual, prefix=prefix) for metric in self.metrics}
+
+    def row_scorer(self, *metrics: Metric) -> RowScorer:
+        """Return the scorer of single examples, for some of the metrics or for all.
+
+        Raises:
+            ValueError: If a metric divides by the largest grade of all judgments, and that is not given.
+        """
+        return RowScorer(metrics or self.metrics, **self.options)
+
+
+def unscored(settings: RowSettings, comment: str | None) -> Outputs:
+    """Return a comment instead of a score under each key."""
+    return {"results": [{"key": key, "score": None, "comment": comment} for key in settings.keys.values()]}
 
 
 class Evaluator(Protocol):
@@ -137,3 +254,205 @@ def langsmith_target(
 
 async def _awaited(answer: Awaitable[Any]) -> Any:
     return await answer
+
+
+# The metrics as summary evaluators for LangSmith: the means of an experiment, with intervals.
+
+LEVEL = 0.95
+
+
+class Gathered:
+    """The rows of an experiment, for one evaluation; the place of a row stands for its query.
+
+    Attributes:
+        unjudged: Why examples have no judgments.
+        unread: Why outputs cannot be judged.
+    """
+
+    def __init__(self, runs: Sequence[Any], examples: Sequence[Any], paths: RowPaths) -> None:
+        self.unjudged: list[str] = []
+        self.unread: list[str] = []
+        self._examples = examples
+        self._qrels: dict[Any, Any] = {}
+        self._found: dict[Any, Any] = {}
+        self._errors: dict[Any, Exception] = {}
+        for at, (run, example) in enumerate(zip(runs, examples, strict=True)):
+            row = Row.of(run.outputs, example.outputs, run)
+            try:
+                truth = row.truth(paths)
+            except (TypeError, ValueError) as error:
+                self.unjudged.append(str(error))
+                continue
+            try:
+                self._found[at] = row.retrieved(paths)
+            except (TypeError, ValueError) as error:
+                self.unread.append(warned_of(row_error(error, None, "the output")))
+                continue
+            self._qrels[at] = truth.judgments(0)
+            if row.failure is not None:
+                self._errors[at] = RuntimeError(row.failure)
+
+    def evaluation(self, scorer: Scorer) -> Evaluation:
+        """Return the evaluation of the rows that can be judged.
+
+        Raises:
+            ValueError: If there is none; the message is for the comment.
+        """
+        if not self._qrels and self.unread:
+            raise ValueError(f"no output can be judged: {self.unread[0]}")
+        if not self._qrels:
+            why = f"no example is judged: {self.unjudged[0]}" if self.unjudged else "there is no example"
+            raise ValueError(why)
+        if len(self._errors) == len(self._qrels):
+            first = next(iter(self._errors.values()))
+            raise ValueError(f"every example failed, so nothing is scored: {first}")
+        found = RetrievedRun(self._found, self._errors)
+        try:
+            evaluation, refused = scorer.evaluation(self._qrels, found, clusters=self._clusters())
+        except (TypeError, ValueError) as error:
+            raise ValueError(warned_of(row_error(error, None, "the experiment"))) from error
+        self.unread += [warned_of(row_error(error, at, "the output")) for at, error in refused.items()]
+        return evaluation
+
+    def examples_of(self, evaluation: Evaluation) -> int:
+        """Return how many examples the rows of an evaluation are runs of."""
+        queries: Sequence[Any] = evaluation.queries
+        return len({self._examples[at].id for at in queries})
+
+    def _clusters(self) -> ClustersBy:
+        """Return what makes runs depend on each other: the same example, or examples from one source."""
+        examples = {at: self._examples[at] for at in self._qrels}
+        names = {at: str(one.id) for at, one in examples.items()}
+        sources = {at: (getattr(one, "metadata", None) or {}).get("source") for at, one in examples.items()}
+        repeated = len(set(names.values())) < len(names)
+        if len(set(names.values())) == 1 or (not repeated and all(source is None for source in sources.values())):
+            return None
+        if None not in sources.values() and len(set(sources.values())) == 1:  # one source for all says nothing
+            return names if repeated else None
+        return {at: (f"example {names[at]}", *([] if sources[at] is None else [sources[at]])) for at in names}
+
+
+@arguments_of(RowSettings)
+def langsmith_summary_evaluators(*args: Any, **options: Any) -> list[SummaryEvaluator]:
+    """Return evaluators for `langsmith.evaluate(..., summary_evaluators=...)`: each mean with its interval and its n.
+
+    It is a single evaluator. Its means are those of `evaluate_retriever`: failures score 0, and where every example
+    failed there is a comment instead of a score. If LangSmith repeats the examples (`num_repetitions`), the runs of an
+    example are a cluster, so repeating does not narrow the interval. Examples with the same `source` in their metadata
+    are a cluster too. Examples without judgments are left out, and counted.
+
+    The arguments are those of `langsmith_evaluators`; without `max_grade`, the largest grade is that of all examples.
+
+    Raises:
+        TypeError: If the prefix is not a text.
+        ValueError: If a metric or `match` is unknown.
+
+    Warns:
+        RetrievalWarning: (the evaluator) As in the core's `evaluate`.
+    """
+    settings = passed_on("langsmith_summary_evaluators", RowSettings, args, options)
+    scorer = Scorer(settings.metrics, **settings.options)
+
+    def retrieval_metrics(runs: Sequence[Any], examples: Sequence[Any]) -> Outputs:
+        rows = Gathered(runs, examples, settings.paths)
+        try:
+            evaluation = rows.evaluation(scorer)
+        except ValueError as error:
+            return unscored(settings, str(error))
+        distinct = rows.examples_of(evaluation)
+        said = ["" if distinct == len(evaluation.queries) else f" runs of {numbers.count(distinct, 'example')}"]
+        if failed := evaluation.counts["failed"]:
+            said.append(f"{failed} failed and count as 0")
+        if rows.unread:
+            left_out = numbers.count(len(rows.unread), "output")
+            said.append(f"{left_out} left out, which cannot be judged: {rows.unread[0]}")
+        if rows.unjudged:
+            said.append(
+                f"{numbers.count(len(rows.unjudged), 'example')} left out, without judgments: {rows.unjudged[0]}"
+            )
+        return {
+            "results": [
+                _summary(evaluation, metric, key, distinct, "; ".join(said)) for metric, key in settings.keys.items()
+            ]
+        }
+
+    return [retrieval_metrics]
+
+
+def _summary(evaluation: Evaluation, metric: Metric, key: str, examples: int, said: str) -> dict[str, Any]:
+    n, mean = evaluation.n[metric], evaluation.means[metric]
+    if not n:
+        return {"key": key, "score": None, "comment": "undefined for every example"}
+    low, high = evaluation.intervals(LEVEL)[metric]
+    interval = f"95 % interval [{low:.3f}, {high:.3f}]" if examples > 1 or n == 1 else "no interval from one example"
+    return {"key": key, "score": mean, "comment": f"{interval}, n = {n}{said}"}
+
+
+# Datasets of LangSmith by name, and two experiments over one dataset compared.
+
+
+def langsmith_dataset(
+    dataset: str | UUID, *, client: Client | None = None, splits: Sequence[str] | None = None, as_of: Any = None
+) -> EvaluationSet:
+    """Return the examples of a dataset in LangSmith as questions with their judgments.
+
+    Args:
+        dataset: The name of the dataset, or its id.
+        client: The client that asks; None makes one from the environment.
+        splits: Only these splits of the dataset.
+        as_of: A version of the dataset, by its tag or date, as in `Client.list_examples`.
+
+    Returns:
+        The questions, with the ids and sources of the examples. An example without judgments is left out and counted.
+
+    Raises:
+        ValueError: If the dataset has no examples, or none of them is judged.
+    """
+    from langsmith import Client  # noqa: PLC0415  (only this function needs it)
+
+    asked = Client() if client is None else client
+    by: dict[str, Any] = {"dataset_name": dataset} if isinstance(dataset, str) else {"dataset_id": dataset}
+    given: dict[str, Any] = {"splits": splits, "as_of": as_of}
+    examples = list(asked.list_examples(**by, **{key: value for key, value in given.items() if value is not None}))
+    if not examples:
+        raise ValueError(f"the dataset {str(dataset)!r} has no examples")
+    return EvaluationSet.of(examples)
+
+
+@arguments_of(RowSettings)
+def langsmith_comparative_evaluators(*args: Any, **options: Any) -> list[ComparativeEvaluator]:
+    """Return evaluators for `langsmith.evaluate((experiment, other), evaluators=...)`, one for each metric.
+
+    Each gives every run of an example the value of the metric, so that LangSmith shows side by side which experiment
+    retrieved better. A run that failed has 0, one whose output cannot be judged has no score. LangSmith does not say
+    whether a difference is more than chance: for that, compare the retrievers with `rm.compare_retrievers`.
+
+    The arguments are those of `langsmith_evaluators`.
+
+    Raises:
+        TypeError: If the prefix is not a text.
+        ValueError: If a metric or `match` is unknown, or a metric needs `max_grade`.
+
+    Warns:
+        RetrievalWarning: (the evaluators) If an example or an output cannot be judged.
+    """
+    settings = passed_on("langsmith_comparative_evaluators", RowSettings, args, options)
+    return [_comparative(metric, settings) for metric in settings.metrics]
+
+
+def _comparative(metric: Metric, settings: RowSettings) -> ComparativeEvaluator:
+    key, scorer = settings.keys[metric], settings.row_scorer(metric)
+
+    def retrieval_metric(runs: Sequence[Any], example: Any) -> dict[str, Any]:
+        scores: dict[UUID, float | None] = {}
+        comments: dict[UUID, str] = {}
+        for run in runs:
+            try:
+                score = Row.of(run.outputs, example.outputs, run).scores(scorer, settings.paths)[metric]
+            except (TypeError, ValueError) as error:
+                comments[run.id] = warned_of(error)
+            else:
+                scores[run.id], comments[run.id] = score.known, score.reason
+        return {"key": key, "scores": scores, "comment": comments}
+
+    return retrieval_metric

@@ -1,19 +1,227 @@
-"""MMR as a document compressor, for ContextualCompressionRetriever and for pipelines."""
+"""MMR as a document compressor, and the settings that it shares with the retriever."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, Self
 
+import numpy as np
 from langchain_core.documents import BaseDocumentCompressor, Document
+from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import RunnableLambda
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from langchain_retrieval_metrics.settings import MMRSettings
+from langchain_retrieval_metrics.host import score_of
+from langchain_retrieval_metrics.vectors import WantedVectors, as_vector, shared_cache, state_vector
+from retrieval_metrics import mmr
+from retrieval_metrics.adapting import relevance_by
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from langchain_core.callbacks import Callbacks
     from langchain_core.runnables import Runnable
+
+    from langchain_retrieval_metrics.vectors import Vector
+    from retrieval_metrics.types import FloatArray
+
+
+# The settings of MMR shared by the retriever and the reranker, and the selection of documents.
+
+
+class MMRSettings(BaseModel):
+    """Settings of MMR for documents; see `MMRReranker` and `MMRRetriever`.
+
+    Raises:
+        ValueError: (as pydantic's ValidationError) If a setting is unknown or out of range, or there is no source of
+            vectors.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", validate_assignment=True)
+
+    embeddings: Embeddings | None = None
+    """Embeds the query, and every document without a known vector."""
+    k: int | None = Field(default=4, ge=1)
+    """How many documents to return."""
+    lambda_mult: float = Field(default=0.5, ge=0, le=1)
+    """The weight of relevance, from 0 (only diversity) to 1 (only relevance), as in LangChain."""
+    relevance: Literal["query", "score", "rank"] = "query"
+    """The relevance: the cosine with the query; the score in the metadata, scaled to [0, 1] among the candidates;
+    or the rank, from 1 for the first to 0 for the last candidate. The last two need no vector of the query."""
+    score_key: str | None = None
+    """The metadata key of the score; by default `relevance_score`, or else `score`."""
+    embedding_key: str | None = None
+    """The metadata key of the vector, if there is one."""
+    vector_fn: Callable[[Sequence[Document]], Sequence[Any]] | None = None
+    """Returns the vector of each document, or None if it is unknown; for example `vectors_of(store)`."""
+    mmr_score_key: str | None = None
+    """The metadata key for the MMR score of returned documents, such as `"mmr_score"`; None leaves it out."""
+    mmr_rank_key: str | None = None
+    """The metadata key for the rank, from 1, such as `"mmr_rank"`; None leaves it out."""
+    cache_size: int = Field(default=10_000, ge=0)
+    """How many vectors of embedded texts are kept in memory, as float32, for all that use these embeddings; 0 keeps
+    none."""
+
+    @field_validator("k", "fetch_k", "lambda_mult", "cache_size", mode="before", check_fields=False)
+    @classmethod
+    def _is_number(cls, value: Any) -> Any:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (Real, type(None))):
+            raise ValueError(f"must be a number, got {value!r}")  # noqa: TRY004  (pydantic collects ValueErrors)
+        return value
+
+    @model_validator(mode="after")
+    def _has_vectors(self) -> Self:
+        if self.embeddings is None and self.relevance == "query":
+            raise ValueError(
+                "relevance='query' needs embeddings for the query; pass embeddings, or relevance='score' or 'rank'"
+            )
+        if self.embeddings is None and self.embedding_key is None and self.vector_fn is None:
+            raise ValueError(
+                "MMR compares documents by their vectors: pass embeddings, an embedding_key or a vector_fn"
+            )
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a setting; if it is refused, nothing changes."""
+        values, given = dict(self.__dict__), set(self.model_fields_set)
+        try:
+            super().__setattr__(name, value)
+        except ValidationError:  # pydantic sets the value before it checks whether the settings fit together
+            self.__dict__.clear()
+            self.__dict__.update(values)
+            self.__pydantic_fields_set__.clear()
+            self.__pydantic_fields_set__.update(given)
+            raise
+
+    def _select(
+        self, documents: Sequence[Document], query: str, k: int | None, lambda_mult: float | None
+    ) -> list[Document]:
+        """Return the documents that MMR selects, best first, as copies with score and rank."""
+        if not documents:
+            return []
+        vectors, of_query = self._vectors(documents, query)
+        return self._selected(documents, vectors, of_query, k, lambda_mult)
+
+    async def _aselect(
+        self, documents: Sequence[Document], query: str, k: int | None, lambda_mult: float | None
+    ) -> list[Document]:
+        """Return the documents that MMR selects; query and documents are embedded concurrently."""
+        if not documents:
+            return []
+        vectors, of_query = await self._avectors(documents, query)
+        return self._selected(documents, vectors, of_query, k, lambda_mult)
+
+    def _vectors(self, documents: Sequence[Document], query: str) -> tuple[Vector, Vector | None]:
+        """Return the vectors of the documents and, if needed, of the query."""
+        wanted = self._wanted(documents)
+        vectors = wanted.stacked(self._embed_documents(wanted))
+        return vectors, self._embed_query(query) if self.relevance == "query" else None
+
+    async def _avectors(self, documents: Sequence[Document], query: str) -> tuple[Vector, Vector | None]:
+        """Return the vectors of the documents and, if needed, of the query; both are embedded concurrently."""
+        wanted = await asyncio.to_thread(self._wanted, documents)  # a vector_fn may ask a store
+        if self.relevance == "query":
+            embedded, of_query = await asyncio.gather(self._aembed_documents(wanted), self._aembed_query(query))
+        else:
+            embedded, of_query = await self._aembed_documents(wanted), None
+        return wanted.stacked(embedded), of_query
+
+    def _selected(
+        self,
+        documents: Sequence[Document],
+        vectors: Vector,
+        of_query: Vector | None,
+        k: int | None,
+        lambda_mult: float | None,
+    ) -> list[Document]:
+        selection = mmr(
+            of_query,
+            vectors,
+            k=k,
+            lambda_mult=self.lambda_mult if lambda_mult is None else lambda_mult,
+            relevance=self._relevance(documents),
+        )
+        scored = zip(selection, selection.scores.tolist(), strict=True)
+        return [self._marked(documents[at], score, rank) for rank, (at, score) in enumerate(scored, start=1)]
+
+    def _relevance(self, documents: Sequence[Document]) -> FloatArray | None:
+        return relevance_by(self.relevance, documents, partial(score_of, key=self.score_key))
+
+    def _marked(self, document: Document, score: float, rank: int) -> Document:
+        marks = {self.mmr_score_key: score, self.mmr_rank_key: rank}
+        added = {key: value for key, value in marks.items() if key is not None}
+        return document.model_copy(update={"metadata": {**document.metadata, **added}})
+
+    def _wanted(self, documents: Sequence[Document]) -> WantedVectors:
+        known: list[Any] = [None] * len(documents)
+        if self.embedding_key is not None:
+            known = [document.metadata.get(self.embedding_key) for document in documents]
+        if self.vector_fn is not None and any(vector is None for vector in known):
+            looked_up = self._looked_up(documents)
+            known = [found if one is None else one for one, found in zip(known, looked_up, strict=True)]
+        known = [
+            state_vector(document) if vector is None else vector
+            for document, vector in zip(documents, known, strict=True)
+        ]
+        return WantedVectors(documents, known)
+
+    def _looked_up(self, documents: Sequence[Document]) -> Sequence[Any]:
+        found = self.vector_fn(documents) if self.vector_fn is not None else ()
+        if len(found) != len(documents):
+            raise ValueError(
+                f"vector_fn returned {len(found)} vectors for {len(documents)} documents; return None for unknown ones"
+            )
+        return found
+
+    def _embed_documents(self, wanted: WantedVectors) -> dict[str, Vector]:
+        if not wanted.texts:
+            return {}
+        model = self._model(wanted)
+        return shared_cache(model, self.cache_size).vectors(
+            "document", wanted.texts, lambda texts: wanted.checked(texts, model.embed_documents(texts))
+        )
+
+    async def _aembed_documents(self, wanted: WantedVectors) -> dict[str, Vector]:
+        if not wanted.texts:
+            return {}
+        model = self._model(wanted)
+
+        async def embed(texts: list[str]) -> list[Vector]:
+            return wanted.checked(texts, await model.aembed_documents(texts))
+
+        return await shared_cache(model, self.cache_size).avectors("document", wanted.texts, embed)
+
+    def _model(self, wanted: WantedVectors) -> Embeddings:
+        if self.embeddings is None:
+            raise ValueError(
+                f"{len(wanted.texts)} documents have no vector, for example {wanted.texts[0][:40]!r}; pass embeddings "
+                "that can embed them"
+            )
+        return self.embeddings
+
+    def _embed_query(self, query: str) -> Vector | None:
+        return None if self.embeddings is None else query_vector(self.embeddings, self.cache_size, query)
+
+    async def _aembed_query(self, query: str) -> Vector | None:
+        return None if self.embeddings is None else await aquery_vector(self.embeddings, self.cache_size, query)
+
+
+def query_vector(model: Embeddings, cache_size: int, query: str) -> Vector:
+    """Return the vector of a query, embedded once."""
+    cache = shared_cache(model, cache_size)
+    return cache.vectors("query", [query], lambda _: [as_vector(model.embed_query(query), "the query")])[query]
+
+
+async def aquery_vector(model: Embeddings, cache_size: int, query: str) -> Vector:
+    """Return the vector of a query, embedded once; the asynchronous twin of `query_vector`."""
+
+    async def embed(_: list[str]) -> list[Vector]:
+        return [as_vector(await model.aembed_query(query), "the query")]
+
+    return (await shared_cache(model, cache_size).avectors("query", [query], embed))[query]
 
 
 class MMRReranker(MMRSettings, BaseDocumentCompressor):

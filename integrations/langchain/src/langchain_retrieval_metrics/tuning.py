@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_retrieval_metrics.evaluating import workers_of
-from langchain_retrieval_metrics.items import items_of
+from langchain_retrieval_metrics.host import items_of
 from langchain_retrieval_metrics.retriever import MMRRetriever
 from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, retrieve, tune
 from retrieval_metrics.adapting import Asked, Ways
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from langchain_retrieval_metrics.evaluating import Retriever
-    from langchain_retrieval_metrics.vector_cache import Vector
+    from langchain_retrieval_metrics.vectors import Vector
     from retrieval_metrics import Evaluation, Retrieved, Rules
     from retrieval_metrics.types import ClustersBy, MatchBy
 
