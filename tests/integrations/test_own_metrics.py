@@ -48,7 +48,7 @@ def test_llama_index() -> None:
 
 
 def test_ragas() -> None:
-    names = pytest.importorskip("ragas_retrieval_metrics.names")
+    names = pytest.importorskip("ragas_retrieval_metrics.metric")
     from ragas_retrieval_metrics import RetrievalMetric  # noqa: PLC0415  (skipped where ragas is not installed)
 
     named = names.Named(rm.Metric.parse("relevant_at(rank=2)@3"))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from ragas_retrieval_metrics import NDCG, Precision, RetrievalMetric, metric_suite
-from ragas_retrieval_metrics.names import By, Named, OnUnjudged
+from ragas_retrieval_metrics.metric import By, Named, OnUnjudged
 from retrieval_metrics.scoring.table import DEFINITIONS
 
 LEGAL_IN_MLFLOW = re.compile(r"[/\w.\- :]+")

@@ -8,8 +8,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
-from ragas_retrieval_metrics.imports import SingleTurnSample
-from ragas_retrieval_metrics.retrieved import RetrievedDataset
+from ragas_retrieval_metrics.rows import RetrievedDataset, SingleTurnSample
 from retrieval_metrics import Qrels
 from retrieval_metrics.adapting import host_of
 from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on

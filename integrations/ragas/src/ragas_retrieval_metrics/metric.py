@@ -1,23 +1,33 @@
-"""A metric of the core as a metric of ragas: one class for `evaluate()`, `@experiment` and the other interfaces."""
+"""Metrics of the core as metrics of ragas: one class for every interface, and names that it accepts."""
 
 from __future__ import annotations
 
+import re
 import warnings
+from collections.abc import Iterable
 from math import inf, isnan, nan
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias, cast, get_args
 
 import retrieval_metrics as rm
-from ragas_retrieval_metrics.compared import compared
-from ragas_retrieval_metrics.imports import BaseMetric, MetricResult, MetricType, SingleTurnMetric
-from ragas_retrieval_metrics.names import By, Named, OnUnjudged, one_of
-from ragas_retrieval_metrics.references import Judged, References
-from ragas_retrieval_metrics.rows import FIELDS, Row
-from retrieval_metrics.adapting import RowScorer
+from ragas_retrieval_metrics.rows import (
+    FIELDS,
+    BaseMetric,
+    Judged,
+    MetricResult,
+    MetricType,
+    References,
+    Row,
+    SingleTurnMetric,
+    as_items,
+    as_pieces,
+)
+from retrieval_metrics import Budget, Metric
+from retrieval_metrics.adapting import DEFINITIONS, RowScorer, scored_name
 from retrieval_metrics.adapting.distributed import divides_by_largest_grade, refuse_unknown_scale
 from retrieval_metrics.adapting.twins import arguments_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from langchain_core.callbacks import Callbacks
     from ragas.dataset_schema import SingleTurnSample
@@ -241,3 +251,290 @@ def _reason(score: QueryScore, metric: rm.Metric) -> str:
     at = f", at rank {', '.join(map(str, ranks))}" if ranks else ""
     budget = f"; what fits into {metric.k} counts" if isinstance(metric.k, rm.Budget) else ""
     return f"{len(ranks)} relevant in the first {k or score.n_retrieved}{at}; {score.n_relevant} needed{budget}"
+
+
+# The most requested metrics, as classes in the style of ragas.
+
+
+class _NamedMetric(RetrievalMetric):
+    """A metric defined by its class; the arguments are those of `RetrievalMetric`."""
+
+    core_name: ClassVar[str]
+
+    def __init__(
+        self,
+        k: int | rm.Budget | None = None,
+        *,
+        by: By | None = None,
+        qrels: Judged | References | None = None,
+        on_unjudged: OnUnjudged | None = None,
+        name: str | None = None,
+        **parameters: ParameterValue,
+    ) -> None:
+        """Create the metric.
+
+        Args:
+            k: The cut-off: only the first k contexts count, or those that fit into an `rm.Budget`. None means all.
+            by: `"ids"` (the default), `"texts"` or `"auto"`.
+            qrels: The judgments, by the text of the query, instead of the reference columns; or a dataset of
+                `from_langchain` or `from_llama_index`.
+            on_unjudged: `"nan"` (the default) or `"zero"`.
+            name: The name of such a metric, from which hosts that store only names can rebuild it.
+            **parameters: Parameters of the metric, such as `rel=2`.
+
+        Raises:
+            ValueError: If a name is that of another metric, or an argument is unknown.
+            TypeError: If k is not an integer, or the qrels have another shape.
+        """
+        said = self.core_name if name is None else name
+        if Named.parse(said).metric.name != self.core_name:
+            raise ValueError(
+                f"the name {name!r} is not one of {type(self).__name__}; rebuild it with RetrievalMetric({name!r})"
+            )
+        super().__init__(said, k, by=by, qrels=qrels, on_unjudged=on_unjudged, **parameters)
+
+
+class HitRate(_NamedMetric):
+    """The share of queries with a relevant context among the first k: per row 1 or 0.
+
+    Example:
+        >>> HitRate(k=3).score(retrieved_context_ids=["d3", "d7"], reference_context_ids=["d7", "d8"]).value
+        1.0
+    """
+
+    core_name = "hit_rate"
+
+
+class MRR(_NamedMetric):
+    """Mean reciprocal rank: per row 1 / the rank of the first relevant context.
+
+    Example:
+        >>> MRR(k=10).score(retrieved_context_ids=["d3", "d7"], reference_context_ids=["d7", "d8"]).value  # 1 / 2
+        0.5
+    """
+
+    core_name = "mrr"
+
+
+class MAP(_NamedMetric):
+    """Mean average precision: per row the precision at each relevant context, over all relevant ones.
+
+    Example:
+        >>> MAP().score(retrieved_context_ids=["d3", "d7"], reference_context_ids=["d7", "d8"]).value  # (1 / 2) / 2
+        0.25
+    """
+
+    core_name = "map"
+
+
+class NDCG(_NamedMetric):
+    """Normalised discounted cumulative gain: is the best ranked first?
+
+    Example:
+        >>> metric = NDCG(k=10)
+        >>> metric.name
+        'ndcg_at_10'
+        >>> ids = ["d1", "d3", "d7", "d2", "d9"]
+        >>> round(metric.score(retrieved_context_ids=ids, reference_context_ids=["d1", "d7"]).value, 4)  # 1.5 / 1.6309
+        0.9197
+    """
+
+    core_name = "ndcg"
+
+
+class Precision(_NamedMetric):
+    """The share of the first k places that hold a relevant context; without k, of those retrieved.
+
+    Example:
+        >>> Precision(k=5).score(retrieved_context_ids=["d3", "d7"], reference_context_ids=["d7", "d8"]).value  # 1 / 5
+        0.2
+    """
+
+    core_name = "precision"
+
+
+class Recall(_NamedMetric):
+    """The share of the relevant contexts that are among the first k.
+
+    Example:
+        >>> Recall(k=5).score(retrieved_context_ids=["d3", "d7"], reference_context_ids=["d7", "d8"]).value  # 1 / 2
+        0.5
+    """
+
+    core_name = "recall"
+
+
+class F1(_NamedMetric):
+    """The harmonic mean of precision and recall.
+
+    Example:
+        >>> F1().score(retrieved_context_ids=["d3", "d7"], reference_context_ids=["d7", "d8"]).value  # both are 1 / 2
+        0.5
+    """
+
+    core_name = "f1"
+
+
+SUITE: tuple[type[_NamedMetric], ...] = (HitRate, MRR, MAP, NDCG, Precision, Recall, F1)
+
+
+def metric_suite(
+    k: int | rm.Budget | Iterable[int | rm.Budget | None] | None = (1, 3, 5, 10),
+    *,
+    by: By | None = None,
+    qrels: Judged | None = None,
+    on_unjudged: OnUnjudged | None = None,
+) -> list[RetrievalMetric]:
+    """Return every metric at every cut-off, for `evaluate(dataset, metrics=metric_suite())`.
+
+    Args:
+        k: Cut-offs; None among them stands for all contexts.
+        by: `"ids"` (the default), `"texts"` or `"auto"`.
+        qrels: The judgments, by the text of the query, instead of the reference columns; or a dataset of
+            `from_langchain` or `from_llama_index`.
+        on_unjudged: `"nan"` (the default) or `"zero"`.
+
+    Raises:
+        ValueError: If there is no cut-off, or one is not positive.
+        TypeError: If a cut-off is not an integer.
+
+    Example:
+        >>> [metric.name for metric in metric_suite(k=(1, 5))][:4]
+        ['hit_rate_at_1', 'hit_rate_at_5', 'mrr_at_1', 'mrr_at_5']
+    """
+    cutoffs = list(dict.fromkeys(k if isinstance(k, Iterable) else [k]))
+    if not cutoffs:
+        raise ValueError("a suite needs at least one cut-off, for example k=(1, 3, 5, 10)")
+    shared = References.of(qrels, by or "ids")  # read once, not once per metric
+    return [cls(cutoff, by=by, qrels=shared, on_unjudged=on_unjudged) for cls in SUITE for cutoff in cutoffs]
+
+
+# Names of metrics that every host of ragas accepts, and from which the metric can be rebuilt.
+#
+# Ragas keys its results by the name of a metric, MLflow refuses `@`, `(` and `=` in it, and Haystack stores only the
+# class and the name. So a name includes everything that changes the value, in letters, digits, `_`, `-`, `.` and `:`.
+
+By: TypeAlias = Literal["ids", "texts", "auto"]
+OnUnjudged: TypeAlias = Literal["nan", "zero"]
+
+
+class Named(NamedTuple):
+    """The parts of a name.
+
+    Attributes:
+        metric: The metric of the core, with its cut-off and parameters.
+        by: What is compared.
+        on_unjudged: What a row without a relevant context scores.
+        qrels: The fingerprint of the judgments that were given to it; None if they are in the rows.
+    """
+
+    metric: Metric
+    by: By = "ids"
+    on_unjudged: OnUnjudged = "nan"
+    qrels: str | None = None
+
+    def __str__(self) -> str:
+        chosen = {"by": self.by, "unjudged": self.on_unjudged, "qrels": self.qrels}
+        return scored_name(self.metric.plain_name, chosen, {"by": "ids", "unjudged": "nan", "qrels": None})
+
+    @classmethod
+    def parse(cls, text: str) -> Named:
+        """Read a name in the form of this package or of the core.
+
+        Raises:
+            ValueError: If there is no such metric, or an option has an unknown value.
+            TypeError: If it is not a text.
+
+        Example:
+            >>> Named.parse("ndcg_at_10").metric
+            Metric.parse('ndcg@10')
+            >>> str(Named.parse("precision(rel=2)@5"))
+            'precision_at_5-rel-2'
+            >>> Named.parse("mrr_at_10-by-texts").by
+            'texts'
+        """
+        if not isinstance(text, str):
+            return cls(Metric.parse(text))  # which raises a better error
+        head, *rest = _option().split(text)
+        given: dict[str, str] = dict(zip(rest[::2], rest[1::2], strict=True))
+        by = one_of(given.pop("by", "ids"), By, "by")
+        on_unjudged = one_of(given.pop("unjudged", "nan"), OnUnjudged, "on_unjudged")
+        qrels = given.pop("qrels", None)
+        name, at, cutoff = head.rpartition("_at_")
+        budget = Budget.parse(cutoff) if at else None
+        metric = Metric.parse(head) if budget is None else Metric.of(name, budget)
+        if given:
+            metric = Metric.of(metric.name, metric.k, **{key: value.replace("_", ";") for key, value in given.items()})
+        return cls(metric, cast("By", by), cast("OnUnjudged", on_unjudged), qrels)
+
+
+def one_of(value: str, options: object, what: str) -> str:
+    """Return the value if it is one of the words of a Literal type.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    if value not in get_args(options):
+        raise ValueError(f"{what} must be one of {', '.join(map(repr, get_args(options)))}, got {value!r}")
+    return value
+
+
+def _option() -> re.Pattern[str]:
+    """Return a pattern for the name of any option, including parameters of user-defined metrics."""
+    parameters = sorted({key for definition in DEFINITIONS.values() for key in definition.parameters})
+    return re.compile(rf"-({'|'.join((*parameters, 'by', 'unjudged', 'qrels'))})-")
+
+
+# The judgments and the ranking that a metric compares in a row.
+
+
+class RowToScore(NamedTuple):
+    """The judgments and the ranking of a row.
+
+    Attributes:
+        kind: `ids` or `texts`.
+        judgments: The judgments; None if they are unknown.
+        ranking: What was retrieved; None if it is unknown.
+    """
+
+    kind: By
+    judgments: Any
+    ranking: Any
+
+
+def compared(row: Row, by: By, references: References | None) -> RowToScore:
+    """Return what is compared in a row, in the shapes of the core.
+
+    Args:
+        row: The row, read.
+        by: Ids, texts, or what the row has.
+        references: The judgments of all queries, and possibly what was retrieved; None takes those of the row.
+
+    Raises:
+        ValueError: If the row has only fields of the other kind, so that nothing could be compared.
+        TypeError: If something in it has the wrong type.
+    """
+    kind = row.kind(by)
+    ranking, judgments = (getattr(row, field) for field in FIELDS[kind])
+    items = None if references is None else references.items_of(row)
+    if items is None:
+        _require_fields(row, kind, by, judged=references is not None)
+        judgments = judgments if references is None else references.of_query(row)
+    if kind == "texts":
+        judgments = None if judgments is None else as_pieces(judgments)
+        ranking = None if ranking is None else as_items(ranking)
+    if references is None or items is None:
+        return RowToScore(kind, judgments, ranking)
+    # A column is there as converted, or changed since.
+    return RowToScore(kind, references.of_query(row) if judgments is None else judgments, items)
+
+
+def _require_fields(row: Row, kind: By, by: By, *, judged: bool) -> None:
+    """Raise if a row has only the fields of the other kind; the reference is not needed if it is judged otherwise."""
+    other: By = "texts" if kind == "ids" else "ids"
+    for field, instead in zip(FIELDS[kind][: 1 if judged else 2], FIELDS[other], strict=False):
+        if getattr(row, field) is None and getattr(row, instead) is not None:
+            raise ValueError(
+                f"row {row.query!r} has {instead} but no {field}, which by={by!r} compares; fill {field}, or "
+                f"compare {other} on both sides with by={other!r}"
+            )

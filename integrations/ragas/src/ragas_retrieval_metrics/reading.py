@@ -1,18 +1,27 @@
-"""Read results of ragas: the rows of an evaluation, of an experiment, or of a file of either."""
+"""Rows of ragas, of its results and their files, read and gathered for one pass of the core."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import isnan
 from numbers import Real
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
-from ragas_retrieval_metrics.imports import EvaluationResult, MetricResult
-from ragas_retrieval_metrics.names import Named
-from ragas_retrieval_metrics.rows import Row
+import retrieval_metrics as rm
+from ragas_retrieval_metrics.metric import Named, RowToScore, compared
+from ragas_retrieval_metrics.rows import EvaluationResult, MetricResult, Row
+from retrieval_metrics.adapting import Scorer, row_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ragas_retrieval_metrics.metric import By
+    from ragas_retrieval_metrics.rows import References
+
 
 QUERIES = ("user_input", "query", "question", "text")
 """The columns that may hold the text of a query; the first is that of ragas."""
@@ -183,3 +192,178 @@ def row_of(fields: Mapping[str, Any]) -> Row:
             "a row with several turns has no retrieved contexts; retrieval metrics need rows with a single turn"
         )
     return Row(*map(fields.get, Row._fields))._replace(user_input=query_of(fields))
+
+
+# Gather rows of ragas for the core: the judgments and rankings of all queries, for one pass.
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The rows of a dataset, each a query of the core.
+
+    Attributes:
+        questions: The queries with their texts and judgments, in the order of the rows.
+        run: What was retrieved for each, with the errors of failed rows.
+        unknown: The queries without judgments in `qrels=`.
+        scale: The largest grade of all judgments, if these are only some of them.
+        match: How what was retrieved is matched with the judgments.
+    """
+
+    questions: rm.EvaluationSet
+    run: rm.RetrievedRun
+    unknown: Sequence[str | None]
+    scale: float | None
+    match: str | rm.Matching
+
+    @property
+    def truth(self) -> rm.Qrels:
+        """The judgments in columns."""
+        truth = rm.Qrels(self.questions)
+        return truth if self.scale is None else truth.with_largest_grade(max(self.scale, truth.largest_grade))
+
+    def refusals(self, metrics: Sequence[rm.Metric], queries: Collection[Any] | None = None) -> dict[Any, Exception]:
+        """Return why the core cannot score single rows: some of them, or any."""
+        truth, judged = self.truth, self.questions.qrels
+        if queries is not None:
+            some: dict[Any, Any] = {query: of_one for query, of_one in judged.items() if query in queries}
+            truth = rm.Qrels(some).with_largest_grade(truth.largest_grade)
+        found = Scorer(metrics, match=self.match).refusals(truth, self.run)
+        return {query: row_error(error, query, f"row {query!r}") for query, error in found.items()}
+
+    def with_failed(self, errors: Mapping[Any, Exception]) -> Gathered:
+        """Return the rows with further failures."""
+        run = {**self.run, **{query: [] for query in errors}}
+        return replace(self, run=rm.RetrievedRun(run, {**self.run.errors, **errors}))
+
+
+class EveryRowFailedError(ValueError):
+    """No row of a dataset could be scored."""
+
+
+def gather(rows: Sequence[Row], by: By, references: References | None) -> Gathered:
+    """Return rows as questions and a run.
+
+    A row that cannot be read, or whose fields cannot be compared, has failed: it retrieved nothing.
+
+    Args:
+        rows: The rows.
+        by: What is compared.
+        references: The judgments of all queries; None takes those of the rows.
+
+    Raises:
+        TypeError: If the judgments of a row cannot be read.
+        ValueError: As above.
+    """
+    names = names_of(rows, references)
+    errors = {} if references is None else dict(references.errors)
+    qrels: dict[Any, Any] = {}
+    rankings: dict[Any, Any] = {}
+    unknown: list[str | None] = []
+    read: list[Row] = []
+    for name, row in zip(names, rows, strict=True):
+        try:
+            row = row.read()  # noqa: PLW2901  (as it was meant)
+            found = compared(row, by, references)
+        except (TypeError, ValueError) as error:
+            found = RowToScore(by, _judgments_alone(row, by, references, error), [])
+            errors[name] = error
+        read.append(row)
+        if found.judgments is None and references is not None:
+            unknown.append(row.user_input)
+        qrels[name] = [] if found.judgments is None else found.judgments
+        rankings[name] = [] if name in errors or found.ranking is None else found.ranking
+    texts = {name: row.user_input or str(name) for name, row in zip(names, rows, strict=True)}
+    provenance = {} if references is None else {q: m for q, m in references.provenance.items() if q in qrels}
+    return Gathered(
+        questions=rm.EvaluationSet(texts, qrels, provenance),
+        run=rm.RetrievedRun(_with_texts(rankings, read), {q: e for q, e in errors.items() if q in qrels}),
+        unknown=unknown,
+        scale=None if references is None else references.truth.largest_grade,
+        match="id" if references is None else references.match,
+    )
+
+
+def scored(gathered: Gathered, metrics: Sequence[rm.Metric], score: Callable[[rm.Qrels, rm.RetrievedRun], T]) -> T:
+    """Return the result of a pass of the core over all rows; rows that it refuses have failed.
+
+    Args:
+        gathered: The rows.
+        metrics: The metrics to compute.
+        score: The pass.
+
+    Raises:
+        TypeError: If all rows together are refused, such as judgments with ids of two types.
+        EveryRowFailedError: If every row failed; the message holds the first error.
+        ValueError: As for TypeError.
+    """
+    _require_one(gathered.run)
+    try:
+        return score(gathered.truth, gathered.run)
+    except (TypeError, ValueError):
+        refused = gathered.refusals(metrics)
+        if not refused:
+            raise
+    failed = gathered.with_failed(refused)
+    _require_one(failed.run)
+    return score(failed.truth, failed.run)
+
+
+def names_of(rows: Iterable[Row], references: References | None = None) -> list[Any]:
+    """Return a unique name for every row, because two rows may have the same query.
+
+    It is the id of the query if the judgments have ids, or else the text of the query.
+    """
+    seen: dict[Any, int] = {}
+    names: list[Any] = []
+    for number, row in enumerate(rows, start=1):
+        known = row.user_input if references is None else references.name_of(row)
+        name = f"row {number}" if known is None else known
+        seen[name] = seen.get(name, 0) + 1
+        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return names if len(set(map(type, names))) == 1 else list(map(str, names))
+
+
+def _judgments_alone(row: Row, by: By, references: References | None, error: Exception) -> Any:
+    """Return the judgments of a row whose ranking cannot be read."""
+    if references is not None:
+        return references.of_query(row)
+    alone = row._replace(retrieved_context_ids=None, retrieved_contexts=None)
+    judgments = compared(alone.read(), row.kind(by), None).judgments
+    if judgments is None:
+        raise error  # a failed row scores 0, but its judgments are unknown
+    return judgments
+
+
+def _with_texts(rankings: dict[Any, Any], rows: Sequence[Row]) -> dict[Any, Any]:
+    """Return the rankings as items with the texts of the rows; unchanged if there are none, or one is not a list."""
+    aligned = [
+        (_listed(ranking), _listed(row.retrieved_contexts))
+        for ranking, row in zip(rankings.values(), rows, strict=True)
+    ]
+    if any(ids is None for ids, _ in aligned) or not any(
+        (texts and len(texts) == len(ids)) or isinstance(ids[0], rm.Retrieved) for ids, texts in aligned if ids
+    ):
+        return rankings
+    return {query: _items(ids, texts) for query, (ids, texts) in zip(rankings, aligned, strict=True)}
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, (list, tuple)) else None
+
+
+def _items(ids: Sequence[Any], texts: Sequence[Any] | None) -> list[rm.Retrieved]:
+    known: Sequence[Any] = texts if texts is not None and len(texts) == len(ids) else [None] * len(ids)
+    return [
+        one if isinstance(one, rm.Retrieved) else rm.Retrieved(one, text if isinstance(text, str) and text else None)
+        for one, text in zip(ids, known, strict=True)
+    ]
+
+
+def _require_one(run: rm.RetrievedRun) -> None:
+    if len(run.errors) == len(run):
+        query, error = next(iter(run.errors.items()))
+        raise EveryRowFailedError(
+            f"every row failed, {len(run)} of {len(run)}; the first, {query!r}: {type(error).__name__}: {error}"
+        ) from error
