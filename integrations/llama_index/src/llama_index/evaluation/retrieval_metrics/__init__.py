@@ -6,15 +6,18 @@
 `from_metric_names`, and the `RetrieverEvaluator` here can replace it. Importing this package registers nothing.
 """
 
-from llama_index.evaluation.retrieval_metrics.datasets import judged_by_text
 from llama_index.evaluation.retrieval_metrics.evaluator import RetrieverEvaluator
-from llama_index.evaluation.retrieval_metrics.items import source_texts
-from llama_index.evaluation.retrieval_metrics.metrics import RetrievalMetric, metric, ranking_metrics
+from llama_index.evaluation.retrieval_metrics.metrics import (
+    Registration,
+    RetrievalMetric,
+    metric,
+    ranking_metrics,
+    register,
+)
 from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import MMRPostprocessor
 from llama_index.evaluation.retrieval_metrics.recording import record
-from llama_index.evaluation.retrieval_metrics.registry import Registration, register
-from llama_index.evaluation.retrieval_metrics.responses import ResponseEvaluator
-from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
+from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult, judged_by_text
+from llama_index.evaluation.retrieval_metrics.scoring import ResponseEvaluator, source_texts
 
 __all__ = [
     "DatasetResult",

@@ -1,33 +1,181 @@
-"""The RetrieverEvaluator of LlamaIndex with grades, groups, whole datasets, and a choice of what identifies a node."""
+"""The RetrieverEvaluator of LlamaIndex with grades, groups and whole datasets, and how it asks."""
 
 from __future__ import annotations
 
 import asyncio
+import inspect
+from collections.abc import Callable
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from llama_index.core.agent.workflow import AgentWorkflow
+from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator
+from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
+from llama_index.core.evaluation.retrieval.evaluator import RetrieverEvaluator as StockRetrieverEvaluator
+from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.workflow import Workflow
+from pydantic import InstanceOf
 
-from llama_index.evaluation.retrieval_metrics.asking import stage_names
-from llama_index.evaluation.retrieval_metrics.asking_evaluator import AskingEvaluator
-from llama_index.evaluation.retrieval_metrics.datasets import content_of, mode_of, single_question
 from llama_index.evaluation.retrieval_metrics.metrics import (
     RetrievalMetric,
     metrics_of_any_kind,
+    ranking_metrics,
     refuse_host_options,
+    refuse_names,
     refuse_unknown_scale,
 )
-from retrieval_metrics import EvaluationSet, aretrieve, retrieve
+from llama_index.evaluation.retrieval_metrics.mmr_postprocessor import embed_query
+from llama_index.evaluation.retrieval_metrics.recording import nodes_found
+from llama_index.evaluation.retrieval_metrics.results import content_of, mode_of, single_question
+from llama_index.evaluation.retrieval_metrics.scoring import (
+    IdsAndTexts,
+    NodeScorer,
+    Source,
+    as_items,
+    ids_of,
+    named_by,
+    nodes_of,
+    source_of,
+)
+from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Retrieved, aretrieve, retrieve
+from retrieval_metrics.adapting import Ways
 from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Coroutine, Generator, Mapping, Sequence
     from os import PathLike
+
+    from llama_index.core.postprocessor.types import BaseNodePostprocessor
 
     from llama_index.evaluation.retrieval_metrics.results import DatasetResult, RetrieverEvalResult
     from retrieval_metrics import RetrievedRun
-    from retrieval_metrics.adapting import Ways
-    from retrieval_metrics.types import ClustersBy, Judgments
+    from retrieval_metrics.types import ClustersBy, Judgments, MatchBy
+
+    Note = Callable[[int, str, Any], None]
+
+
+class AskingEvaluator(StockRetrieverEvaluator):
+    """What a RetrieverEvaluator is told, checked, and how it asks the retriever with it."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    retriever: Any = Field(description="A retriever, an engine, a workflow, or a function")
+    metrics: list[BaseRetrievalMetric] = Field(
+        default_factory=lambda: ranking_metrics(DEFAULT_METRICS), description="Metrics to compute"
+    )
+    # InstanceOf, because pydantic would create a new Matching from its fields.
+    match: str | Callable[[Retrieved], Any] | InstanceOf[Matching] = Field(
+        default="id", description="What identifies a node in the judgments"
+    )
+    source: str | Callable[[NodeWithScore], str | None] = Field(
+        default="ref_doc_id", description="The name of a node's document"
+    )
+    documents: Any = Field(default=None, description="The documents that nodes were cut from", exclude=True)
+
+    @field_validator("source", mode="before")
+    @classmethod
+    def _names_documents(cls, source: Source) -> Source:
+        source_of(source)
+        return source
+
+    @field_validator("match")
+    @classmethod
+    def _is_known(cls, match: MatchBy) -> MatchBy:
+        named_by(match)
+        return match
+
+    @field_validator("retriever")
+    @classmethod
+    def _can_be_asked(cls, retriever: Any) -> Any:
+        if how_to_ask(retriever) is None and not callable(retriever):
+            hint = "; write index.as_retriever()" if hasattr(retriever, "as_retriever") else ""
+            raise ValueError(
+                "retriever must be a retriever, a query engine, a chat engine, a workflow, or a function of the query "
+                f"text; got {retriever!r}{hint}"
+            )
+        return retriever
+
+    @field_validator("metrics", mode="before")
+    @classmethod
+    def _are_metrics(cls, metrics: Any) -> Any:
+        return refuse_names(metrics)
+
+    @field_validator("metrics")
+    @classmethod
+    def _have_names_of_their_own(cls, metrics: list[BaseRetrievalMetric]) -> list[BaseRetrievalMetric]:
+        names = [one.metric_name for one in metrics]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"two metrics are named {twice!r}, but results are keyed by name; leave one out")
+        return metrics
+
+    async def aget_retrieved_nodes(self, query: str) -> list[NodeWithScore]:
+        """Retrieve and postprocess for one query; a subclass can override it to choose what is judged.
+
+        Args:
+            query: The text of the query.
+        """
+        return await self._retrieving().nodes(query)
+
+    async def _aget_retrieved_ids_and_texts(
+        self, query: str, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT
+    ) -> tuple[list[str], list[str]]:
+        items = as_items(await self.aget_retrieved_nodes(query), mode, self.source)
+        return ids_of(items, named_by(self.match)), [str(item.text) for item in items]
+
+    def _scorer(self, questions: EvaluationSet, mode: RetrievalEvalMode, **options: Any) -> NodeScorer:
+        """Return the questions with what this evaluator is told, checked."""
+        return NodeScorer(
+            self.metrics,
+            questions,
+            "id" if self._chooses_ids else self.match,
+            mode=mode,
+            source=self.source,
+            documents=self.documents,
+            **options,
+        )
+
+    def _ways(self, mode: RetrievalEvalMode, note: Note | None = None) -> Ways:
+        """Return how to ask.
+
+        Raises:
+            ValueError: If each stage is to be noted, and a subclass overrides how it is asked.
+        """
+        hook = self._hook(mode)
+        if hook is None:
+            return self._retrieving(note).ways
+        if note is not None:
+            raise ValueError(
+                f"stages=True needs the retriever and its postprocessors, and {type(self).__name__} overrides them; "
+                "evaluate each stage by itself"
+            )
+        return Ways(asynchronous=hook)
+
+    def _hook(self, mode: RetrievalEvalMode) -> Callable[[str], Awaitable[Any]] | None:
+        """Return the extension point of the host that a subclass overrides, if it does."""
+
+        async def ids_and_texts(text: str) -> IdsAndTexts:
+            return IdsAndTexts(*await self._aget_retrieved_ids_and_texts(text, mode))
+
+        if self._chooses_ids:
+            return ids_and_texts
+        if type(self).aget_retrieved_nodes is not AskingEvaluator.aget_retrieved_nodes:
+            return self.aget_retrieved_nodes
+        return None
+
+    def _retrieving(self, note: Note | None = None) -> Retrieving:
+        return Retrieving(self.retriever, self.node_postprocessors or (), note)
+
+    @property
+    def _chooses_ids(self) -> bool:
+        """Whether a subclass says itself by which ids nodes are judged."""
+        return type(self)._aget_retrieved_ids_and_texts is not AskingEvaluator._aget_retrieved_ids_and_texts  # noqa: SLF001  (what subclasses override)
 
 
 class Call(NamedTuple):
@@ -217,3 +365,191 @@ def _refuse_unknown(arguments: Mapping[str, Any]) -> None:
             f"unknown argument {', '.join(map(repr, arguments))}; pass grades and groups as expected_ids: "
             "{'id': 2} or [['id', 'id'], ['id']]"
         )
+
+
+# How the text of a query is asked: of retrievers, engines, agents and workflows, with postprocessors behind them.
+
+RETRIEVED = "retrieved"
+"""The stage after retrieval."""
+
+
+def how_to_ask(thing: Any) -> Ways | None:
+    """Return how a query text is asked of what returns nodes or a response with `source_nodes`.
+
+    An agent is asked with `user_msg=`; of what its tools found, the first of each call comes first. A chat engine
+    answers each question as the first of a new conversation; its memory does not change. A workflow is run with
+    `query=`; wrap a workflow with other arguments in a function.
+
+    Args:
+        thing: A retriever, a query engine, a chat engine or a workflow; None is returned for anything else.
+    """
+    if isinstance(thing, BaseRetriever):
+        if is_only_synchronous(thing):
+            return Ways(thing.retrieve)
+        # With use_async=True, it would start an event loop for each query, in which its clients break.
+        return Ways(None if getattr(thing, "use_async", False) else thing.retrieve, thing.aretrieve)
+    if isinstance(thing, BaseQueryEngine):
+        return Ways(thing.query, thing.aquery)
+    if isinstance(thing, BaseChatEngine):
+        return Ways(lambda text: _of_its_own(thing).chat(text, chat_history=[]), partial(_chat, thing))
+    if isinstance(thing, (AgentWorkflow, BaseWorkflowAgent)):
+        return Ways(asynchronous=partial(_ask_agent, thing))
+    return Ways(asynchronous=partial(_run, thing)) if isinstance(thing, Workflow) else None
+
+
+async def _chat(engine: BaseChatEngine, text: str) -> Any:
+    return await _of_its_own(engine).achat(text, chat_history=[])
+
+
+def _of_its_own(engine: BaseChatEngine) -> BaseChatEngine:
+    """Return a chat engine with a memory of its own, so that several conversations can run at once."""
+    engine = copy(engine)
+    if hasattr(engine, "_memory"):
+        engine._memory = ChatMemoryBuffer.from_defaults()  # noqa: SLF001  (the engines have no other place for it)
+    return engine
+
+
+class _AgentAnswer:
+    """What an agent answered; its nodes are looked for where they are read, so that a wrong agent is asked once."""
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    @property
+    def source_nodes(self) -> list[NodeWithScore]:
+        return nodes_found(self._answer)
+
+
+async def _ask_agent(agent: AgentWorkflow | BaseWorkflowAgent, text: str) -> _AgentAnswer:
+    return _AgentAnswer(await agent.run(user_msg=text))
+
+
+async def _run(workflow: Workflow, text: str) -> Any:
+    return await workflow.run(query=text)
+
+
+def is_only_synchronous(retriever: BaseRetriever) -> bool:
+    """Whether `aretrieve` would compute on the event loop, because only `_retrieve` is implemented."""
+    # The host wraps some methods for tracing at each access, so the wrapped methods are compared.
+    return all(
+        inspect.unwrap(getattr(type(retriever), name)) is inspect.unwrap(getattr(BaseRetriever, name))
+        for name in ("_aretrieve", "aretrieve")
+    )
+
+
+def is_asynchronous(ask: Callable[[str], Any]) -> bool:
+    """Whether a function returns a coroutine: it is then called on the event loop and not in a thread."""
+    function = ask.func if isinstance(ask, partial) else ask
+    called = getattr(type(function), "__call__", None)  # noqa: B004  (what it is, not whether it is there)
+    return inspect.iscoroutinefunction(inspect.unwrap(function)) or inspect.iscoroutinefunction(called)
+
+
+def stage_names(postprocessors: Sequence[BaseNodePostprocessor]) -> list[str]:
+    """Return `retrieved`, then the class of each postprocessor, numbered where it comes again."""
+    names = [RETRIEVED]
+    for one in postprocessors:
+        name = type(one).__name__
+        again = sum(known.partition(" ")[0] == name for known in names)
+        names.append(f"{name} {again + 1}" if again else name)
+    return names
+
+
+class Retrieving:
+    """A retriever and its postprocessors.
+
+    Args:
+        retriever: A retriever, an engine, a workflow, or a function of the query text.
+        postprocessors: Applied in order, and awaited if they are asynchronous.
+        note: Called with the number of each stage, the query text and the nodes: 0 after retrieval, then after each
+            postprocessor; immediately, because postprocessors may change them.
+    """
+
+    def __init__(
+        self, retriever: Any, postprocessors: Sequence[BaseNodePostprocessor], note: Note | None = None
+    ) -> None:
+        self._retriever = retriever
+        self._takes_bundles = isinstance(retriever, BaseRetriever)
+        self._postprocessors = postprocessors
+        self._noted = note
+
+    @property
+    def ways(self) -> Ways:
+        """The functions that retrieve and postprocess; the asynchronous one of a synchronous retriever is for a thread.
+
+        What it returns there is awaited afterwards, because its postprocessors may be asynchronous.
+        """
+        found = how_to_ask(self._retriever) or Ways(self._retriever)
+        ask = found.in_a_loop
+        waiting = self._asynchronously if is_asynchronous(ask) else self._in_a_thread
+        return Ways(partial(self._synchronously, found.in_threads), partial(waiting, ask))
+
+    async def nodes(self, text: str) -> list[NodeWithScore]:
+        """Return the nodes for a query text; synchronous retrievers run in a thread.
+
+        Raises:
+            TypeError: If the answer holds anything else.
+        """
+        ask = self.ways.in_a_loop
+        answer = ask(text) if is_asynchronous(ask) else await asyncio.to_thread(ask, text)
+        return nodes_of(await answer)
+
+    def _synchronously(self, ask: Callable[[Any], Any], text: str) -> Any:
+        query = QueryBundle(text)
+        # The bundle and not the text, so that a vector put into it by the retriever is not computed again.
+        answer = ask(query if self._takes_bundles else text)
+        if inspect.isawaitable(answer):
+            return _Later(partial(self._postprocessed, answer, query))
+        if self._noted is None and not self._postprocessors:
+            return answer
+        nodes = nodes_of(answer)
+        self._note(0, query, nodes)
+        for at, postprocessor in enumerate(self._postprocessors, start=1):
+            try:
+                nodes = postprocessor.postprocess_nodes(nodes, query_bundle=query)
+            except NotImplementedError:
+                return _Later(partial(self._postprocessed_from, at, nodes, query))
+            self._note(at, query, nodes)
+        return nodes
+
+    async def _asynchronously(self, ask: Callable[[str], Any], text: str) -> Any:
+        query = QueryBundle(text)
+        return await self._postprocessed(self._retrieved(query) if self._takes_bundles else ask(text), query)
+
+    def _in_a_thread(self, ask: Callable[[Any], Any], text: str) -> Awaitable[Any]:
+        query = QueryBundle(text)
+        return _Later(partial(self._postprocessed, ask(query if self._takes_bundles else text), query))
+
+    async def _retrieved(self, query: QueryBundle) -> list[NodeWithScore]:
+        await embed_query(query, self._retriever, self._postprocessors)
+        found: list[NodeWithScore] = await self._retriever.aretrieve(query)
+        return found
+
+    async def _postprocessed(self, answer: Any, query: QueryBundle) -> list[NodeWithScore]:
+        found = await answer if inspect.isawaitable(answer) else answer
+        if self._noted is None and not self._postprocessors:
+            return found  # type: ignore[no-any-return]  # the reader raises if it is wrong
+        nodes = nodes_of(found)
+        self._note(0, query, nodes)
+        return await self._postprocessed_from(1, nodes, query)
+
+    async def _postprocessed_from(
+        self, first: int, nodes: list[NodeWithScore], query: QueryBundle
+    ) -> list[NodeWithScore]:
+        for at, postprocessor in enumerate(self._postprocessors[first - 1 :], start=first):
+            nodes = await postprocessor.apostprocess_nodes(nodes, query_bundle=query)
+            self._note(at, query, nodes)
+        return nodes
+
+    def _note(self, stage: int, query: QueryBundle, nodes: Any) -> None:
+        if self._noted is not None:
+            self._noted(stage, query.query_str, nodes)
+
+
+class _Later:
+    """Creates a coroutine when it is awaited, so that none stays unawaited if another query fails."""
+
+    def __init__(self, make: Callable[[], Coroutine[Any, Any, list[NodeWithScore]]]) -> None:
+        self._make = make
+
+    def __await__(self) -> Generator[Any, None, list[NodeWithScore]]:
+        return self._make().__await__()

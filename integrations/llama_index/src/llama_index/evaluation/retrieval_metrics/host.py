@@ -10,9 +10,9 @@ from llama_index.core.llms import LLM
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.tools import FunctionTool
 
-from llama_index.evaluation.retrieval_metrics.asking import how_to_ask
-from llama_index.evaluation.retrieval_metrics.items import items_of
+from llama_index.evaluation.retrieval_metrics.evaluator import how_to_ask
 from llama_index.evaluation.retrieval_metrics.recording import nodes_found
+from llama_index.evaluation.retrieval_metrics.scoring import items_of
 from retrieval_metrics.adapting import Host, Ways
 
 if TYPE_CHECKING:

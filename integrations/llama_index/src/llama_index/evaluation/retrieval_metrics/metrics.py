@@ -1,21 +1,22 @@
-"""The metrics of the core as metrics of LlamaIndex: one class per name."""
+"""The metrics of the core as metrics of LlamaIndex, known to it by name."""
 
 from __future__ import annotations
 
 from functools import cache
 from math import isnan
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from llama_index.core.bridge.pydantic import ConfigDict, model_validator
 from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
 
 from retrieval_metrics import Metric
-from retrieval_metrics.adapting import Scorer
+from retrieval_metrics.adapting import DEFINITIONS, Scorer
 from retrieval_metrics.adapting.distributed import refuse_unknown_scale as refuse_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from types import TracebackType
 
     from retrieval_metrics.types import Judgments, QueryScore, Ranking
 
@@ -228,3 +229,100 @@ def as_result(score: QueryScore, spec: Metric) -> RetrievalMetricResult:
     if isnan(score.value):
         return RetrievalMetricResult(score=0.0, metadata={**metadata, "undefined": True})
     return RetrievalMetricResult(score=score.value, metadata=metadata)
+
+
+# Make the metrics known to `RetrieverEvaluator.from_metric_names` of llama-index-core.
+
+CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
+"""The cut-offs to register if there are no names; the registry is a dict, so each cut-off is an entry."""
+
+
+class Registration:
+    """The changes made by one call of `register`; calling it undoes them, as does leaving a `with` block.
+
+    Attributes:
+        names: The names that were added or replaced.
+    """
+
+    def __init__(self, replaced: dict[str, type[BaseRetrievalMetric] | None]) -> None:
+        self._replaced = replaced
+        self.names = tuple(replaced)
+
+    def __call__(self) -> None:
+        """Remove the names and restore what they replaced. A second call does nothing."""
+        for name, before in self._replaced.items():
+            if METRIC_REGISTRY.get(name) is not metric_class(name):
+                continue  # replaced by somebody else since
+            if before is None:
+                del METRIC_REGISTRY[name]
+            else:
+                METRIC_REGISTRY[name] = before
+        self._replaced = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self()
+
+    def __repr__(self) -> str:
+        return f"<Registration of {len(self.names)} metric names>"
+
+
+def register(names: Iterable[str] | None = None, *, override: bool = False) -> Registration:
+    """Register metrics under their names, so that `RetrieverEvaluator.from_metric_names` finds them.
+
+    Registering a name twice changes nothing. The names are process-wide, so prefer `ranking_metrics`, which needs no
+    registration, if you can.
+
+    Args:
+        names: The names to register, such as `["mrr@10", "ndcg@10"]`. None registers every metric, without cut-off and
+            at 1, 3, 5, 10, 20, 50 and 100, except the names of llama-index-core.
+        override: Replace metrics of llama-index-core with the same name: `hit_rate`, `mrr`, `precision`, `recall`, `ap`
+            and `ndcg` then mean those of this package, even if `names` is None.
+
+    Returns:
+        An object that undoes the registration: call it, or use it in a `with` statement.
+
+    Raises:
+        ValueError: If a name is unknown, or is a name of llama-index-core and `override` is False. Nothing is
+            registered then.
+        TypeError: If `names` is a bare string.
+
+    Example:
+        >>> from llama_index.core.evaluation import resolve_metrics
+        >>> with register(["mrr@10"]):
+        ...     [known] = resolve_metrics(["mrr@10"])
+        >>> known()
+        metric('mrr@10')
+    """
+    if isinstance(names, str):
+        raise TypeError(f"register takes a list of names: write [{names!r}]")
+    wanted = [name.strip() for name in names] if names is not None else _all_names(with_taken=override)
+    classes = {name: metric_class(name) for name in wanted}
+    taken = [name for name in classes if _is_foreign(name)]
+    if taken and not override:
+        raise ValueError(
+            f"llama-index-core has metrics named {', '.join(taken)}, which mean something else; pass override=True to "
+            f"replace them, or add a cut-off: '{taken[0]}@10'"
+        )
+    replaced = {
+        name: METRIC_REGISTRY.get(name) for name, cls in classes.items() if METRIC_REGISTRY.get(name) is not cls
+    }
+    METRIC_REGISTRY.update(classes)
+    return Registration(replaced)
+
+
+def _is_foreign(name: str) -> bool:
+    known = METRIC_REGISTRY.get(name)
+    return known is not None and not (isinstance(known, type) and issubclass(known, RetrievalMetric))
+
+
+def _all_names(*, with_taken: bool) -> list[str]:
+    names = []
+    for name, definition in DEFINITIONS.items():
+        cutoffs = CUTOFFS if definition.takes_cutoff else ()
+        names += [name, *(str(Metric(name, k)) for k in cutoffs)]
+    if with_taken:
+        return [*names, "ap"]  # llama-index-core's name for what is printed as map here
+    return [name for name in names if not _is_foreign(name)]

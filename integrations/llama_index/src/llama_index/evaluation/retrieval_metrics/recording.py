@@ -21,7 +21,7 @@ from llama_index.core.tools import BaseTool
 from llama_index_instrumentation import get_dispatcher
 from pydantic import PrivateAttr
 
-from llama_index.evaluation.retrieval_metrics.items import items_of, nodes_of
+from llama_index.evaluation.retrieval_metrics.scoring import items_of, nodes_of
 from retrieval_metrics import SearchCall, Trajectories, Trajectory
 from retrieval_metrics.adapting import Recording
 
