@@ -6,14 +6,16 @@
 each step of a pipeline. `record` keeps what pipelines and agents search.
 """
 
-from haystack_integrations.components.evaluators.retrieval_metrics.asking import PipelineRetriever
 from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import (
+    PipelineRetriever,
     aevaluate_pipeline,
     evaluate_pipeline,
 )
-from haystack_integrations.components.evaluators.retrieval_metrics.evaluator import RetrievalEvaluator
+from haystack_integrations.components.evaluators.retrieval_metrics.evaluator import (
+    RetrievalEvaluator,
+    RetrievalRunResult,
+)
 from haystack_integrations.components.evaluators.retrieval_metrics.recording import record
-from haystack_integrations.components.evaluators.retrieval_metrics.run_result import RetrievalRunResult
 
 __all__ = [
     "PipelineRetriever",

@@ -1,22 +1,389 @@
-"""Evaluate a pipeline after each of its steps: what reached each output that holds documents."""
+"""Evaluate a pipeline after each of its steps, asked as a retriever."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+from collections.abc import Mapping, Sequence
+from copy import copy
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
-from haystack_integrations.components.evaluators.retrieval_metrics.asking import PipelineRetriever
-from haystack_integrations.components.evaluators.retrieval_metrics.items import items_of
-from retrieval_metrics import DEFAULT_METRICS, aretrieve, retrieve
-from retrieval_metrics.adapting import Asked, Ways
+from haystack import Document, Pipeline
+
+from retrieval_metrics import DEFAULT_METRICS, Retrieved, aretrieve, retrieve
+from retrieval_metrics.adapting import Asked, Ways, known_score, listed
 from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from haystack import Document
+    from collections.abc import Callable, Iterable, Iterator
 
     from retrieval_metrics import Metric, RetrievedRun, Rules
-    from retrieval_metrics.types import ClustersBy, MatchBy, Stages
+    from retrieval_metrics.types import ClustersBy, DocumentId, MatchBy, Stages
+
+
+# A pipeline or a component as a retriever: the query goes in by type, the documents of a named output come out.
+
+ITSELF = ""
+"""Stands for the name of a component that is in no pipeline."""
+
+
+class PipelineRetriever:
+    """A pipeline, or a component, as a retriever for the core: a function from the text of a query to documents.
+
+    Only what the documents depend on is run: no prompt builder and no model after the retriever, so an evaluation does
+    not pay for answers. A pipeline or a component can be passed to the core directly; this class is for what it needs
+    to be told.
+
+    Args:
+        pipeline: A pipeline, or a component that returns documents.
+        output: Where the documents are: `"ranker.documents"`, or the name of a component with one such output. Several,
+            if a router sends each query to one of them: what the query reached counts. None takes the output whose
+            documents no other component passes on, if there is one.
+        inputs: Values of other inputs, by component and name as for `Pipeline.run`, or by name for a component. The
+            query goes to every other required input, and to inputs named `query`; an input of type `list[str]` gets a
+            list.
+
+    Raises:
+        TypeError: If nothing takes a query or returns documents, a required input takes no text, or several outputs
+            hold the last documents.
+        ValueError: If there is no such output or component.
+
+    Example:
+        >>> from haystack import component
+        >>> @component
+        ... class Finder:
+        ...     @component.output_types(documents=list[Document])
+        ...     def run(self, queries: list[str]):
+        ...         return {"documents": [Document(id=f"about {query}", content="a text") for query in queries]}
+        >>> [document.id for document in PipelineRetriever(Finder())("closures")]
+        ['about closures']
+    """
+
+    def __init__(
+        self,
+        pipeline: Any,
+        *,
+        output: str | Sequence[str] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Find the outputs, what they depend on, and the inputs that take the query."""
+        whole = isinstance(pipeline, Pipeline)
+        self._fixed: dict[str, Any] = dict(inputs or {}) if whole else {ITSELF: dict(inputs or {})}
+        self._names = dict(pipeline.walk()) if whole else {ITSELF: pipeline}
+        if stray := [name for name in self._fixed if name not in self._names]:
+            raise ValueError(f"inputs are given for {stray[0]!r}; the components are {_listed(self._names)}")
+        self.outputs = self._last(pipeline) if output is None else self._named(output)
+        self._thing, free = pipeline, {ITSELF: sockets_of(pipeline, "input")}
+        if isinstance(pipeline, Pipeline):
+            last = {name for name, _ in self.outputs}
+            needed = last.union(*(_reached(pipeline.graph.predecessors, name) for name in last))
+            self._thing = copy(pipeline)
+            self._thing.graph = pipeline.graph.subgraph(needed).copy()
+            free = self._thing.inputs()
+        self._receive = {
+            name: given(_described(sockets), name or type(pipeline).__name__, self._fixed.get(name, {}))
+            for name, sockets in free.items()
+        }
+        if not any(self._receive.values()):
+            raise TypeError(
+                f"no input of {_said(pipeline)} takes the text of a query; a retriever needs a required input of type "
+                "str, Any or list[str], or one named 'query'"
+            )
+        if not isinstance(pipeline, Pipeline) and hasattr(pipeline, "warm_up"):  # a pipeline does it for its components
+            pipeline.warm_up()
+
+    @property
+    def stages(self) -> dict[str, tuple[str, str]]:
+        """The outputs that hold documents, up to the last ones, by name and in the order of the pipeline.
+
+        A component with one such output gives it its name, as `ranker`; of several, each is named in full.
+        """
+        order = [ITSELF]
+        if isinstance(self._thing, Pipeline):
+            graph = self._thing.graph  # what comes before another has fewer components before it
+            order = sorted(graph.nodes, key=lambda name: (len(_reached(graph.predecessors, name)), name))
+        places = [(name, output) for name in order for output in outputs_of(self._names[name])]
+        places.sort(key=lambda place: place in self.outputs)
+        one = {name for name in order if len(outputs_of(self._names[name])) == 1}
+        return {name if name in one and name else _shown([(name, output)]): (name, output) for name, output in places}
+
+    def __call__(self, text: str) -> list[Document]:
+        """Return the documents for a query, by the synchronous way.
+
+        Raises:
+            LookupError: If none of the outputs was reached.
+        """
+        return self.reached(self.results(text))
+
+    async def ask(self, text: str) -> list[Document]:
+        """Return the documents for a query; the asynchronous twin."""
+        return self.reached(await self.results_async(text))
+
+    def results(self, text: str) -> Mapping[str, Any]:
+        """Return the outputs of every component that holds documents, by its name."""
+        data = self._data(text)
+        if isinstance(self._thing, Pipeline):
+            return self._thing.run(data, include_outputs_from=self._included)
+        return {ITSELF: self._thing.run(**data[ITSELF])}
+
+    async def results_async(self, text: str) -> Mapping[str, Any]:
+        """Return the outputs of every component that holds documents; the asynchronous twin."""
+        data = self._data(text)
+        if isinstance(self._thing, Pipeline):
+            return await self._thing.run_async(data, include_outputs_from=self._included)
+        return {ITSELF: await run_async(self._thing, **data[ITSELF])}
+
+    def reached(self, results: Mapping[str, Any]) -> list[Document]:
+        """Return the documents of the output that a query reached.
+
+        Raises:
+            LookupError: If it reached none of them, or several.
+        """
+        found = [(name, output) for name, output in self.outputs if output in (results.get(name) or {})]
+        if len(found) != 1:
+            reached = f"{len(found)} of them ({_shown(found)})" if found else "none of them"
+            raise LookupError(
+                f"the documents were expected at {_shown(self.outputs)}, and the query reached {reached}; name in "
+                "output= the outputs of which each query reaches one"
+            )
+        ((name, output),) = found
+        documents: list[Document] = results[name][output]
+        return documents
+
+    @property
+    def _included(self) -> set[str]:
+        return {name for name, _ in self.stages.values()}
+
+    def _data(self, text: str) -> dict[str, Any]:
+        return {
+            name: {
+                **{one: [text] if as_list else text for one, as_list in self._receive.get(name, {}).items()},
+                **self._fixed.get(name, {}),
+            }
+            for name in {**self._receive, **self._fixed}
+            if self._receive.get(name) or (name in self._fixed and name in self._thing_names)
+        }
+
+    @property
+    def _thing_names(self) -> set[str]:
+        return set(self._thing.graph.nodes) if isinstance(self._thing, Pipeline) else {ITSELF}
+
+    def _last(self, pipeline: Any) -> list[tuple[str, str]]:
+        """Return the outputs whose documents reach no other component that returns documents."""
+        makers = {name: outputs for name, one in self._names.items() if (outputs := outputs_of(one))}
+        passed_on = set()
+        if isinstance(pipeline, Pipeline):
+            for start, end, edge in pipeline.graph.edges(data=True):
+                if not makers.keys().isdisjoint({end} | _reached(pipeline.graph.successors, end)):
+                    passed_on.add((start, edge["from_socket"].name))
+        last = [(name, one) for name, outputs in makers.items() for one in outputs if (name, one) not in passed_on]
+        if len(last) == 1:
+            return last
+        if not makers:
+            raise TypeError(
+                "nothing in the pipeline returns documents; a retriever has an output of type list[Document]"
+            )
+        where = _shown(last or [(name, one) for name, outputs in makers.items() for one in outputs])
+        raise TypeError(
+            f"{len(last) or 'no'} outputs hold the last documents: {where}; name the one that counts, "
+            f"PipelineRetriever(pipeline, output={where.split(', ')[0]!r}), or several of which each query reaches one"
+        )
+
+    def _named(self, output: str | Sequence[str]) -> list[tuple[str, str]]:
+        found = []
+        for said in [output] if isinstance(output, str) else output:
+            known = [(name, one) for name, thing in self._names.items() for one in outputs_of(thing)]
+            fitting = [(name, one) for name, one in known if said in {f"{name}.{one}".lstrip("."), name}]
+            if len(fitting) != 1:
+                wrong = f"has several outputs with documents: {_shown(fitting)}" if fitting else "is no output"
+                raise ValueError(f"output={said!r} {wrong}; the outputs with documents are {_shown(known)}")
+            found += fitting
+        if not found:
+            raise ValueError("output names nothing")
+        return found
+
+
+async def run_async(component: Any, **inputs: Any) -> Mapping[str, Any]:
+    """Return the outputs of a component, which runs in a thread if it is only synchronous."""
+    outputs: Mapping[str, Any]
+    if hasattr(component, "run_async"):
+        outputs = await component.run_async(**inputs)
+    else:
+        outputs = await asyncio.to_thread(component.run, **inputs)
+    return outputs
+
+
+def _reached(neighbours: Callable[[str], Iterable[str]], start: str) -> set[str]:
+    """Return what can be reached from a component: all before it, or all behind it."""
+    waiting, found = [start], set[str]()
+    while waiting:
+        new = set(neighbours(waiting.pop())) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def _described(sockets: Mapping[str, Any]) -> dict[str, tuple[Any, bool]]:
+    """Return type and necessity of each input, as a component or as a pipeline describes it."""
+    return {
+        name: (one["type"], one["is_mandatory"]) if isinstance(one, dict) else (one.type, one.is_mandatory)
+        for name, one in sockets.items()
+    }
+
+
+def _shown(outputs: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f"{name}.{output}".lstrip(".") for name, output in outputs) or "none"
+
+
+def _listed(names: Mapping[str, Any]) -> str:
+    return ", ".join(map(repr, names))
+
+
+def _said(thing: Any) -> str:
+    return "the pipeline" if isinstance(thing, Pipeline) else type(thing).__name__
+
+
+# Which inputs of a component take the text of a query, and which of its outputs hold documents: by their types.
+
+QUERY = "query"
+"""The name of inputs for the text of a query; rankers can take it without requiring it."""
+
+
+def sockets_of(thing: Any, side: Literal["input", "output"]) -> dict[str, Any]:
+    """Return the inputs or outputs of a component by name; none of what is not a component."""
+    sockets = getattr(thing, f"__haystack_{side}__", None)
+    return {} if sockets is None else sockets._sockets_dict  # noqa: SLF001  (public only once it is in a pipeline)
+
+
+def outputs_of(component: Any) -> list[str]:
+    """Return the names of the outputs that hold documents."""
+    outputs = sockets_of(component, "output").items()
+    return [name for name, socket in outputs if any(kind == list[Document] for kind in _kinds(socket.type))]
+
+
+def given(inputs: Mapping[str, tuple[Any, bool]], owner: str, fixed: Mapping[str, Any]) -> dict[str, bool]:
+    """Return the inputs that receive the query, and whether as a list: the required ones, and those with a usual name.
+
+    Args:
+        inputs: Type of each input that nothing is connected to, and whether it is required.
+        owner: The name of the component, for messages.
+        fixed: Inputs with a value of their own.
+
+    Raises:
+        TypeError: If a required input takes no text.
+    """
+    receive: dict[str, bool] = {}
+    for name, (kind, needed) in inputs.items():
+        if name in fixed or not (needed or name == QUERY):
+            continue
+        kinds = set(_kinds(kind))
+        if kinds & {str, Any}:
+            receive[name] = False
+        elif list[str] in kinds:
+            receive[name] = True
+        elif needed:
+            raise TypeError(
+                f"{owner} needs {name!r}, which is not a text; put a component that makes it from the query before it, "
+                f"such as a text embedder in a pipeline, or give {name!r} a value by PipelineRetriever(..., inputs=)"
+            )
+    return receive
+
+
+def _kinds(kind: Any) -> Iterator[Any]:
+    """Yield a type, or the members of a union."""
+    if get_origin(kind) is Annotated:
+        yield from _kinds(get_args(kind)[0])
+    elif get_origin(kind) in {Union, UnionType}:
+        for one in get_args(kind):
+            yield from _kinds(one)
+    else:
+        yield kind
+
+
+# Convert documents of Haystack for the core, and choose what they are compared by.
+
+META = "meta."
+SOURCE = "source_id"
+START = "split_idx_start"
+"""The metadata in which Haystack's splitters write the document of a chunk, and its offset there."""
+LEVEL = "__level"
+"""The metadata in which the hierarchical splitter writes how often a chunk was split; its source is then a chunk."""
+
+
+def as_retrieved(document: Document) -> Retrieved:
+    """Return a document as an item of the core: its id, its text, its score, and its place in its source, if known.
+
+    Example:
+        >>> chunk = Document(id="c2", content="The with statement", meta={"source_id": "book", "split_idx_start": 120})
+        >>> item = as_retrieved(chunk)
+        >>> item.id, item.source, item.start, item.end
+        ('c2', 'book', 120, 138)
+    """
+    source, start = document.meta.get(SOURCE), document.meta.get(START)
+    if isinstance(level := document.meta.get(LEVEL), int) and level > 1:
+        source = None
+    placed = source is not None and document.content is not None and isinstance(start, int) and start >= 0
+    return Retrieved(
+        document.id,
+        text=document.content,
+        source=source if isinstance(source, str) else None,
+        start=start if placed else None,
+        score=known_score(document.score),
+        metadata=document.meta,
+        claimed=True,
+    )
+
+
+def items_of(documents: Any) -> list[Retrieved]:
+    """Return what a retriever returned as items of the core: documents, or a component's outputs with `documents`.
+
+    Raises:
+        TypeError: If it is not a list of Documents.
+    """
+    found = documents["documents"] if isinstance(documents, Mapping) and "documents" in documents else documents
+    found = listed(found, Document, "a retriever must return a list of Documents")
+    return [as_retrieved(document) for document in found]
+
+
+def compared(document: Document, field: str) -> DocumentId | None:
+    """Return the value by which a document is compared; None if it has none.
+
+    Args:
+        document: The document.
+        field: `"content"`, `"id"`, or `"meta."` with a key, whose dots lead into nested metadata.
+
+    Raises:
+        TypeError: If the value is neither a str nor an int.
+
+    Example:
+        >>> compared(Document(content="text", meta={"source": {"url": "a.html"}}), "meta.source.url")
+        'a.html'
+    """
+    if field in {"content", "id"}:
+        return document.content if field == "content" else document.id
+    value: Any = document.meta
+    for key in field.removeprefix(META).split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    if value is None or (isinstance(value, (str, int)) and not isinstance(value, bool)):
+        return value
+    raise TypeError(f"documents can be compared by a str or an int; {field} of {shown(document)} is {value!r}")
+
+
+def require_field(field: str, name: str, others: Sequence[str] = ()) -> None:
+    """Raise if a setting does not name a field of a document.
+
+    Raises:
+        ValueError: If it is not one of the others, nor `"meta."` with a key.
+    """
+    if field not in others and (not field.startswith(META) or field == META):
+        allowed = ", ".join(map(repr, [*others, "meta.<key>"]))
+        raise ValueError(f"{name} must be one of {allowed}, got {field!r}")
+
+
+def shown(document: Document) -> str:
+    """Return a short description of a document, for messages."""
+    return f"document {document.id[:12]!r}, {document.content or '':.40}"
+
 
 REACHED = "reached"
 """The stage behind several outputs, of which each question reaches one."""

@@ -1,14 +1,16 @@
 """Metrics of the core as a component with the inputs and outputs of Haystack's own document evaluators."""
 
+from __future__ import annotations
+
 import warnings
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import nan
-from typing import Any, Self, TypeAlias
+from math import isnan, nan
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from haystack import Document, component, default_from_dict, default_to_dict
+from haystack.evaluation import EvaluationRunResult
 
-from haystack_integrations.components.evaluators.retrieval_metrics.items import (
+from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import (
     SOURCE,
     START,
     as_retrieved,
@@ -16,7 +18,6 @@ from haystack_integrations.components.evaluators.retrieval_metrics.items import 
     require_field,
     shown,
 )
-from haystack_integrations.components.evaluators.retrieval_metrics.kept import PipelineEvaluation, Undefined
 from retrieval_metrics import (
     Budget,
     Evaluation,
@@ -30,7 +31,13 @@ from retrieval_metrics import (
     evaluate,
 )
 from retrieval_metrics.adapting import Scorer, listed
+from retrieval_metrics.adapting.printing import read_again, written
 from retrieval_metrics.types import DocumentId
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pandas import DataFrame
+
 
 Judged: TypeAlias = DocumentId | Quote | Span
 
@@ -273,3 +280,86 @@ class RetrievalEvaluator:
         if len(without) == everything:
             raise ValueError(f"{said}; choose another document_comparison_field")
         warnings.warn(f"{said}; they count as not relevant", RetrievalWarning, stacklevel=4)
+
+
+# Results that Haystack can write down, so that a pipeline resumes from a breakpoint behind them.
+
+
+class Undefined(float):
+    """The value of a question without one: NaN, which Haystack writes down as JSON can hold it.
+
+    Example:
+        >>> Undefined.unless(0.5), Undefined.unless(nan).to_dict()
+        (0.5, {})
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content: nothing."""
+        return {}
+
+    @classmethod
+    def from_dict(cls, _: dict[str, Any]) -> Self:
+        """Return NaN."""
+        return cls(nan)
+
+    @classmethod
+    def unless(cls, value: float) -> float:
+        """Return a value, or this class of NaN where it is one."""
+        return cls(nan) if isnan(value) else value
+
+
+class PipelineEvaluation(Evaluation):
+    """An evaluation of the core that is saved with the state of a pipeline.
+
+    Haystack writes down what has `to_dict`, and trusts `from_dict` of classes in `haystack_integrations`.
+    """
+
+    @classmethod
+    def of(cls, evaluation: Evaluation) -> Self:
+        """Return an evaluation as one that Haystack can write down."""
+        return cls(evaluation.record, labels=evaluation.labels)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of the file that `save` writes.
+
+        Raises:
+            ValueError: If JSON cannot hold something, such as a date in the metadata of a document.
+        """
+        return {"file": written(self)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Return the evaluation of `to_dict`, equal to the last bit.
+
+        Raises:
+            ValueError: If the content is damaged.
+        """
+        return cls.of(read_again(data["file"]))
+
+
+class RetrievalRunResult(EvaluationRunResult):
+    """Haystack's `EvaluationRunResult`, with None where a question has no value, because JSON knows no NaN.
+
+    Example:
+        >>> results = {"mrr": {"score": 0.5, "individual_scores": [0.5, float("nan")]}}
+        >>> RetrievalRunResult("bm25", {"question": ["a", "b"]}, results).detailed_report()
+        {'question': ['a', 'b'], 'mrr': [0.5, None]}
+    """
+
+    def detailed_report(
+        self, output_format: Literal["json", "csv", "df"] = "json", csv_file: str | None = None
+    ) -> dict[str, list[Any]] | DataFrame | str:
+        """Return the values of every question, as the class of Haystack does."""
+        values = {name: _without_nan(found["individual_scores"]) for name, found in self.results.items()}
+        return self._handle_output({**self.inputs, **values}, output_format, csv_file)
+
+    def aggregated_report(
+        self, output_format: Literal["json", "csv", "df"] = "json", csv_file: str | None = None
+    ) -> dict[str, list[Any]] | DataFrame | str:
+        """Return the means, as the class of Haystack does."""
+        means = _without_nan([found["score"] for found in self.results.values()])
+        return self._handle_output({"metrics": [*self.results], "score": means}, output_format, csv_file)
+
+
+def _without_nan(values: list[Any]) -> list[Any]:
+    return [None if value is None or isnan(value) else value for value in values]

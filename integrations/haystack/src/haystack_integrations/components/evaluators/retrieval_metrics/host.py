@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 from haystack import Pipeline
 from haystack.dataclasses import ChatMessage
 
-from haystack_integrations.components.evaluators.retrieval_metrics.asking import PipelineRetriever, run_async
-from haystack_integrations.components.evaluators.retrieval_metrics.items import items_of
-from haystack_integrations.components.evaluators.retrieval_metrics.sockets import outputs_of, sockets_of
+from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import (
+    PipelineRetriever,
+    items_of,
+    outputs_of,
+    run_async,
+    sockets_of,
+)
 from retrieval_metrics.adapting import Host, Ways
 
 if TYPE_CHECKING:

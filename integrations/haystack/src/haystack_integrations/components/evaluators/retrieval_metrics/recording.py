@@ -11,7 +11,7 @@ from haystack import Document
 from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span, Tracer, tracer
 
-from haystack_integrations.components.evaluators.retrieval_metrics.items import items_of
+from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import items_of
 from retrieval_metrics.adapting import Recording
 
 if TYPE_CHECKING:

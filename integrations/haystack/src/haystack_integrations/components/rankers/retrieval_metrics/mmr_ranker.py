@@ -10,7 +10,7 @@ from haystack import Document, component, default_from_dict, default_to_dict
 from haystack.components.embedders.types import DocumentEmbedder, TextEmbedder
 from haystack.core.serialization import component_to_dict
 
-from haystack_integrations.components.evaluators.retrieval_metrics.asking import run_async
+from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import run_async
 from retrieval_metrics import mmr
 from retrieval_metrics.adapting import relevance_by
 from retrieval_metrics.adapting.twins import arguments_of, passed_on, positive_integer
