@@ -33,10 +33,16 @@ import pyarrow.compute as pc  # noqa: E402
 
 import retrieval_metrics as rm  # noqa: E402
 from ray_retrieval_metrics import evaluate_dataset, start, to_evaluation  # noqa: E402
-from ray_retrieval_metrics.evaluating import by_query  # noqa: E402
-from ray_retrieval_metrics.judgments import read_judgments  # noqa: E402
-from ray_retrieval_metrics.scoring import score_block  # noqa: E402
-from ray_retrieval_metrics.shuffled_rows import JUDGED, RETRIEVED, RowColumns, blockwise, columns_of_run, to_rows
+from ray_retrieval_metrics.evaluating import by_query, score_block  # noqa: E402
+from ray_retrieval_metrics.shuffled_rows import (  # noqa: E402
+    JUDGED,
+    RETRIEVED,
+    RowColumns,
+    blockwise,
+    columns_of_run,
+    read_judgments,
+    to_rows,
+)
 from retrieval_metrics.presentation.tables import Table  # noqa: E402
 from retrieval_metrics.scoring.metric import as_metrics  # noqa: E402
 from retrieval_metrics.scoring.rules import as_rules  # noqa: E402

@@ -7,7 +7,7 @@ import retrieval_metrics as rm
 from conformance import EvaluationConformance, Rankings, Scores, Truth
 from ray_hosts import dataset, run_rows, values
 from ray_retrieval_metrics import evaluate_dataset, evaluating, to_evaluation
-from ray_retrieval_metrics.judgments import JudgmentRows, read_judgments
+from ray_retrieval_metrics.shuffled_rows import JudgmentRows, read_judgments
 
 
 class TestRankedRowsAndJudgmentsInMemory(EvaluationConformance):

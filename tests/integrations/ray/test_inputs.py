@@ -14,7 +14,7 @@ from ray.data import Dataset
 import retrieval_metrics as rm
 from ray_hosts import dataset, run_rows
 from ray_retrieval_metrics import evaluate_dataset, to_evaluation
-from ray_retrieval_metrics.repeats import in_parts, repeats_in
+from ray_retrieval_metrics.results import in_parts, repeats_in
 
 QRELS: Any = {"q1": {"a": 1, "b": 2}, "q2": {"c": 1}}
 RUN: Any = {"q1": {"x": 3.0, "b": 2.0, "a": 1.0}, "q2": {"c": 1.0}}

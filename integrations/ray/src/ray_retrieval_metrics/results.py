@@ -1,4 +1,4 @@
-"""Compute means, intervals and counts from the values of single queries, which stay in the cluster."""
+"""Means, intervals and counts from the rows of queries, which stay in the cluster."""
 
 from __future__ import annotations
 
@@ -6,25 +6,34 @@ import pickle
 import re
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
+import pyarrow as pa
 
 import retrieval_metrics as rm
-from ray_retrieval_metrics.query_rows import LARGEST_GRADE, check_columns, scores_in
-from ray_retrieval_metrics.repeats import HELD, PART, REPEATED, TWICE, in_parts, repeats_in
 from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
-from retrieval_metrics.adapting.distributed import NOTHING_FOUND, OTHER_IDS, as_rules, defined_metrics
+from retrieval_metrics.adapting.distributed import (
+    COLUMNS,
+    NOTHING_FOUND,
+    OTHER_IDS,
+    as_rules,
+    defined_metrics,
+    enters_means,
+    scored_run,
+)
+from retrieval_metrics.types import Counts, Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    import numpy.typing as npt
-    import pyarrow as pa
+    import polars as pl
+    from numpy import typing as npt
     from ray.data import Dataset
 
     from retrieval_metrics import Totals
-    from retrieval_metrics.types import ClustersBy, Scores
+    from retrieval_metrics.adapting.distributed import Column
+    from retrieval_metrics.types import ClustersBy, FloatArray
 
 
 def to_evaluation(
@@ -196,3 +205,232 @@ class _Collected:
         """Raise if a query is in two blocks."""
         if self.repeated:
             raise ValueError(f"{self.repeated:,} of {self.n_rows:,} rows belong to a query that {TWICE}")
+
+
+# The rows of the result: everything about each query from which means and counts are computed, written and read.
+
+FACTS = {
+    "is_judged": np.bool_,
+    "is_scored": np.bool_,
+    "is_tied": np.bool_,
+    "n_retrieved": np.int64,
+    "n_relevant": np.int64,
+    "n_found": np.int64,
+    "n_duplicates": np.int64,
+}
+"""Beside its id and its values: whether a query is judged, enters the means, and has a judged document that ties; how
+many documents were retrieved for it, are relevant, were retrieved and are judged, and were retrieved again."""
+
+LARGEST_GRADE = "largest_grade"
+"""The largest grade of all judgments, the same in every row; only if a metric divides by it."""
+
+
+def column_name(kind: Column, metric: rm.Metric) -> str:
+    """Return the name of the column that holds one kind of number for one metric.
+
+    Example:
+        >>> import retrieval_metrics as rm
+        >>> column_name("value", rm.Metric.parse("p@5")), column_name("ideal", rm.Metric.parse("p@5"))
+        ('precision@5', 'ideal precision@5')
+    """
+    return str(metric) if kind == "value" else f"{kind} {metric}"
+
+
+def value_columns(metrics: Sequence[rm.Metric], rules: rm.Rules) -> list[str]:
+    """Return the names of the columns of values: those known for these metrics if judgments are flat."""
+    example = scored_run(rm.Qrels({"query": ["document"]}), {"query": ["document"]}, metrics, rules)
+    known = [(kind, metric) for kind in COLUMNS for metric in metrics if example.column(kind, metric) is not None]
+    return [column_name(kind, metric) for kind, metric in known]
+
+
+def values_in(rows: pa.Table) -> list[str]:
+    """Return the names of the columns of values in rows."""
+    return [name for name in rows.column_names if name not in {"query", LARGEST_GRADE, *FACTS}]
+
+
+def rows_of(scores: Scores, id_type: pa.DataType, scale: float | None) -> pa.Table:
+    """Return a row for each judged query, in the order of the judgments; NaN for missing values."""
+    judged = scores.needed_origin("written as rows").judged
+    n, kept = judged.n_queries, scores.positions
+    n_relevant = judged.n_relevant().astype(np.int64)
+    scored, tied = np.zeros((2, n), dtype=np.bool_)
+    scored[kept] = enters_means(n_relevant[kept] > 0, scores.rules)
+    tied[judged.tied_queries()] = True
+    facts = {
+        "is_judged": np.ones(n, dtype=np.bool_),
+        "is_scored": scored,
+        "is_tied": tied,
+        "n_retrieved": judged.n_retrieved,
+        "n_relevant": n_relevant,
+        "n_found": judged.per_query(judged.ranks.query).astype(np.int64),
+        "n_duplicates": judged.n_repeated,
+    }
+    values: dict[str, FloatArray] = {}
+    for kind in COLUMNS:
+        for metric in scores.metrics:
+            column = scores.column(kind, metric)
+            if column is not None:
+                values[column_name(kind, metric)] = np.full(n, np.nan)
+                values[column_name(kind, metric)][kept] = column
+    return _table(judged.qrels.queries, id_type, facts, _scale_column(scale, n), values)
+
+
+def check_columns(names: Sequence[str]) -> None:
+    """Raise if rows are no result of `evaluate_dataset`.
+
+    Raises:
+        ValueError: If they are not.
+    """
+    if missing := [name for name in FACTS if name not in names]:
+        raise ValueError(
+            f"these rows are not a result of evaluate_dataset: they have no column {missing[0]!r}, but {list(names)}"
+        )
+
+
+def scores_in(rows: pa.Table, rules: rm.Rules) -> Scores:
+    """Return the scores of the queries in some rows, with the counts of all of them.
+
+    Raises:
+        ValueError: If these are not rows of `evaluate_dataset`, or made under other rules.
+    """
+    check_columns(rows.column_names)
+    metrics = _metrics_of(rows.column_names)
+    if not metrics:
+        raise ValueError(f"these rows have no values of metrics, but only {rows.column_names}")
+    columns = {name: rows[name].to_numpy() for name in rows.column_names if name != "query"}
+    kept = _kept(columns, metrics, rules)
+    judged = columns["is_judged"]
+    counts: dict[str, int] = dict.fromkeys(Counts.__annotations__, 0)  # rows of ids have none of the others
+    counts |= {
+        "queries": int(judged.sum()),
+        "scored": int(columns["is_scored"].sum()),
+        "missing": int((judged & (columns["n_retrieved"] == 0)).sum()),
+        "unjudged_queries": int((~judged).sum()),
+        "no_relevant": int((judged & (columns["n_relevant"] == 0)).sum()),
+        "duplicates": int(columns["n_duplicates"].sum()),
+        "ties": int(columns["is_tied"].sum()),
+    }
+
+    def known(kind: Column) -> dict[rm.Metric, FloatArray]:
+        names = {metric: column_name(kind, metric) for metric in metrics}
+        return {metric: columns[name][kept] for metric, name in names.items() if name in columns}
+
+    def table(kind: Column) -> FloatArray | None:
+        of_metrics = known(kind)
+        return np.column_stack(list(of_metrics.values())) if len(of_metrics) == len(metrics) else None
+
+    return Scores(
+        metrics=tuple(metrics),
+        queries=tuple(rows["query"].filter(kept).to_pylist()),
+        values=np.column_stack(list(known("value").values())),
+        counts=cast("Counts", counts),
+        rules=rules,
+        residuals=known("residual"),
+        ideals=known("ideal"),
+        lowest=table("lowest"),
+        highest=table("highest"),
+    )
+
+
+def _metrics_of(names: Sequence[str]) -> list[rm.Metric]:
+    """Return the metrics with columns of values; other columns were added by users."""
+    metrics = []
+    for name in names:
+        try:
+            metric = rm.Metric.parse(name)
+        except ValueError:
+            continue
+        if str(metric) == name:
+            metrics.append(metric)
+    return metrics
+
+
+def _kept(columns: dict[str, npt.NDArray[Any]], metrics: Sequence[rm.Metric], rules: rm.Rules) -> npt.NDArray[np.bool_]:
+    """Return which queries the rules keep.
+
+    Raises:
+        ValueError: If other queries enter the means than under these rules, or ties were treated differently.
+    """
+    if (column_name("depends", metrics[0]) in columns) != (rules.ties == "expected"):
+        how = "not made" if rules.ties == "expected" else "made"
+        raise ValueError(
+            f'these rows were {how} with ties="expected", but the rules have ties="{rules.ties}"; pass the same ties='
+        )
+    kept = columns["is_judged"] & ((columns["n_retrieved"] > 0) | (rules.missing == "zero"))
+    expected = kept & enters_means(columns["n_relevant"] > 0, rules)
+    if (expected != columns["is_scored"]).any():
+        raise ValueError(f"these rows were made under other rules than {rules.name}; pass their rules as semantics=")
+    return kept
+
+
+def rows_of_unjudged(
+    queries: Sequence[str | int], id_type: pa.DataType, columns: Sequence[str], scale: float | None
+) -> pa.Table:
+    """Return a row for each unjudged query of the run, without values in any of the columns."""
+    n = len(queries)
+    facts: dict[str, Any] = {name: np.zeros(n, dtype=kind) for name, kind in FACTS.items()}
+    return _table(queries, id_type, facts, _scale_column(scale, n), {name: np.full(n, np.nan) for name in columns})
+
+
+def _scale_column(scale: float | None, n: int) -> dict[str, Any]:
+    return {} if scale is None else {LARGEST_GRADE: np.full(n, scale)}
+
+
+def _table(queries: Sequence[str | int], id_type: pa.DataType, *columns: dict[str, Any]) -> pa.Table:
+    named = {name: column for part in columns for name, column in part.items()}
+    return pa.table({"query": pa.array(queries, type=id_type), **named})
+
+
+# Find queries that are in several blocks: the workers bring equal digests together and compare them.
+
+TWICE = "is in these results twice, as when a result is joined with itself; every query must be there once"
+PART, DIGESTS, HELD, REPEATED = "part", "digests", "held", "repeated"
+
+
+def digests_of(queries: pa.ChunkedArray) -> npt.NDArray[np.uint64]:
+    """Return sixteen bytes for each query of a block, shape (queries, 2): of a billion queries, no two have the same.
+
+    Raises:
+        ValueError: If a query is there twice.
+    """
+    import polars as pl  # noqa: PLC0415  (the core has read the rows with it)
+
+    ids = cast("pl.Series", pl.from_arrow(queries))
+    if (twice := ids.is_duplicated()).any():
+        raise ValueError(f"query {ids.filter(twice)[0]!r} {TWICE}")
+    return np.column_stack([ids.hash(seed=0).to_numpy(), ids.hash(seed=1).to_numpy()])
+
+
+def in_parts(queries: pa.ChunkedArray, parts: int, held: bytes) -> pa.Table:
+    """Return a row for each part of the digests of a block; the first also holds what is to reach the driver.
+
+    Args:
+        queries: The ids of the queries of the block.
+        parts: The number of parts; equal queries of two blocks are in the same.
+        held: What is to reach the driver.
+
+    Raises:
+        ValueError: If a query is in the block twice.
+    """
+    digests = digests_of(queries)
+    part = (digests[:, 0] % np.uint64(parts)).astype(np.int64)
+    order = np.argsort(part, kind="stable")
+    split = np.split(digests[order], np.cumsum(np.bincount(part, minlength=parts))[:-1])
+    return pa.table(
+        {
+            PART: pa.array(range(parts), pa.int64()),
+            DIGESTS: pa.array([each.tobytes() for each in split], pa.large_binary()),
+            HELD: pa.array([held, *[b""] * (parts - 1)], pa.large_binary()),
+        }
+    )
+
+
+def repeats_in(rows: pa.Table) -> dict[str, list[Any]]:
+    """Return what the blocks held, and how many rows of this part belong to a query that was there before."""
+    if not len(rows):
+        return {HELD: [], REPEATED: []}
+    found = np.frombuffer(b"".join(rows[DIGESTS].to_pylist()), np.uint64).reshape(-1, 2)
+    found = found[np.lexsort((found[:, 1], found[:, 0]))]
+    repeated = int((found[1:] == found[:-1]).all(axis=1).sum())
+    held = [each for each in rows[HELD].to_pylist() if each]
+    return {HELD: [b"", *held], REPEATED: [repeated, *[0] * len(held)]}

@@ -1,19 +1,35 @@
-"""The table that is shuffled: retrieved documents and judgments, so that all rows of a query are in one block."""
+"""What is shuffled: retrieved documents and judgments, read from datasets and files."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, cast
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+from pyarrow import compute as pc
 
-from retrieval_metrics.adapting.distributed import OF_JUDGMENTS, allowances, find_columns, same_kind
+import retrieval_metrics as rm
+from retrieval_metrics.adapting.distributed import (
+    OF_JUDGMENTS,
+    allowances,
+    find_columns,
+    format_by_name,
+    is_frame,
+    same_kind,
+    trec,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from os import PathLike
 
     from ray import ObjectRef
+    from ray._private.worker import BaseContext
     from ray.data import Dataset
+
+    Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+
 
 IdKinds: TypeAlias = "list[type[str | int] | None]"
 """The types of query ids and of document ids: text, whole numbers, or None if it is unknown."""
@@ -248,3 +264,217 @@ def with_said_of(rows: pa.Table, queries: pa.Array, says: int) -> pa.Table:
     group = [pa.nulls(n, pa.large_string())] if "group" in rows.column_names else []
     more = pa.table([queries, *nothing, pa.repeat(pa.scalar(says, pa.int8()), n), *group], schema=rows.schema)
     return pa.concat_tables([rows, more])
+
+
+# Read judgments: few are held by the driver and sent to every worker, many stay a dataset.
+
+FEW = 1_000_000
+"""The largest number of judgments held by the driver, about 50 MB."""
+
+_OF_ROWS = RowColumns("query", "document", "number", "grade")
+"""The columns of the result of `to_rows`."""
+
+
+class JudgmentRows(NamedTuple):
+    """Judgments ready to be shuffled with a run.
+
+    Attributes:
+        rows: One row per judgment, from `to_rows`.
+        id_kinds: Whether the ids of queries and of documents are text or whole numbers.
+        judged: The ids of the judged queries, if they are few; None if they are many.
+        largest_grade: Returns the largest grade of all.
+        with_groups: Whether some documents are alternatives.
+    """
+
+    rows: Dataset
+    id_kinds: list[type[str | int] | None]
+    judged: pa.Array | None
+    largest_grade: Callable[[], float]
+    with_groups: bool
+
+
+def read_judgments(
+    qrels: Any, columns: Mapping[str, str | None] | None, allow: str | Collection[str] = ()
+) -> JudgmentRows:
+    """Return judgments from a Dataset, or from anything that `rm.evaluate` or `rm.read_qrels` takes.
+
+    Raises:
+        TypeError: If they hold pieces, or are not judgments.
+        ValueError: If they are empty or malformed.
+    """
+    from ray.data import Dataset  # noqa: PLC0415  (imports Ray, which is loaded if there is a Dataset)
+
+    if not isinstance(qrels, Dataset):
+        return _few(_rows_of(_in_memory(qrels, columns, allow)))
+    found = columns_of_qrels(qrels, columns, allow)
+    if (held := _collected(qrels, FEW + 1)) is not None:
+        return _few(to_rows(held, found, JUDGED))
+
+    rows = blockwise(qrels, to_rows, ON_ITS_OWN, columns=found, says=JUDGED)
+
+    def largest_grade() -> float:
+        # From the rows, not from the judgments as given: among texts "9" would be larger than "10".
+        return 1.0 if found.number is None else max(float(cast("float", rows.max("number"))), 0.0)
+
+    return JudgmentRows(rows, id_kinds(rows, _OF_ROWS), None, largest_grade, found.group is not None)
+
+
+def _few(rows: pa.Table) -> JudgmentRows:
+    import ray  # noqa: PLC0415  (as above)
+
+    dataset = ray.data.from_arrow(rows)
+    kinds = id_kinds(dataset, _OF_ROWS)
+    if rows["document"].null_count == len(rows):  # every query is judged, and nothing is judged for it
+        kinds[1] = None
+    return JudgmentRows(
+        dataset,
+        kinds,
+        pc.unique(rows["query"]),
+        lambda: max(pc.max(rows["number"]).as_py() or 0.0, 0.0),
+        "group" in rows.column_names,
+    )
+
+
+def _in_memory(qrels: Any, columns: Mapping[str, str | None] | None, allow: str | Collection[str]) -> rm.Qrels:
+    if is_frame(qrels) and (hasattr(qrels, "columns") or hasattr(qrels, "column_names")):
+        return rm.Qrels.from_frame(qrels, columns=columns, allow=allow)
+    read = rm.read_qrels(qrels, columns=columns, allow=allow) if not is_frame(qrels) else rm.Qrels(qrels)
+    if read.has_pieces:
+        raise TypeError(
+            "these qrels hold pieces such as quotes, but the rows of a Dataset have only ids; evaluate them in parts "
+            "with rm.evaluate and combine these with rm.merge"
+        )
+    return read
+
+
+def _rows_of(qrels: rm.Qrels) -> pa.Table:
+    _check_size(qrels)
+    query = pa.array(list(qrels.queries))
+    # Without any document the type of ids is unknown, so one must be chosen.
+    document = pa.array(list(qrels.documents), type=None if qrels.documents else pa.large_string())
+    at = pa.array(qrels.member_document)
+    columns = {
+        "query": query.take(pa.array(qrels.document_query)).take(at),
+        "document": document.take(at),
+        "grade": pa.array(qrels.member_grade),
+        "group": pa.array(qrels.member_group),
+    }
+    named = RowColumns("query", "document", "grade", "grade", None if qrels.is_flat else "group")
+    rows = to_rows(pa.table(columns), named, JUDGED)
+    empty = np.flatnonzero(np.diff(np.array(qrels.bounds)) == 0)
+    return with_said_of(rows, query.take(pa.array(empty)).cast(rows.schema.field("query").type), JUDGED_NOTHING)
+
+
+def _check_size(qrels: rm.Qrels) -> None:
+    """Raise if an id is a whole number that no column of a dataset can hold."""
+    for role, kind, ids in (
+        ("query", qrels.query_kind, qrels.queries),
+        ("document", qrels.document_kind, qrels.documents),
+    ):
+        if kind is int and (beyond := [one for one in ids if not -(2**63) <= cast("int", one) < 2**63]):
+            raise ValueError(f"{role} {beyond[0]} of the qrels is beyond 64 bits; use text as ids, here and in the run")
+
+
+def _collected(dataset: Dataset, most: int) -> pa.Table | None:
+    """Return all rows of a dataset if there are at most `most`; otherwise None, after reading little more than that.
+
+    Raises:
+        ValueError: If there are none.
+    """
+    parts = list(dataset.limit(most).iter_batches(batch_size=None, batch_format="pyarrow"))
+    if not sum(map(len, parts)):
+        raise ValueError("the qrels are empty: they have no rows")
+    return pa.concat_tables(parts, promote_options="default") if sum(map(len, parts)) < most else None
+
+
+# Read TREC text into datasets, file by file and piece by piece; Ray reads other formats itself.
+
+
+def read_run(paths: Paths) -> Dataset:
+    """Read runs from TREC text, plain, `.gz` or `.zst`: `query Q0 document rank score tag`.
+
+    Each file is read by one task, a few megabytes at a time, so several files are read at once and none has to fit into
+    memory. The lines of a query may be spread over files. Read other formats with Ray: `ray.data.read_parquet`,
+    `read_csv`, `read_json`.
+
+    Args:
+        paths: One path or several; every machine of the cluster must be able to open them.
+
+    Returns:
+        A Dataset with the columns `query`, `document` and `score`.
+
+    Raises:
+        ValueError: If a name is that of another format, or there is no path. Errors in a file are raised when it is
+            read, with the file, the number of the line, and the line.
+    """
+    return _read(paths, trec.RUN)
+
+
+def read_qrels(paths: Paths) -> Dataset:
+    """Read judgments from TREC text, plain, `.gz` or `.zst`: `query iteration document grade`.
+
+    Args:
+        paths: One path or several, as in `read_run`.
+
+    Returns:
+        A Dataset with the columns `query`, `document` and `grade`.
+
+    Raises:
+        ValueError: As in `read_run`.
+    """
+    return _read(paths, trec.QRELS)
+
+
+def _read(paths: Paths, layout: trec.Layout) -> Dataset:
+    files = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
+    if not files:
+        raise ValueError("there is nothing to read: pass at least one path")
+    for path in files:
+        kind = format_by_name(path) or "trec"
+        if kind != "trec":
+            reader = {"parquet": "read_parquet", "csv": "read_csv", "tsv": "read_csv"}.get(kind, "read_json")
+            raise ValueError(f"{path} is named like {kind}, not like TREC text; read it with ray.data.{reader}")
+    import ray  # noqa: PLC0415  (takes seconds)
+
+    if not ray.is_initialized():
+        start()
+    listed = ray.data.from_items([{"path": path} for path in files], override_num_blocks=len(files))
+    return blockwise(listed, read_trec, layout=layout)
+
+
+def read_trec(files: pa.Table, layout: trec.Layout) -> Iterator[pa.Table]:
+    """Yield the rows of files in pieces."""
+    for path in files["path"].to_pylist():
+        for query, document, value in trec.parts_of_file(path, layout):
+            yield pa.table({"query": query.to_arrow(), "document": document.to_arrow(), layout.value: value})
+
+
+_SWITCHES = {
+    "RAY_USAGE_STATS_ENABLED": "0",  # no usage reports
+    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",  # otherwise every start under `uv run` builds the environment again
+    # A worker takes seconds to start and would be ended after one idle second, before the next stage needs it.
+    "RAY_idle_worker_killing_time_threshold_ms": "60000",
+}
+
+
+def start(address: str | None = None, **options: Any) -> BaseContext:
+    """Start Ray on this machine, or join a cluster, with its usage reports off.
+
+    You do not need it if Ray is already running. It keeps environment variables that are set, and a running Ray. Call
+    it before Ray is imported, because Ray reads its environment variables then.
+
+    Args:
+        address: The address of a cluster (`"auto"` for the one of this machine). None takes the environment variable
+            `RAY_ADDRESS`, or starts Ray on this machine, in child processes that end with this one.
+        options: Other arguments of `ray.init`, such as `num_cpus` or `object_store_memory`.
+
+    Returns:
+        The context of Ray: `with start(): ...` shuts it down again.
+    """
+    for name, value in _SWITCHES.items():
+        os.environ.setdefault(name, value)
+    import ray  # noqa: PLC0415  (it reads the switches when it is imported, and takes seconds)
+
+    # Without an address, Ray would join whatever cluster somebody happens to have started on this machine.
+    where = address or os.environ.get("RAY_ADDRESS") or "local"
+    return ray.init(address=where, **{"include_dashboard": False, "ignore_reinit_error": True, **options})

@@ -36,6 +36,7 @@ from retrieval_metrics.types import DocumentId
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
     from pandas import DataFrame
 
 
