@@ -1,27 +1,116 @@
-"""The metrics as scorers of `mlflow.genai.evaluate`."""
+"""The metrics as scorers of `mlflow.genai.evaluate`, and the rows that it passes to them."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mlflow
-from mlflow.entities import Feedback, Trace
+from mlflow.entities import Feedback, SpanType, Trace
 from mlflow.entities.assessment import DEFAULT_FEEDBACK_NAME
 from mlflow.genai.scorers import Scorer
 from mlflow.genai.scorers.base import ScorerKind, SerializedScorer
 from pydantic import PrivateAttr
 
-from mlflow_retrieval_metrics.rows import FIELDS, TRACE, Row
 from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
 from retrieval_metrics.adapting import RowPaths, RowScorer, scored_name
-from retrieval_metrics.types import CallsView  # noqa: TC001  (pydantic reads it)
 
 if TYPE_CHECKING:
+    from retrieval_metrics.types import CallsView
     from collections.abc import Iterable
 
-    from retrieval_metrics import Matching, Rules
-    from retrieval_metrics.types import Key, QueryScore
+    from mlflow.entities import Span
+
+    from retrieval_metrics import Matching, Retrieved, Rules
+    from retrieval_metrics.types import DocumentId, Key, QueryScore, Seen
+
+
+TRACE = "trace"
+MADE = ("root_span", SpanType.CHAIN)
+"""The name and type of the only span in the trace that MLflow makes for a row whose outputs are in the data."""
+FIELDS = ("inputs", "outputs", "expectations")
+
+
+class Row(NamedTuple):
+    """One row of the data, as a scorer receives it."""
+
+    inputs: Any = None
+    outputs: Any = None
+    expectations: Any = None
+    trace: Trace | None = None
+
+    @property
+    def spans(self) -> list[Span]:
+        """The spans of the trace; none without a trace."""
+        return [] if self.trace is None else self.trace.data.spans
+
+    def retrieved(self, paths: RowPaths) -> list[Retrieved | DocumentId] | Seen:
+        """Return what was retrieved, best first; of a trace, with the calls that found it.
+
+        Args:
+            paths: Where it is: in inputs, outputs or expectations; `trace` for the calls of the retriever in the trace,
+                or for the outputs if they were given without an application; `trace.<name>` for the spans of that name.
+
+        Raises:
+            ValueError: If there is no value at the path, or no such call in the trace.
+            TypeError: If the value is not a list of documents.
+            LookupError: If MLflow lost the trace, so it is unknown what was retrieved.
+        """
+        path, fields = paths.retrieved, self._asdict()
+        if path.partition(".")[0] != TRACE:
+            return paths.items(fields)
+        if path == TRACE and self._is_static():
+            return paths.items(fields, "outputs")
+        if self.trace is None and self.outputs is not None:
+            raise LookupError(
+                "the application answered, but MLflow could not store its trace, so what was retrieved is unknown; "
+                "see its warnings above. If a SQLite store has too few connections, set "
+                "MLFLOW_GENAI_EVAL_MAX_WORKERS=1, or pass retrieved='outputs'"
+            )
+        return paths.seen(fields, map(_plain, self.spans), self._named(path))
+
+    def failure(self) -> str | None:
+        """Return why the application failed on this row; None if it did not."""
+        if self.trace is None:
+            return "the application failed and left no trace" if self.outputs is None else None
+        if self.trace.info.state != "ERROR":
+            return None
+        said = [span.status.description for span in self.spans if span.status.status_code == "ERROR"]
+        return f"the application failed: {said[0] or 'without a message'}" if said else "the application failed"
+
+    def _is_static(self) -> bool:
+        """Whether the outputs stood in the data, so that MLflow made a trace of one span to hold them."""
+        return [(span.name, span.span_type) for span in self.spans] == [MADE] and self.outputs is not None
+
+    def _named(self, path: str) -> list[str]:
+        """Return the ids of the spans with the name in a path; none if it has no name, for the spans of retrievers."""
+        name = path.partition(".")[2]
+        found = [span for span in self.spans if (span.name == name if name else span.span_type == SpanType.RETRIEVER)]
+        if not found:
+            there = ", ".join(f"{span.name!r} ({span.span_type})" for span in self.spans) or "no span at all"
+            wanted = f"span {name!r}" if name else "span of type RETRIEVER"
+            raise ValueError(
+                f"the trace has no {wanted}; it has {there}. Decorate the retriever with "
+                "@mlflow.trace(span_type='RETRIEVER'), or pass retrieved='outputs' or 'trace.<name of a span>'"
+            )
+        return [span.span_id for span in found] if name else []
+
+
+def _plain(span: Span) -> dict[str, Any]:
+    """Return a span as the core reads it."""
+    return {
+        "trace": "the trace",
+        "span": span.span_id,
+        "parent": span.parent_id,
+        "attributes": {"mlflow.spanType": span.span_type},  # MLflow knows kinds that a plain span has not
+        "name": span.name,
+        "start": span.start_time_ns,
+        "end": span.end_time_ns or span.start_time_ns,
+        "status": {"status_code": str(span.status.status_code), "description": span.status.description},
+        "input": span.inputs,
+        "output": span.outputs,
+    }
+
 
 RELEVANT = "expectations.relevant_ids"
 LEVEL = 0.95
