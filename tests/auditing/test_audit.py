@@ -55,7 +55,7 @@ class TestAttribution:
         for name in audit.semantics[1:]:
             for at, metric in enumerate(audit.metrics):
                 if RULE_SETS[name].has(metric.name):
-                    values = audit.values  # noqa: PD011  (not pandas')
+                    values = audit.values
                     columns = zip(audit.queries, values[name][:, at], values["standard"][:, at], strict=True)
                     differing |= {(name, str(metric), q) for q, theirs, ours in columns if not agree(theirs, ours)}
         assert set(explained) == differing

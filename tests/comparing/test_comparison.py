@@ -74,7 +74,7 @@ def test_everything_else_is_the_kernels_on_the_paired_values() -> None:
 
 def test_the_p_values_are_corrected_over_all_metrics_and_all_pairs_together() -> None:
     comparison = rm.compare(*drawn(40, 5, "abc"), METRICS)
-    rows = np.column_stack([one.values for one in comparison.differences])  # noqa: PD011  (a Difference's)
+    rows = np.column_stack([one.values for one in comparison.differences])
     assert [one.p_corrected for one in comparison.differences] == joint_sign_flips(rows).corrected.tolist()
     assert {one.comparisons for one in comparison.differences} == {9}
 
@@ -212,7 +212,7 @@ def test_a_missing_query_scores_0_under_standard_rules_and_the_warning_names_the
     with pytest.warns(rm.RetrievalWarning, match=r"^b: nothing was retrieved .* 'q1'; they score 0") as caught:
         comparison = rm.compare(qrels, runs, "mrr")
     assert caught[0].filename == __file__
-    assert comparison.difference("mrr").values.tolist() == [0, -1]  # noqa: PD011  (a Difference's)
+    assert comparison.difference("mrr").values.tolist() == [0, -1]
 
 
 def test_the_queries_that_moved_most_come_first_and_those_that_did_not_are_left_out() -> None:

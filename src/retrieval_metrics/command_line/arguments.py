@@ -408,22 +408,6 @@ def documents_at(given: argparse.Namespace, path: str) -> dict[str, str]:
     return texts_at(path, _limits(given))
 
 
-# What a shell offers when Tab is pressed; argcomplete asks this program for it.
-
-
-def typed(words: Sequence[str]) -> Sequence[str]:
-    """Return the words of a call, or those typed so far if a shell asks what can come next."""
-    return os.environ["COMP_LINE"].split() if "_ARGCOMPLETE" in os.environ else words
-
-
-def complete(parser: argparse.ArgumentParser) -> None:
-    """Write what can come next and end the process, if a shell asks for it; else return at once."""
-    if "_ARGCOMPLETE" in os.environ:
-        import argcomplete  # noqa: PLC0415  (an extra: imported where it is used)
-
-        argcomplete.autocomplete(parser)
-
-
 def offer(option: argparse.Action, words: Iterable[str]) -> None:
     """Let an option be completed with some words, also after a comma."""
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from retrieval_metrics.checks import RetrievalWarning, spelled_by
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.arguments import complete, typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,6 +68,19 @@ def _run(arguments: Sequence[str] | None) -> int:
     with spelled_by(Options(given)):
         met: bool = given.run_command(given)
     return 0 if met else BELOW
+
+
+def typed(words: Sequence[str]) -> Sequence[str]:
+    """Return the words of a call, or those typed so far if a shell asks what can come next."""
+    return os.environ["COMP_LINE"].split() if "_ARGCOMPLETE" in os.environ else words
+
+
+def complete(parser: argparse.ArgumentParser) -> None:
+    """Write what can come next and end the process, if a shell asks for it; else return at once."""
+    if "_ARGCOMPLETE" in os.environ:
+        import argcomplete  # noqa: PLC0415  (an extra: imported where it is used)
+
+        argcomplete.autocomplete(parser)
 
 
 def _defect(error: Exception) -> int:

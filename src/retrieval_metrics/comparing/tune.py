@@ -45,10 +45,11 @@ def tune(
 ) -> Tuning:
     """Choose the best of several settings by a metric, and say what the choice is worth on new questions.
 
-    The mean of the winner on the questions that it won on is too good: with a hundred settings and fifty questions it
-    claims more than twice the true gain. The number for new questions is `retrieval_metrics.statistics.chosen_settings`, and
-    whether the winner is better than the default is the p value of the comparison of all settings with the default,
-    corrected for having tried them all. Where the two disagree, the interval of the gain ends at 0.
+    The mean of the winner on the questions that it won on is too good: with a hundred settings and fifty questions
+    it claims more than twice the true gain. The number for new questions is
+    `retrieval_metrics.statistics.chosen_settings`, and whether the winner is better than the default is the p value
+    of the comparison of all settings with the default, corrected for having tried them all. Where the two disagree,
+    the interval of the gain ends at 0.
 
     Args:
         candidates: The settings, by name: runs, evaluations, or retrievers, which are asked once each. Or a function of

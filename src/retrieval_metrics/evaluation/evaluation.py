@@ -214,7 +214,7 @@ class Evaluation(Printed):
     @property
     def values(self) -> FloatArray:
         """Shape (queries, metrics), read-only; NaN if a metric is undefined for a query."""
-        return self.scores.values  # noqa: PD011  (of Scores, not of a DataFrame)
+        return self.scores.values
 
     @property
     def per_query(self) -> ByMetric[dict[QueryId, float]]:

@@ -220,7 +220,7 @@ def slices(
     def of(chosen: list[int]) -> Scores:
         at = np.array(chosen)
         if origin is None:
-            return scores.of(at, counts_of_given(scores.values[at]))  # noqa: PD011  (of Scores, not of a DataFrame)
+            return scores.of(at, counts_of_given(scores.values[at]))
         among = scores.positions[at]
         return scores.of(at, count(origin.judged, origin.run, scores.rules, kept=among, among=among))
 

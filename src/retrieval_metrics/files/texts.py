@@ -104,10 +104,10 @@ def _rows(source: Reader) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _tab_separated(source: Reader) -> Iterator[tuple[str, dict[str, Any]]]:
     header: list[str] | None = None
-    for count, (number, line) in enumerate(numbered_lines(source)):
+    for at, (number, line) in enumerate(numbered_lines(source)):
         fields = line.split("\t")
         where = at_line(source.name, number, line)
-        if count == 0 and any(name.strip().lower() in IDS for name in fields):
+        if at == 0 and any(name.strip().lower() in IDS for name in fields):
             header = [name.strip() for name in fields]
             continue
         columns = header or ["id", "text"]

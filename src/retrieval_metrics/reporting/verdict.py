@@ -93,9 +93,9 @@ def comparison_tables(comparison: Compared) -> list[Table]:
 def means_table(comparison: Compared) -> Table:
     """Return the mean of every system in every metric, with its interval."""
     rows = []
-    for name, means in comparison.table.items():
+    for name, by_system in comparison.table.items():
         ends = comparison.intervals[name]
-        cells = [numbers.mean(mean, ends[system]) for system, mean in means.items()]
+        cells = [numbers.mean(mean, ends[system]) for system, mean in by_system.items()]
         rows.append([name, *cells, str(comparison.n[name])])
     notes = []
     if (known := comparison.ignorance) is not None:

@@ -47,7 +47,7 @@ def held(evaluation: rm.Evaluation) -> tuple[Any, ...]:
     return (
         evaluation.queries,
         str(evaluation),
-        evaluation.values.tobytes(),  # noqa: PD011  (of an Evaluation)
+        evaluation.values.tobytes(),
         {name: tuple(interval) for name, interval in evaluation.intervals().items()},
         dict(evaluation.counts),
     )

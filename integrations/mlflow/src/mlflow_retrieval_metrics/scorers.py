@@ -16,13 +16,12 @@ from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
 from retrieval_metrics.adapting import RowPaths, RowScorer, scored_name
 
 if TYPE_CHECKING:
-    from retrieval_metrics.types import CallsView
     from collections.abc import Iterable
 
     from mlflow.entities import Span
 
     from retrieval_metrics import Matching, Retrieved, Rules
-    from retrieval_metrics.types import DocumentId, Key, QueryScore, Seen
+    from retrieval_metrics.types import CallsView, DocumentId, Key, QueryScore, Seen
 
 
 TRACE = "trace"

@@ -158,7 +158,7 @@ def _values_alone(rows: Sequence[ScoredRow], columns: Mapping[str, Named], refer
     }
     scores = rm.Evaluation.of_scores(known).scores
     relying = [at for at, metric in enumerate(scores.metrics) if metric.definition.needs_relevant]
-    undefined = int(np.isnan(scores.values[:, relying]).all(axis=1).sum()) if relying else 0  # noqa: PD011  (of Scores)
+    undefined = int(np.isnan(scores.values[:, relying]).all(axis=1).sum()) if relying else 0
     rankings = [_retrieved(one.row) for one in rows]
     counts: Any = scores.counts | {
         "scored": len(rows) - undefined,
@@ -191,8 +191,8 @@ def _complete(rows: Sequence[ScoredRow], columns: Sequence[str], expected: Any) 
     lost: dict[str, float | None] = dict.fromkeys(columns)
     known = [] if isinstance(expected, int) else [row_of(_mapping(row)) for row in expected]
     by_query: dict[str | None, list[ScoredRow]] = {}
-    for scored in rows:
-        by_query.setdefault(scored.row.user_input, []).append(scored)
+    for one in rows:
+        by_query.setdefault(one.row.user_input, []).append(one)
     if known and set(by_query) <= {row.user_input for row in known}:
         in_order = []
         for row in known:
