@@ -53,5 +53,5 @@ from retrieval_metrics.trajectories.trajectory import View as View
 if TYPE_CHECKING:  # noqa: PYI002  (what has no value at run time)
     from retrieval_metrics.checks import BoolArray as BoolArray
     from retrieval_metrics.checks import FloatArray as FloatArray
-    from retrieval_metrics.judging.ranking_order import Key as Key
+    from retrieval_metrics.inputs.items import Key as Key
     from retrieval_metrics.judging.ranking_order import MatchBy as MatchBy

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics.checks import BoolArray, FloatArray, IntArray, QueryId
-    from retrieval_metrics.inputs.items import QueryTexts, RunMapping
+    from retrieval_metrics.inputs.items import Key, QueryTexts, RunMapping
     from retrieval_metrics.inputs.qrels import Qrels, QuestionsOrQrels
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.judging.ranking_order import Key, Matching
+    from retrieval_metrics.judging.ranking_order import Matching
     from retrieval_metrics.scoring.definition import ParameterValue
     from retrieval_metrics.scoring.rules import Rules
 

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.inputs.items import RunMapping
+    from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.question_clusters import ClustersBy
-    from retrieval_metrics.judging.ranking_order import Key, Matching
+    from retrieval_metrics.judging.ranking_order import Matching
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.rules import Rules
 

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.comparing.comparison import Comparison
+    from retrieval_metrics.inputs.items import Key
     from retrieval_metrics.inputs.run import RetrievedRun
-    from retrieval_metrics.judging.ranking_order import Key, Matching
+    from retrieval_metrics.judging.ranking_order import Matching
     from retrieval_metrics.scoring.rules import Rules
 
 

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from retrieval_metrics.checks import FloatArray, QueryId
-    from retrieval_metrics.inputs.items import Judgments, Ranking, RunMapping
+    from retrieval_metrics.inputs.items import Judgments, Key, Ranking, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.run import Run
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.places import Doubt
-    from retrieval_metrics.judging.ranking_order import Key, Matching
+    from retrieval_metrics.judging.ranking_order import Matching
     from retrieval_metrics.scoring.rules import Rules
 
 

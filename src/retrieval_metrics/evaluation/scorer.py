@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from retrieval_metrics.checks import DocumentId, QueryId
-    from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Ranking, Retrieved, RunMapping
+    from retrieval_metrics.inputs.items import Judgments, Key, QrelsMapping, Ranking, Retrieved, RunMapping
     from retrieval_metrics.inputs.question_clusters import ClustersBy
-    from retrieval_metrics.judging.ranking_order import Key, MatchBy, Matching
+    from retrieval_metrics.judging.ranking_order import MatchBy, Matching
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.results.summary import QueryScore
     from retrieval_metrics.scoring.metric import Metric

@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retrieval_metrics.checks import QueryId
-    from retrieval_metrics.inputs.items import Key as Key_items
-    from retrieval_metrics.inputs.items import RunMapping
+    from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.judging.ranking_order import Key, Matching, RankOrder
+    from retrieval_metrics.judging.ranking_order import Matching, RankOrder
 
     ItemsOfQueries = dict[QueryId, Sequence[Retrieved]]
 
@@ -235,8 +234,8 @@ def judged_sources(truth: Qrels) -> set[str]:
 
 
 def with_documents(
-    match: str | Key_items | Matching, documents: Any, truth: Qrels, questions: Any = None, stacklevel: int = 3
-) -> str | Key_items | Matching:
+    match: str | Key | Matching, documents: Any, truth: Qrels, questions: Any = None, stacklevel: int = 3
+) -> str | Key | Matching:
     """Return how items are matched, with the texts of the sources if spans are judged.
 
     Args:

@@ -48,9 +48,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from retrieval_metrics.checks import FloatArray, IntArray, QueryId
-    from retrieval_metrics.inputs.items import RunMapping
+    from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.judging.ranking_order import Key
     from retrieval_metrics.keeping.document import Labels
 
 

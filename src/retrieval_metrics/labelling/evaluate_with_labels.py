@@ -32,11 +32,11 @@ from retrieval_metrics.statistics import corrected_mean, spending_levels
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import FloatArray
-    from retrieval_metrics.inputs.items import RunMapping
+    from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.judging.ranking_order import Key, Matching
+    from retrieval_metrics.judging.ranking_order import Matching
     from retrieval_metrics.questions.sample import Sample
     from retrieval_metrics.results.scores import Scores
     from retrieval_metrics.scoring.metric import Metric

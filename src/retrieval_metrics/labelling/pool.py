@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from retrieval_metrics.inputs.items import QueryTexts, RunMapping
+    from retrieval_metrics.inputs.items import Key, QueryTexts, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.judging.ranking_order import Key, Matching
+    from retrieval_metrics.judging.ranking_order import Matching
     from retrieval_metrics.labelling.labels import Labels
     from retrieval_metrics.labelling.people_and_model import Kinds
 

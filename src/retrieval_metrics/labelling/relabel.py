@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from retrieval_metrics.checks import DocumentId, QueryId
-    from retrieval_metrics.inputs.items import Judgments, Relevant, Retrieved, RunMapping
+    from retrieval_metrics.inputs.items import Judgments, Key, Relevant, Retrieved, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
-    from retrieval_metrics.judging.ranking_order import Key
 
 
 Fate: TypeAlias = Literal["kept", "moved", "split", "merged", "lost"]

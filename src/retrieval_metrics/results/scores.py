@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from retrieval_metrics.checks import FloatArray, IntArray, QueryId
-    from retrieval_metrics.inputs.items import QueryTexts
+    from retrieval_metrics.inputs.items import Key, QueryTexts
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.judging.budget import Filled
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.judging.ranking_order import Key, Matching
+    from retrieval_metrics.judging.ranking_order import Matching
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.scoring.rules import Rules
 
