@@ -19,16 +19,13 @@ from distribution_settings import modules_of
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "src" / "retrieval_metrics"
 NUMBERS = [
-    ["argument_names"],
-    ["aliases", "checks", "grouped", "lazy", "version", "saving", "signatures"],
+    ["checks", "lazy", "version"],
     ["journal"],
     ["statistics"],
     ["presentation"],
     ["inputs"],
     ["files"],
     ["judging"],
-    ["retrieving"],
-    ["definition"],
     ["scoring"],
     ["metrics"],
     ["pytrec_eval"],
@@ -37,17 +34,17 @@ NUMBERS = [
     ["explaining"],
     ["reporting"],
     ["evaluation"],
-    ["comparing", "auditing", "rechunking", "reranking", "fusing", "trajectories"],
-    ["tuning"],
+    ["retrieving"],
+    ["comparing"],
 ]
 """The folders that turn judgments and rankings into numbers and conclusions, from the ground up."""
 
-JUDGMENTS = [
-    ["models"],
+ON_TOP = [
+    ["trajectories"],
     ["questions"],
     ["labelling"],
 ]
-"""The folders that help to make judgments. They stand on the numbers, and no number needs them."""
+"""The searches of agents, and what helps to make judgments: they stand on the numbers, and no number needs them."""
 
 ENTRANCES = [
     ["loading"],
@@ -58,8 +55,11 @@ ENTRANCES = [
 ]
 """What opens both to users, to integrations and to the command line."""
 
-FLOORS = [*NUMBERS, *JUDGMENTS, *ENTRANCES]
-"""The folders of the core from the ground up: each imports from itself and from the floors below it."""
+FLOORS = [*NUMBERS, *ON_TOP, *ENTRANCES]
+"""The folders of the core from the ground up: each imports from itself and from the floors below it.
+
+What is imported for annotations alone may come from above: nothing happens there.
+"""
 
 INTEGRATIONS = {path.parent.name: path for path in sorted(ROOT.glob("integrations/*/src"))}
 ADAPTING = (
@@ -80,11 +80,19 @@ MODULES = {name_of(path, CORE.parent): path for path in sorted(CORE.rglob("*.py"
 
 
 @cache
-def imported(path: Path) -> set[str]:
-    """Modules that a file and its stub import, inside functions and for annotations too."""
+def imported(path: Path, *, typed: bool = True, late: bool = True) -> set[str]:
+    """Return the modules that a file imports.
+
+    Args:
+        path: The file; where all is wanted, a stub beside it counts too.
+        typed: Whether what is imported for annotations alone is wanted too.
+        late: Whether what functions import when they are called is wanted too.
+    """
     found = set()
     stub = path.with_suffix(".pyi")
-    for node in ast.walk(ast.parse(path.read_text() + (stub.read_text() if stub.exists() else ""))):
+    left: list[ast.AST] = [*ast.parse(path.read_text() + (stub.read_text() if typed and stub.exists() else "")).body]
+    while left:
+        node = left.pop()
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} imports relatively, which nothing here does"
             # What is imported from a package may be a module of it.
@@ -92,6 +100,10 @@ def imported(path: Path) -> set[str]:
             found |= {name if name in MODULES else str(node.module) for name in names}
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            left += node.body if typed else node.orelse
+        elif late or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            left += ast.iter_child_nodes(node)
     return found
 
 
@@ -110,7 +122,7 @@ def test_the_flow_goes_one_way(module: str) -> None:
     part = part_of(module)
     (floor,) = [at for at, folders in enumerate(FLOORS) if part in folders]
     below = {part, *(folder for folders in FLOORS[:floor] for folder in folders)}
-    of_the_core = {name for name in imported(MODULES[module]) if name.split(".")[0] == "retrieval_metrics"}
+    of_the_core = {name for name in imported(MODULES[module], typed=False) if name.split(".")[0] == "retrieval_metrics"}
     if part == "command_line":  # it stands above all else, and uses the top level as a user does
         of_the_core.discard("retrieval_metrics")
     assert "retrieval_metrics" not in of_the_core, f"{module} imports the top level, which has everything"
@@ -118,20 +130,23 @@ def test_the_flow_goes_one_way(module: str) -> None:
     assert not above, f"{module} imports {above}, which stand beside or above it"
 
 
-def test_no_number_needs_what_helps_to_make_judgments() -> None:
-    helpers = {folder for floor in JUDGMENTS for folder in floor}
+def test_no_number_needs_what_stands_on_top() -> None:
+    helpers = {folder for floor in ON_TOP for folder in floor}
     numbers = {folder for floor in NUMBERS for folder in floor}
     for module, path in MODULES.items():
         if module != "retrieval_metrics" and part_of(module) in numbers:
             reached = {
-                name for name in imported(path) if name.startswith("retrieval_metrics.") and part_of(name) in helpers
+                name
+                for name in imported(path, typed=False)
+                if name.startswith("retrieval_metrics.") and part_of(name) in helpers
             }
-            assert not reached, f"{module} turns judgments into numbers and imports {reached}, which help to make them"
+            assert not reached, f"{module} makes numbers and imports {reached}, which stand on top of them"
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
+    """At import time; for annotations and inside functions they may."""
     graph = {
-        module: imported(path) & (MODULES.keys() - {"retrieval_metrics", module})
+        module: imported(path, typed=False, late=False) & (MODULES.keys() - {"retrieval_metrics", module})
         for module, path in MODULES.items()
         if module != "retrieval_metrics"
     }

@@ -16,7 +16,7 @@ BLOCK = re.compile(r"^```\{house\}\n```$", re.MULTILINE)
 
 PARTS = {
     "NUMBERS": "From judgments and rankings to numbers and conclusions",
-    "JUDGMENTS": "What helps to make judgments",
+    "ON_TOP": "What stands on the numbers: the searches of agents, and the making of judgments",
     "ENTRANCES": "What opens both to users",
 }
 """The parts of the house, from the ground up, by their name in the test of the architecture."""

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmr_reference import Situation, cosine, situations
-from retrieval_metrics.retrieving import engine as rehearsal
-from retrieval_metrics.retrieving import engine as solve
-from retrieval_metrics.retrieving.engine import Directions, Picks, read_problem
+from retrieval_metrics.retrieving import engine
+from retrieval_metrics.retrieving.engine import Directions, Picks, Rehearsal, read_problem
 from retrieval_metrics.retrieving.mmr import mmr
 from retrieval_metrics.retrieving.vectors import Selection
 
@@ -26,25 +25,25 @@ LIMITS = {
 def take(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compute in this way, whatever the number of candidates."""
     for name, limit in LIMITS[way].items():
-        monkeypatch.setattr(solve, name, limit)
+        monkeypatch.setattr(engine, name, limit)
 
 
 def rehearsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list to which every rehearsal adds its way from now on; cosines in advance need none."""
     ways: list[str] = []
 
-    def watched(picks: Picks, candidates: Directions, problem: Any, leaders: int) -> rehearsal.Rehearsal:
+    def watched(picks: Picks, candidates: Directions, problem: Any, leaders: int) -> Rehearsal:
         ways.append(WAYS[1 if leaders == len(candidates.vectors) else 2])
-        return rehearsal.Rehearsal(picks, candidates, problem, leaders)
+        return Rehearsal(picks, candidates, problem, leaders)
 
-    monkeypatch.setattr(solve, "Rehearsal", watched)
+    monkeypatch.setattr(engine, "Rehearsal", watched)
     return ways
 
 
 def selected(situation: Situation) -> Selection:
     query = situation.query if situation.relevance is None else None
     problem = read_problem(query, situation.candidates, situation.relevance)
-    return solve.solve([problem], situation.k, situation.lambda_mult)[0]
+    return engine.solve([problem], situation.k, situation.lambda_mult)[0]
 
 
 def clustered(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:
@@ -103,8 +102,8 @@ def test_a_few_leaders_compete_for_what_the_formula_says(
     leaders: tuple[int, int], compared: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     take("a few leaders", monkeypatch)
-    monkeypatch.setattr(solve, "_LEADERS", leaders)
-    monkeypatch.setattr(rehearsal, "_COMPARED", compared)
+    monkeypatch.setattr(engine, "_LEADERS", leaders)
+    monkeypatch.setattr(engine, "_COMPARED", compared)
     for situation in situations(250, seed=4):
         picks, scores = situation.expected()
         selection = selected(situation)
@@ -225,7 +224,7 @@ def test_however_many_seem_to_tie_before_they_are_settled_at_once(
     way: str, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     take(way, monkeypatch)
-    monkeypatch.setattr(rehearsal, "_FEW", few)
+    monkeypatch.setattr(engine, "_FEW", few)
     for situation in situations(150, seed=5):
         picks, scores = situation.expected()
         selection = selected(situation)

@@ -14,6 +14,7 @@ from pydantic import PrivateAttr
 
 from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
 from retrieval_metrics.adapting import RowPaths, RowScorer, scored_name
+from retrieval_metrics.types import CallsView  # noqa: TC001  (pydantic reads it)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from mlflow.entities import Span
 
     from retrieval_metrics import Matching, Retrieved, Rules
-    from retrieval_metrics.types import CallsView, DocumentId, Key, QueryScore, Seen
+    from retrieval_metrics.types import DocumentId, Key, QueryScore, Seen
 
 
 TRACE = "trace"
