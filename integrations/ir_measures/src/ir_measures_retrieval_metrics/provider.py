@@ -44,13 +44,7 @@ NOT_RELATIVE = (False, NOT_PROVIDED)
 
 
 class _Group(NamedTuple):
-    """Measures that are computed together.
-
-    Attributes:
-        qrels: The judgments, with the gains of the measures in place of their grades if these are given.
-        unjudged: What is done with unjudged documents; see `retrieval_metrics.evaluate`.
-        metrics: The metric of each measure.
-    """
+    """Measures that are computed together."""
 
     qrels: rm.Qrels
     unjudged: str | None

@@ -40,11 +40,7 @@ class Refused:
         self._error, self._keys = error, keys
 
     def read(self, cure: str | None = None) -> None:
-        """Raise, naming what the chain takes, and what to do.
-
-        Raises:
-            TypeError: Always.
-        """
+        """Raise, naming what the chain takes, and what to do."""
         takes = f" with {', '.join(map(repr, self._keys))}" if self._keys else ""
         key = repr(self._keys[0]) if self._keys else ""
         cure = f"name the key of the query with query_key={key}" if cure is None else cure
@@ -57,11 +53,7 @@ def how_to_ask(
     query_key: str | None = None,
     tools: str | Collection[str] = (),
 ) -> Ways:
-    """Return how the text of a query is asked of a retriever.
-
-    Raises:
-        TypeError: If it is no retriever, or there are `tools` and it is no agent.
-    """
+    """Return how the text of a query is asked of a retriever."""
     if is_graph(retriever) and query_key is None and "messages" in _keys(retriever):
         return Ways(asynchronous=partial(searches_of, retriever, config=config, tools=tools))
     if tools:
@@ -90,11 +82,7 @@ def how_to_ask(
 
 
 def invoked(runnable: Runnable[Any, Any], given: Any, config: RunnableConfig | None = None, **arguments: Any) -> Any:
-    """Return what a Runnable returns.
-
-    Raises:
-        NotImplementedError: If it can only be awaited; a RunnableLambda raises a TypeError then.
-    """
+    """Return what a Runnable returns."""
     try:
         return runnable.invoke(given, config, **arguments)
     except TypeError as error:
@@ -157,11 +145,7 @@ class LangChainRecording(Recording):
     """What chains and agents did for each question; `record` makes one."""
 
     def handler(self, query: QueryId) -> SearchHandler:
-        """Return the callbacks of one question: `agent.invoke(..., config={"callbacks": [recorded.handler("q1")]})`.
-
-        Args:
-            query: The id of the question in the judgments. Several runs with one id are rows of one cluster.
-        """
+        """Return the callbacks of one question: `agent.invoke(..., config={"callbacks": [recorded.handler("q1")]})`."""
         return SearchHandler(self, query)
 
 
@@ -192,17 +176,7 @@ def record(**settings: Any) -> Iterator[LangChainRecording]:
 async def searches_of(
     agent: Any, text: str, config: RunnableConfig | None = None, *, tools: str | Collection[str] = ()
 ) -> list[Retrieved]:
-    """Ask an agent of LangGraph a question, and return what its searches found, the first of each call first.
-
-    Args:
-        agent: The agent.
-        text: The question.
-        config: The config of LangChain.
-        tools: The names of tools that search without a retriever.
-
-    Raises:
-        ValueError: If a tool ran whose searches leave no documents.
-    """
+    """Ask an agent of LangGraph a question, and return what its searches found, the first of each call first."""
     recorded = LangChainRecording(tools=tools)
     whole = merge_configs(config, {"callbacks": [recorded.handler("the question")]})
     await agent.ainvoke({"messages": [("user", text)]}, config=whole)
@@ -345,11 +319,7 @@ def as_retrieved(document: Document) -> Retrieved:
 
 
 def items_of(documents: Any) -> list[Retrieved]:
-    """Return what a retriever returned as items of the core, each under its own id; items stay as they are.
-
-    Raises:
-        TypeError: If it is not a list of Documents.
-    """
+    """Return what a retriever returned as items of the core, each under its own id; items stay as they are."""
     if isinstance(documents, list) and all(isinstance(one, Retrieved) for one in documents):
         return documents  # of the searches of an agent
     found = listed(documents, Document, "a retriever must return a list of Documents")
@@ -357,11 +327,7 @@ def items_of(documents: Any) -> list[Retrieved]:
 
 
 def part(of: Any, key: str, what: str) -> Any:
-    """Return the value of a key of an input, an output or an answer.
-
-    Raises:
-        ValueError: If there is no such key; the message says which keys there are.
-    """
+    """Return the value of a key of an input, an output or an answer."""
     if isinstance(of, Mapping) and key in of:
         return of[key]
     has = ", ".join(map(repr, of or ())) or "nothing"
@@ -459,15 +425,7 @@ def score_in(metadata: Mapping[str, Any], key: str | None = None) -> tuple[Seque
 
 
 def score_of(document: Document, key: str | None) -> float:
-    """Return the score in the metadata of a document.
-
-    Args:
-        document: The document.
-        key: The key of the score; None takes `relevance_score`, or else `score`.
-
-    Raises:
-        ValueError: If it has no score, or one that is not a finite number.
-    """
+    """Return the score in the metadata of a document."""
     keys, found = score_in(document.metadata, key)
     if found is None:
         has = ", ".join(map(repr, document.metadata)) or "none"

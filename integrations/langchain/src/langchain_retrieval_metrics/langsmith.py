@@ -36,13 +36,7 @@ Outputs: TypeAlias = dict[str, Any]
 
 
 class Row(NamedTuple):
-    """One run of an example, as an evaluator receives it.
-
-    Attributes:
-        outputs: What the target returned.
-        reference_outputs: The reference output of the example, which holds the judgments.
-        failure: Why the target failed; None if it did not.
-    """
+    """One run of an example, as an evaluator receives it."""
 
     outputs: Mapping[str, Any]
     reference_outputs: Mapping[str, Any]
@@ -55,30 +49,15 @@ class Row(NamedTuple):
         return cls(outputs or {}, reference_outputs or {}, failure)
 
     def truth(self, paths: RowPaths) -> Qrels:
-        """Return the judgments.
-
-        Raises:
-            TypeError: If they have a wrong shape.
-            ValueError: If there are none, or they cannot be used.
-        """
+        """Return the judgments."""
         return Scorer.truth(paths.judgments(self._asdict()), "the example")
 
     def retrieved(self, paths: RowPaths) -> list[Retrieved | DocumentId]:
-        """Return what was retrieved, best first; nothing if the target failed.
-
-        Raises:
-            TypeError: If it is not a list of documents.
-            ValueError: If the output does not hold it.
-        """
+        """Return what was retrieved, best first; nothing if the target failed."""
         return [] if self.failure else paths.items(self._asdict())
 
     def scores(self, scorer: RowScorer, paths: RowPaths) -> dict[Metric, QueryScore]:
-        """Return the score of each metric.
-
-        Raises:
-            TypeError: If the judgments, or what was retrieved, have a wrong shape.
-            ValueError: If the row cannot be judged, which says nothing about the retriever.
-        """
+        """Return the score of each metric."""
         found = partial(self.retrieved, paths)
         return scorer.row(self.truth(paths), found, failure=self.failure, name="the output")
 
@@ -90,14 +69,7 @@ def warned_of(error: Exception) -> str:
 
 
 class RowSettings:
-    """What evaluators for LangSmith are settings.
-
-    Attributes:
-        metrics: The metrics.
-        options: What a scorer is told besides them.
-        paths: Where a row has its judgments, and what was retrieved.
-        keys: The key of each metric: with all that is not the default, or with what the user puts before it.
-    """
+    """What evaluators for LangSmith are settings."""
 
     def __init__(
         self,
@@ -123,11 +95,7 @@ class RowSettings:
         self.keys = {metric: scored_name(str(metric), chosen, usual, prefix=prefix) for metric in self.metrics}
 
     def row_scorer(self, *metrics: Metric) -> RowScorer:
-        """Return the scorer of single examples, for some of the metrics or for all.
-
-        Raises:
-            ValueError: If a metric divides by the largest grade of all judgments, and that is not given.
-        """
+        """Return the scorer of single examples, for some of the metrics or for all."""
         return RowScorer(metrics or self.metrics, **self.options)
 
 
@@ -262,12 +230,7 @@ LEVEL = 0.95
 
 
 class Gathered:
-    """The rows of an experiment, for one evaluation; the place of a row stands for its query.
-
-    Attributes:
-        unjudged: Why examples have no judgments.
-        unread: Why outputs cannot be judged.
-    """
+    """The rows of an experiment, for one evaluation; the place of a row stands for its query."""
 
     def __init__(self, runs: Sequence[Any], examples: Sequence[Any], paths: RowPaths) -> None:
         self.unjudged: list[str] = []
@@ -293,11 +256,7 @@ class Gathered:
                 self._errors[at] = RuntimeError(row.failure)
 
     def evaluation(self, scorer: Scorer) -> Evaluation:
-        """Return the evaluation of the rows that can be judged.
-
-        Raises:
-            ValueError: If there is none; the message is for the comment.
-        """
+        """Return the evaluation of the rows that can be judged."""
         if not self._qrels and self.unread:
             raise ValueError(f"no output can be judged: {self.unread[0]}")
         if not self._qrels:

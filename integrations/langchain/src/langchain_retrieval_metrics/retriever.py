@@ -313,11 +313,7 @@ def searched_by_vector(store: VectorStore) -> bool:
 
 
 def as_runnable(given: Any) -> Any:
-    """Return a function as a Runnable; anything else is returned unchanged.
-
-    Raises:
-        ValueError: If it is a vector store; the message says what to write.
-    """
+    """Return a function as a Runnable; anything else is returned unchanged."""
     if isinstance(given, Runnable):
         return given
     if hasattr(given, "as_retriever"):
@@ -335,14 +331,7 @@ def _only_asynchronous(_: str) -> Any:
 
 
 class Request(NamedTuple):
-    """How to ask a base retriever.
-
-    Attributes:
-        base: The retriever.
-        arguments: The arguments of its `invoke`.
-        most: How many of its documents are candidates; None takes all.
-        told: Whether it was asked for that many itself.
-    """
+    """How to ask a base retriever."""
 
     base: Any
     arguments: dict[str, Any]
@@ -351,16 +340,9 @@ class Request(NamedTuple):
 
 
 def asked_for(base: Any, fetch_k: int | None, argument: str | None) -> Request:
-    """Return how to ask a base retriever for candidates.
-
-    The retriever of a vector store, also configurable or bound, takes `k` with each call. A retriever with a field `k`,
-    such as BM25Retriever, is copied, so that the given one stays as it is.
-
-    Args:
-        base: The base retriever.
-        fetch_k: The number of candidates; None leaves it to the retriever.
-        argument: The name of the argument, if it was given.
-    """
+    """Return how to ask a base retriever for candidates."""
+    # The retriever of a vector store, also configurable or bound, takes `k` with each call. A retriever with a field
+    # `k`, such as BM25Retriever, is copied, so that the given one stays as it is.
     if fetch_k is None:
         return Request(base, {}, None, told=False)
     if argument is not None:
@@ -383,11 +365,9 @@ def asked_for(base: Any, fetch_k: int | None, argument: str | None) -> Request:
 
 
 def _of_search(store: VectorStore, given: Mapping[str, Any], fetch_k: int) -> dict[str, int]:
-    """Return the arguments with which a store returns the candidates of MMR.
-
-    FAISS filters what it fetched, 20 documents by default; its own MMR fetches twice `fetch_k` and keeps what matches.
-    Elasticsearch looks at 50 candidates by default, and refuses to return more than that.
-    """
+    """Return the arguments with which a store returns the candidates of MMR."""
+    # FAISS filters what it fetched, 20 documents by default; its own MMR fetches twice `fetch_k` and keeps what
+    # matches. Elasticsearch looks at 50 candidates by default, and refuses to return more than that.
     if is_kind(store, "ElasticsearchStore") and "fetch_k" not in given:
         return {"k": fetch_k, "fetch_k": max(fetch_k, 50)}
     if not is_kind(store, "FAISS") or "fetch_k" in given:

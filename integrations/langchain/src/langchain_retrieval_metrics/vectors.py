@@ -32,12 +32,7 @@ STATE = "embedded_doc"
 
 
 class WantedVectors:
-    """The vectors of documents: the known ones, and the texts to embed for the others.
-
-    Args:
-        documents: The documents, in order.
-        known: A vector per document, or None where it is not known.
-    """
+    """The vectors of documents: the known ones, and the texts to embed for the others."""
 
     def __init__(self, documents: Sequence[Document], known: Sequence[Any]) -> None:
         self._documents = documents
@@ -49,21 +44,13 @@ class WantedVectors:
         self.texts = list(self._first)
 
     def checked(self, texts: Sequence[str], embedded: Sequence[Any]) -> list[Vector]:
-        """Return the embeddings of some of the texts as float32.
-
-        Raises:
-            ValueError: If it is not a vector for each; the message names the document.
-        """
+        """Return the embeddings of some of the texts as float32."""
         if len(embedded) != len(texts):
             raise ValueError(f"embeddings returned {len(embedded)} vectors for {len(texts)} texts")
         return [as_vector(vector, shown(self._first[text])) for text, vector in zip(texts, embedded, strict=True)]
 
     def stacked(self, embedded: Mapping[str, Vector]) -> Vector:
-        """Return all vectors as rows, shape (documents, d), given those of `texts`.
-
-        Raises:
-            ValueError: If vectors differ in length or are not lists of finite numbers; the message names the document.
-        """
+        """Return all vectors as rows, shape (documents, d), given those of `texts`."""
         rows = [
             embedded[document.page_content] if vector is None else _array(vector, document)
             for document, vector in zip(self._documents, self._known, strict=True)
@@ -82,11 +69,7 @@ class WantedVectors:
 
 
 def as_vector(given: Any, whose: str) -> Vector:
-    """Return a vector as float32.
-
-    Raises:
-        ValueError: If it is not a list of finite numbers.
-    """
+    """Return a vector as float32."""
     try:
         vector = np.asarray(given, dtype=np.float32)
     except (TypeError, ValueError) as error:
@@ -164,13 +147,7 @@ class VectorCache:
     def vectors(
         self, kind: Kind, texts: Iterable[str], embed: Callable[[list[str]], list[Vector]]
     ) -> dict[str, Vector]:
-        """Return the vector of each text.
-
-        Args:
-            kind: What the texts are.
-            texts: The texts.
-            embed: Embeds the unknown texts; its exceptions are raised, and nothing is kept then.
-        """
+        """Return the vector of each text."""
         found: dict[str, Vector] = {}
         missing = list(dict.fromkeys(texts))
         while missing:
@@ -263,15 +240,9 @@ _guard = Lock()
 
 
 def shared_cache(embeddings: Any, size: int) -> VectorCache:
-    """Return the cache of an embedding model, the same for every retriever that uses this object.
-
-    It lives as long as that object. A retriever configured for one call is a new object and would start with an empty
-    cache if the cache belonged to the retriever.
-
-    Args:
-        embeddings: The model.
-        size: How many vectors are kept; each size has a cache.
-    """
+    """Return the cache of an embedding model, the same for every retriever that uses this object."""
+    # It lives as long as that object. A retriever configured for one call is a new object and would start with an empty
+    # cache if the cache belonged to the retriever.
     key = id(embeddings), size
     with _guard:
         if key not in _shared:
@@ -496,10 +467,8 @@ MOST_FETCHED = 100
 
 
 def to_find_again(store: VectorStore) -> dict[str, Any]:
-    """Return the arguments with which a store must be searched so that its documents can be found in it again.
-
-    The search of Elasticsearch leaves out the ids unless a `doc_builder` puts them in.
-    """
+    """Return the arguments with which a store must be searched so that its documents can be found in it again."""
+    # The search of Elasticsearch leaves out the ids unless a `doc_builder` puts them in.
     if not is_kind(store, "ElasticsearchStore"):
         return {}
     field: str = store.query_field  # type: ignore[attr-defined]  # the store is no dependency

@@ -135,16 +135,7 @@ def log_comparison(
 def _logged(
     result: Any, run_id: str | None, name: str, numbers: Mapping[str, float], texts: Any, *plot: str
 ) -> Iterator[str]:
-    """Log what evaluations and comparisons have in common, and yield the id of the run.
-
-    Args:
-        result: The evaluation or the comparison.
-        run_id: The run, as given.
-        name: The folder of the artefacts.
-        numbers: The metrics.
-        texts: The texts for the report; None if there cannot be one.
-        plot: The name of the plot, if there are several.
-    """
+    """Log what evaluations and comparisons have in common, and yield the id of the run."""
     with TemporaryDirectory() as made:
         folder = Path(made)
         (folder / "summary.txt").write_text(f"{result}\n", encoding="utf-8")
@@ -167,11 +158,7 @@ def _logged(
 
 
 def _under(name: str, usual: str, numbers: Mapping[str, float]) -> dict[str, float]:
-    """Return the numbers that MLflow can store, under their names in the run.
-
-    Raises:
-        ValueError: If MLflow does not allow the name.
-    """
+    """Return the numbers that MLflow can store, under their names in the run."""
     if not isinstance(name, str) or not re.fullmatch(r"[\w.\-: ]+(/[\w.\-: ]+)*", name):
         raise ValueError(f"name may hold letters, digits, '_', '-', '.', ':', spaces and inner '/', got {name!r}")
     prefix = "" if name == usual else f"{name}/"

@@ -45,17 +45,7 @@ class Row(NamedTuple):
         return [] if self.trace is None else self.trace.data.spans
 
     def retrieved(self, paths: RowPaths) -> list[Retrieved | DocumentId] | Seen:
-        """Return what was retrieved, best first; of a trace, with the calls that found it.
-
-        Args:
-            paths: Where it is: in inputs, outputs or expectations; `trace` for the calls of the retriever in the trace,
-                or for the outputs if they were given without an application; `trace.<name>` for the spans of that name.
-
-        Raises:
-            ValueError: If there is no value at the path, or no such call in the trace.
-            TypeError: If the value is not a list of documents.
-            LookupError: If MLflow lost the trace, so it is unknown what was retrieved.
-        """
+        """Return what was retrieved, best first; of a trace, with the calls that found it."""
         path, fields = paths.retrieved, self._asdict()
         if path.partition(".")[0] != TRACE:
             return paths.items(fields)
@@ -119,11 +109,10 @@ SERIALIZATION = 1
 
 
 class _Rows:
-    """What MLflow logs of the values of all rows; the name of a method is the name of its number.
+    """What MLflow logs of the values of all rows; the name of a method is the name of its number."""
 
-    MLflow hands over values only. Where no fewer rows have failed since the last answer than there are values, each of
-    these is the 0 of a failure.
-    """
+    # MLflow hands over values only. Where no fewer rows have failed since the last answer than there are values, each
+    # of these is the 0 of a failure.
 
     def __init__(self, metric: Metric) -> None:
         self._metric = metric
@@ -157,11 +146,7 @@ class _Rows:
         return len(self._failures) >= len(values)
 
     def _evaluation(self, values: list[float]) -> Evaluation:
-        """Return the values as an evaluation.
-
-        Raises:
-            ValueError: If all are those of failures; MLflow logs it, and leaves the number out.
-        """
+        """Return the values as an evaluation."""
         if self._all_failed(values):
             raise ValueError("there is no mean")
         return Evaluation.of_scores({str(self._metric): dict(enumerate(values))})

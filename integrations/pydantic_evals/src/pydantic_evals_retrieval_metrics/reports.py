@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 
 
 def report_paths(relevant: str, retrieved: str) -> RowPaths:
-    """Return the paths if a report holds the values there.
-
-    Raises:
-        ValueError: If it does not.
-    """
+    """Return the paths if a report holds the values there."""
     if isinstance(retrieved, str) and retrieved.startswith(SPANS):
         raise ValueError(
             f"a report has no spans; evaluate with lifecycle=keep_spans({retrieved!r}) and pass "
@@ -119,11 +115,7 @@ def _numbered(cases: list[Any]) -> dict[Any, Any]:
 
 
 def judgments_of(case: Any, paths: RowPaths) -> Any:
-    """Return the judgments of a case.
-
-    Raises:
-        ValueError: If it has none.
-    """
+    """Return the judgments of a case."""
     try:
         found = paths.judgments(case)
     except ValueError as error:

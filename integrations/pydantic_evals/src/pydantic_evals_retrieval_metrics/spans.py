@@ -28,11 +28,7 @@ RELEVANT = "expected_output"
 
 
 def paths_of(relevant: str, retrieved: str, calls: CallsView, citations: str | None) -> RowPaths:
-    """Return where a case has its judgments and what was retrieved, also in `spans:<name of the spans>:<attribute>`.
-
-    Raises:
-        ValueError: If a path or the choice of calls is wrong.
-    """
+    """Return where a case has its judgments and what was retrieved, also in `spans:<name of the spans>:<attribute>`."""
     traced = isinstance(retrieved, str) and retrieved.startswith(SPANS)
     if traced and not all(retrieved.removeprefix(SPANS).rpartition(":")):
         raise ValueError(
@@ -43,15 +39,9 @@ def paths_of(relevant: str, retrieved: str, calls: CallsView, citations: str | N
 
 
 def seen_in_spans(ctx: EvaluatorContext, paths: RowPaths) -> Seen:
-    """Return what the spans with a name found: a sequence of ids in an attribute, or the JSON of ids or documents.
-
-    A span that failed has found nothing, whatever its attribute holds: that of a tool that is tried again holds the
-    message.
-
-    Raises:
-        ValueError: If no span has that name, or one has no such attribute.
-        TypeError: If the attribute is not a list of documents.
-    """
+    """Return what the spans with a name found: a sequence of ids in an attribute, or the JSON of ids or documents."""
+    # A span that failed has found nothing, whatever its attribute holds: that of a tool that is tried again holds the
+    # message.
     name, _, attribute = paths.retrieved.removeprefix(SPANS).rpartition(":")
     tree = ctx.span_tree
     spans = [span for span in tree if span.name == name]

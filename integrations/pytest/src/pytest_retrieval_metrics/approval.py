@@ -38,11 +38,7 @@ STAYS = "the baseline was not replaced: nothing is stored below its floor, or wh
 def approved(
     evaluation: Evaluation, verdicts: Sequence[Verdict], metrics: Iterable[str], settings: Settings
 ) -> tuple[list[Verdict], str]:
-    """Return the verdicts before a baseline is written, and why it may not be; an empty text if it may.
-
-    It may not be written if retrieval failed for a query or is below a floor, or if it is significantly worse, unless
-    that was accepted.
-    """
+    """Return the verdicts before a baseline is written, and why it may not be; an empty text if it may."""
     failed, found = evaluation.counts["failed"], list(verdicts)
     if failed:
         figures = f"the retriever failed for {failed} of {numbers.queries(evaluation.counts['queries'])}"
@@ -69,16 +65,7 @@ def store(
     alpha: float,
     show: int,
 ) -> list[str]:
-    """Write a baseline, and return lines on what it replaces.
-
-    Args:
-        baseline: The baseline until now.
-        evaluation: The evaluation.
-        comparison: The comparison of the two, if they can be compared.
-        labels: The test, the name of the check, and its repeats.
-        alpha: The accepted rate of false alarms of the check.
-        show: How many queries are named in each direction.
-    """
+    """Write a baseline, and return lines on what it replaces."""
     if baseline.known is None:
         forget_best(baseline.path)
     elif comparison is None or not all(each.identical for each in comparison.differences):
@@ -92,13 +79,7 @@ def store(
 
 
 def _changes(where: str, comparison: Comparison, show: int) -> list[str]:
-    """Return lines on how a new baseline differs from the one it replaces: old and new means, and changed queries.
-
-    Args:
-        where: The file.
-        comparison: The new evaluation compared with the baseline.
-        show: How many queries are named in each direction.
-    """
+    """Return lines on how a new baseline differs from the one it replaces: old and new means, and changed queries."""
     lines = [where, *(f"  {note}" for note in comparison.notes)]
     texts = texts_of(comparison.evaluations[NOW])
     before, now = (comparison.evaluations[name] for name in (comparison.baseline or "", NOW))
@@ -138,11 +119,9 @@ def worse_than_best(evaluation: Evaluation, baseline: Baseline, settings: Settin
 
 
 def keep_best(evaluation: Evaluation, baseline: Baseline, alpha: float) -> None:
-    """Keep the best approved baseline before another one replaces it.
-
-    It stays as it is unless the new one is significantly better or worse (which was accepted), or has nothing in common
-    with it; then the new one is the best.
-    """
+    """Keep the best approved baseline before another one replaces it."""
+    # It stays as it is unless the new one is significantly better or worse (which was accepted), or has nothing in
+    # common with it; then the new one is the best.
     comparison = _against(evaluation, baseline.best or baseline.known, alpha)
     if comparison is None or any(one.kind in {"better", "worse"} for one in comparison.conclusions):
         forget_best(baseline.path)
@@ -185,18 +164,9 @@ def explained(
     show: int,
     notes: Sequence[str] = (),
 ) -> str:
-    """Return the whole text of a failure; its first line has a metric, the numbers and the verdict.
-
-    It has at most `LINES` lines, unless more queries are asked for than `USUAL`. A query is told of once, for the first
-    metric in which it failed.
-
-    Args:
-        evaluation: The evaluation.
-        failed: The failed verdicts.
-        comparison: The comparison with the baseline, if there was one.
-        show: How many queries are shown.
-        notes: Lines that stand at the end.
-    """
+    """Return the whole text of a failure; its first line has a metric, the numbers and the verdict."""
+    # It has at most `LINES` lines, unless more queries are asked for than `USUAL`. A query is told of once, for the
+    # first metric in which it failed.
     heads = [[verdict.line, *([f"  {verdict.said}"] if verdict.said else [])] for verdict in failed]
     room = LINES - len(notes) - sum(map(len, heads)) if show <= USUAL else None
     if room is not None and room < LINES // 2:  # the queries say more than the intervals of further metrics
@@ -219,14 +189,7 @@ def explained(
 
 
 def fitting(blocks: Iterable[Sequence[str]], n: int, what: str, room: int | None) -> list[str]:
-    """Return the blocks that fit into so many lines, and a line on how many of all are left out.
-
-    Args:
-        blocks: The lines of each query that may be shown.
-        n: How many queries there are.
-        what: What they have in common, after "and 3 more".
-        room: How many lines there are; None for any number.
-    """
+    """Return the blocks that fit into so many lines, and a line on how many of all are left out."""
     lines: list[str] = []
     shown = 0
     for block in blocks:

@@ -256,16 +256,7 @@ class RetrievalCheck:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What to retrieve and judge.
-
-    Attributes:
-        qrels: The judgments, with the texts of the questions if they are known.
-        run: The run, if there is one.
-        retriever: The retriever otherwise.
-        queries: The texts of the queries.
-        repeats: How often everything is asked.
-        options: Further arguments of `retrieve`.
-    """
+    """What to retrieve and judge."""
 
     qrels: Qrels
     run: Any
@@ -278,12 +269,7 @@ class Task:
     def of(
         cls, qrels: Any, run_or_retriever: Any, queries: Mapping[Any, str] | None, repeats: int, **options: Any
     ) -> Task:
-        """Read the arguments of a test.
-
-        Raises:
-            TypeError: If the judgments are of the wrong type, a query has no text, or `repeats` is used with a run.
-            ValueError: If judgments or texts are invalid or belong to different queries, or `repeats` is not positive.
-        """
+        """Read the arguments of a test."""
         positive_integer(repeats, "repeats")
         is_run = isinstance(run_or_retriever, (Mapping, Run))
         if is_run and queries is not None:
@@ -336,18 +322,7 @@ def _is_dataset(qrels: Mapping[Any, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The arguments of a call, and the baseline that it is compared with.
-
-    Attributes:
-        name: The name of the check within its test.
-        task: What to retrieve and judge.
-        floors: The floor of each metric, by its full name.
-        query_floors: The floors of single queries.
-        never_worse: The queries that must not get worse.
-        deterministic: Whether the retriever always returns the same.
-        given: Further arguments of `evaluate`.
-        baseline: What it is compared with; None without one.
-    """
+    """The arguments of a call, and the baseline that it is compared with."""
 
     name: str
     task: Task
@@ -362,19 +337,7 @@ class Call:
     def of(
         cls, name: str, task: Task, gates: tuple[Any, Any, Any], given: Mapping[str, Any], *, deterministic: bool
     ) -> Call:
-        """Read what is demanded of each metric and query.
-
-        Args:
-            name: The name of the check.
-            task: What to retrieve and judge.
-            gates: The arguments `at_least`, `at_least_per_query` and `never_worse`.
-            given: Further arguments of `evaluate`.
-            deterministic: As given.
-
-        Raises:
-            TypeError: If something has the wrong type.
-            ValueError: If a metric or a query is unknown, a floor is not finite, or arguments contradict each other.
-        """
+        """Read what is demanded of each metric and query."""
         at_least, per_query, never_worse = gates
         floors = floors_of(at_least)
         query_floors = query_floors_of(per_query, task.qrels.queries)
@@ -388,11 +351,7 @@ class Call:
         return cls(name, task, floors, query_floors, golden, deterministic, given)
 
     def check(self, *, baseline: bool) -> None:
-        """Raise if something needs a baseline and there is none, or a baseline cannot hold something.
-
-        Raises:
-            ValueError: If so.
-        """
+        """Raise if something needs a baseline and there is none, or a baseline cannot hold something."""
         if self.never_worse and not baseline:
             raise ValueError("never_worse needs a baseline: pass baseline=True")
         if self.deterministic and not baseline:
@@ -406,27 +365,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class RepeatedRuns:
-    """The results of several rounds of the same questions.
-
-    Attributes:
-        evaluation: The mean over the rounds per query and metric; the ranking of a query is that of the round whose
-            first metric is nearest to its mean.
-        means: The mean of each metric in each round.
-    """
+    """The results of several rounds of the same questions."""
 
     evaluation: Evaluation
     means: Mapping[str, Sequence[float]]
 
     @classmethod
     def of(cls, qrels: Qrels, runs: Sequence[Any], metrics: Sequence[str], given: Mapping[str, Any]) -> RepeatedRuns:
-        """Evaluate each round, and pool them.
-
-        Args:
-            qrels: The judgments.
-            runs: The run of each round.
-            metrics: The metrics.
-            given: Other arguments of `evaluate`.
-        """
+        """Evaluate each round, and pool them."""
         rounds = [evaluate(qrels, run, list(metrics), **given) for run in runs]
         means = {str(metric): [one.means[metric] for one in rounds] for metric in rounds[0].metrics}
         if len(rounds) == 1:

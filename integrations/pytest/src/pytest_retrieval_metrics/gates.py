@@ -39,17 +39,7 @@ NAMED = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The verdict of a gate on a metric.
-
-    Attributes:
-        metric: The metric.
-        outcome: The outcome.
-        figures: The deciding numbers, short enough for a line.
-        said: Further information in words.
-        difference: The comparison with the baseline, if there was one.
-        fails_at: The drop that fails a check like this one in at least 80 % of builds, whichever queries lose; infinite
-            if no drop does, or if no query differs, so that the spread is unknown.
-    """
+    """The verdict of a gate on a metric."""
 
     metric: str
     outcome: Outcome
@@ -101,13 +91,8 @@ def query_floor_gate(evaluation: Evaluation, floors: Mapping[str, float | Mappin
 
 
 def compared(evaluation: Evaluation, before: Evaluation, alpha: float) -> Comparison:
-    """Compare with the baseline, on the queries that are the same in both.
-
-    Only drops fail, so the test is one-sided at alpha: it rejects where the two-sided one at 2 alpha does, downwards.
-
-    Raises:
-        ValueError: If nothing can be compared; the message says why.
-    """
+    """Compare with the baseline, on the queries that are the same in both."""
+    # Only drops fail, so the test is one-sided at alpha: it rejects where the two-sided one at 2 alpha does, downwards.
     both = {NOW: evaluation, BASELINE: with_metrics(before, evaluation.metrics)}
     return compare(both, baseline=BASELINE, level=1 - 2 * alpha)
 
@@ -228,12 +213,7 @@ def _some(names: list[str]) -> str:
 
 
 def floors_of(at_least: Any) -> dict[str, float | None]:
-    """Return the floor of each metric by its full name.
-
-    Raises:
-        TypeError: If it is not a mapping, or a floor is not a number.
-        ValueError: If it is empty, a metric is unknown or named twice, or a floor is not finite.
-    """
+    """Return the floor of each metric by its full name."""
     if not isinstance(at_least, Mapping):
         raise TypeError(f"at_least must map metrics to floors, such as {{'ndcg@10': 0.35}}; got {at_least!r}")
     if not at_least:
@@ -243,12 +223,7 @@ def floors_of(at_least: Any) -> dict[str, float | None]:
 
 
 def query_floors_of(per_query: Any, queries: Sequence[QueryId]) -> dict[str, float | dict[QueryId, float]]:
-    """Return the floor of every query, or of each named query, for each metric by its full name.
-
-    Raises:
-        TypeError: If it is not a mapping, or a floor is not a number.
-        ValueError: If a metric or a query is unknown, or a floor is not finite.
-    """
+    """Return the floor of every query, or of each named query, for each metric by its full name."""
     if per_query is None:
         return {}
     if not isinstance(per_query, Mapping):
@@ -267,12 +242,7 @@ def query_floors_of(per_query: Any, queries: Sequence[QueryId]) -> dict[str, flo
 
 
 def queries_of(wanted: Any, queries: Sequence[QueryId]) -> list[QueryId]:
-    """Return the queries named in a test.
-
-    Raises:
-        TypeError: If it is a text instead of a list of ids.
-        ValueError: If one is not judged.
-    """
+    """Return the queries named in a test."""
     if isinstance(wanted, str):
         raise TypeError(f"never_worse must be a list of query ids, got {wanted!r}; pass [{wanted!r}]")
     known = set(queries)
@@ -314,15 +284,7 @@ DATED = ('"written": ', '"digest": ')
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The baseline of a check.
-
-    Attributes:
-        path: The file.
-        where: The file, as it is shown.
-        known: The evaluation in it, whose labels are the test, the name of the check, its repeats and its means; None
-            if there is no file.
-        best: The best approved baseline; None if it is the baseline itself, or is not asked for.
-    """
+    """The baseline of a check."""
 
     path: Path
     where: str
@@ -331,11 +293,7 @@ class Baseline:
 
     @classmethod
     def of(cls, path: Path, test: str, root: Path, *, with_best: bool) -> Baseline:
-        """Read the baseline of a test.
-
-        Raises:
-            ValueError: If a file cannot be used; the message says what to do.
-        """
+        """Read the baseline of a test."""
         try:
             known = read(path, test) if path.exists() else None
             best = read(best_of(path), test) if with_best and best_of(path).exists() else None
@@ -350,11 +308,7 @@ def best_of(path: Path) -> Path:
 
 
 def read(path: Path, test: str) -> Evaluation:
-    """Read the baseline of a test from a file.
-
-    Raises:
-        ValueError: If it cannot be used; the message names the file and says what to do.
-    """
+    """Read the baseline of a test from a file."""
     text = path.read_text(encoding="utf-8", errors="replace")
     marks = [number for number, line in enumerate(text.splitlines(), start=1) if line.startswith(CONFLICT)]
     if marks:
@@ -381,12 +335,7 @@ def read(path: Path, test: str) -> Evaluation:
 
 
 def write(path: Path, evaluation: Evaluation, labels: Mapping[str, str | int]) -> bool:
-    """Write an evaluation as a baseline, and return whether anything but the date changed.
-
-    Raises:
-        ValueError: If it cannot be saved.
-        OSError: If the file cannot be written.
-    """
+    """Write an evaluation as a baseline, and return whether anything but the date changed."""
     means = {metric: round(mean, 4) for metric, mean in evaluation.means.items() if isfinite(mean)}
     text = written(lean(evaluation), labels={**labels, **means})
     if path.exists() and _undated(path.read_text(encoding="utf-8")) == _undated(text):
@@ -422,12 +371,7 @@ def labels_of(path: Path) -> dict[str, Any]:
 
 
 def lean(evaluation: Evaluation, *, texts: bool = False) -> Evaluation:
-    """Return an evaluation whose rankings hold only what judging needs, such as ids if ids are judged.
-
-    Args:
-        evaluation: The evaluation.
-        texts: Whether to keep texts, failures and durations too, for reports.
-    """
+    """Return an evaluation whose rankings hold only what judging needs, such as ids if ids are judged."""
     scores = evaluation.scores
     origin = scores.needed_origin("kept as a baseline")
     by_id = origin.match == "id" and not any(isinstance(one, Piece) for one in origin.judged.qrels.documents)

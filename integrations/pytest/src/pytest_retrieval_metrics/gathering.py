@@ -24,14 +24,7 @@ PAGES = ".html"
 
 
 class Gathered:
-    """The checks of a run of pytest.
-
-    Attributes:
-        reports: The files of the reports.
-        tests: The names of the tests, by the folder of their baselines; see `tests_by_folder`.
-        checks: The checks, by test and name; for a test that ran again, the last.
-        said: Lines for the terminal about written and deleted files.
-    """
+    """The checks of a run of pytest."""
 
     def __init__(self, config: pytest.Config, settings: Settings, reports: Sequence[Path]) -> None:
         self.reports = list(reports)
@@ -127,22 +120,15 @@ class Gathered:
 
 
 class Orphan(NamedTuple):
-    """A baseline that belongs to no test.
-
-    Attributes:
-        path: The file.
-        why: What is missing, in words.
-    """
+    """A baseline that belongs to no test."""
 
     path: Path
     why: str
 
 
 def tests_by_folder(config: pytest.Config, items: Sequence[pytest.Item], baselines: str) -> dict[str, list[str]]:
-    """Return the tests of each folder of baselines, by the name of the folder, only for whole files of tests.
-
-    If single tests of a file were selected by name, its other tests are unknown here.
-    """
+    """Return the tests of each folder of baselines, by the name of the folder, only for whole files of tests."""
+    # If single tests of a file were selected by name, its other tests are unknown here.
     if config.getoption("lf", default=False):
         return {}
     root = config.invocation_params.dir
@@ -158,13 +144,7 @@ def tests_by_folder(config: pytest.Config, items: Sequence[pytest.Item], baselin
 def orphans(
     tests: dict[str, list[str]], used: Collection[str], finished: Collection[tuple[str, str]]
 ) -> Iterator[Orphan]:
-    """Return the baselines that belong to no test.
-
-    Args:
-        tests: The names of the tests, by the folder of their baselines.
-        used: The baselines used by tests of this run.
-        finished: Folder and name of the tests that ran to their end, so that all their checks are known.
-    """
+    """Return the baselines that belong to no test."""
     from pytest_retrieval_metrics.gates import labels_of  # noqa: PLC0415  (brings the core)
 
     for folder, names in tests.items():
@@ -200,17 +180,9 @@ def renamed(orphan: Orphan, records: Sequence[dict[str, Any]]) -> str | None:
 
 
 def family(root: Path, tested: Iterable[Path], baselines: str, skipped: Sequence[str]) -> int:
-    """Return how many baselines of a project belong to a test.
-
-    They are counted by what is in the project, and not by what was collected, so that a verdict is the same for a file,
-    a folder or the whole project, and on every shard.
-
-    Args:
-        root: The root of the project, as pytest finds it.
-        tested: The files of collected tests, which may be outside of it.
-        baselines: The name of the folder of the baselines, beside the file of the test.
-        skipped: Patterns of folders in which pytest does not look for tests (`norecursedirs`).
-    """
+    """Return how many baselines of a project belong to a test."""
+    # They are counted by what is in the project, and not by what was collected, so that a verdict is the same for a
+    # file, a folder or the whole project, and on every shard.
     folders = {path.parent / baselines for path in tested} | set(_folders(root, baselines, skipped))
     return sum(_belongs(path) for folder in folders for path in folder.glob("*/*.json"))
 

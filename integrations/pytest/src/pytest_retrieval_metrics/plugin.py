@@ -44,11 +44,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before -k and -m deselect, so that selecting tests does not change the verdicts
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Count the checks that share the accepted rate of false alarms: those with a baseline.
-
-    They are all that the project has, so that neither tests with only floors nor the selection of tests, by name or by
-    path, changes a verdict.
-    """
+    """Count the checks that share the accepted rate of false alarms: those with a baseline."""
+    # They are all that the project has, so that neither tests with only floors nor the selection of tests, by name or
+    # by path, changes a verdict.
     tested = {item.path for item in items if FIXTURE in getattr(item, "fixturenames", ())}
     folder = config.stash[SETTINGS].baselines
     if tested:

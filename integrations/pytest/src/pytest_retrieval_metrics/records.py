@@ -32,15 +32,7 @@ GRAVITY: Final = (*FAILING, "not compared", "cannot tell", "stored", "passed")
 
 
 def unmeasured(item: pytest.Item, call: Call, settings: Settings, alpha: float, failure: str) -> dict[str, Any]:
-    """Return the record of a check before it is measured, made of texts, numbers, lists and dicts.
-
-    Args:
-        item: The test.
-        call: The arguments of the check.
-        settings: The settings of the run.
-        alpha: The accepted rate of false alarms of this check.
-        failure: Why the test fails; empty if it does not.
-    """
+    """Return the record of a check before it is measured, made of texts, numbers, lists and dicts."""
     history = beside(item, settings.history, call.name, ".jsonl") if settings.history else None
     return {
         "test": item.nodeid,
@@ -69,14 +61,7 @@ def unmeasured(item: pytest.Item, call: Call, settings: Settings, alpha: float, 
 def measured(
     evaluation: Evaluation, comparison: Comparison | None, rows: list[dict[str, Any]], folder: str | None
 ) -> dict[str, Any]:
-    """Return what a record holds of the measurement.
-
-    Args:
-        evaluation: The evaluation.
-        comparison: The comparison with the baseline, if there was one.
-        rows: The rows of the metrics.
-        folder: Where whole evaluations are passed on, if they are.
-    """
+    """Return what a record holds of the measurement."""
     return {
         "questions": questions_fingerprint(evaluation.scores),
         "metrics": rows,
@@ -226,16 +211,7 @@ def taken(path: str | None) -> Any:
 
 
 def remember(records: Sequence[dict[str, Any]], label: str) -> None:
-    """Append the results of each check to its history.
-
-    Args:
-        records: The checks.
-        label: The label of the entries; without one they are numbered.
-
-    Raises:
-        ValueError: If a file is not a history or cannot be written, or an evaluation cannot be read here because a test
-            under xdist defined a metric; all others are written.
-    """
+    """Append the results of each check to its history."""
     errors = []
     for record in records:
         if record["history"] is None or record["evaluation"] is None:

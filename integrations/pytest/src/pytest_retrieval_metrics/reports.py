@@ -28,11 +28,7 @@ INTERNAL = {"evaluation", "comparison", "questions", "history", "had_baseline", 
 
 
 def write(path: Path, records: Records) -> None:
-    """Write all checks, failed ones first, in the format of the path's extension.
-
-    Raises:
-        OSError: If the file cannot be written.
-    """
+    """Write all checks, failed ones first, in the format of the path's extension."""
     checks = ordered(records)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".html":
@@ -113,15 +109,7 @@ FOLDER = ".checks"
 
 
 def write_pages(path: Path, records: Records) -> None:
-    """Write the page of all checks to a path, and those of single checks into a folder beside it.
-
-    Args:
-        path: The page; the folder has its name with `.checks` in place of `.html`.
-        records: The checks, in the order in which they are shown.
-
-    Raises:
-        OSError: If something cannot be written.
-    """
+    """Write the page of all checks to a path, and those of single checks into a folder beside it."""
     folder = path.with_suffix(FOLDER)
     if folder.is_dir():  # of an earlier run, whose checks may not have run now
         for old in folder.glob("*.html"):
@@ -197,11 +185,7 @@ DRIFT = (
 
 
 def summary(records: Records, show: int) -> str:
-    """Return the table of all checks as text, with what changed where nothing failed.
-
-    What is said of a check has at most `LINES` lines with its rows of the table, unless more queries are asked for than
-    usual. A check that failed is told of by its failure.
-    """
+    """Return the table of all checks as text, with what changed where nothing failed."""
     lines = table(records).text().splitlines()
     for record in records:
         written = [f"baseline written: {line}" if at == 0 else line for at, line in enumerate(record["replaced"])]

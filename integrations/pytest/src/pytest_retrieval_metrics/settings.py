@@ -105,23 +105,7 @@ REPORTS = (".html", ".md", ".json", ".xml")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of checks in a run of pytest.
-
-    Attributes:
-        floor: What must reach the floor.
-        level: Confidence level of the interval of a mean.
-        alpha: Accepted share of builds with a false alarm.
-        builds: How many builds share it.
-        tolerance: A drop up to this size is accepted.
-        undecided: What to do if the queries cannot tell.
-        uncompared: What to do if there is nothing to compare with.
-        show: How many queries a failure shows.
-        baselines: The name of the folder of the baselines.
-        history: The name of the folder of the histories; empty if none are kept.
-        label: The label of new entries in the histories; if empty, they are numbered.
-        update: Whether baselines are written.
-        accept_worse: Whether they are written even if retrieval is significantly worse.
-    """
+    """The settings of checks in a run of pytest."""
 
     floor: Literal["mean", "low"]
     level: float
@@ -139,11 +123,7 @@ class Settings:
 
     @classmethod
     def of(cls, config: pytest.Config) -> Settings:
-        """Read the settings of a run; the command line takes precedence.
-
-        Raises:
-            pytest.UsageError: If a value is invalid.
-        """
+        """Read the settings of a run; the command line takes precedence."""
         found = {}
         for name, (_, read, _) in KEYS.items():
             given = config.getoption(PREFIX + name)
@@ -186,12 +166,7 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def report_paths(config: pytest.Config) -> list[Path]:
-    """Return the paths of the reports.
-
-    Raises:
-        pytest.UsageError: If a report has an unknown format or cannot be written, which is better known before the
-            tests run.
-    """
+    """Return the paths of the reports."""
     paths = []
     for given in config.getoption("retrieval_report"):
         path: Path = config.invocation_params.dir / given

@@ -213,11 +213,9 @@ def _ids_of(items: Sequence[rm.Retrieved]) -> list[str | int] | None:
 
 
 def _references(truth: Qrels) -> tuple[dict[Any, list[str | int]], dict[Any, list[str]]]:
-    """Return the relevant ids and texts of every query; nothing if a flat list would change their meaning.
-
-    The columns of ragas hold flat lists. A list of the ids of a graded or grouped dataset would be scored as if all of
-    them were needed and equally relevant.
-    """
+    """Return the relevant ids and texts of every query; nothing if a flat list would change their meaning."""
+    # The columns of ragas hold flat lists. A list of the ids of a graded or grouped dataset would be scored as if all
+    # of them were needed and equally relevant.
     if not truth.is_flat or (truth.document_grade != 1).any():
         return {}, {}
     bounds = zip(truth.bounds, truth.bounds[1:], strict=False)

@@ -187,11 +187,7 @@ class RetrievalMetric(BaseMetric, SingleTurnMetric):  # type: ignore[misc]  # th
         return score.value, _reason(score, self.metric)
 
     def _scale(self, judgments: Any) -> float:
-        """Return the largest grade of all judgments.
-
-        Raises:
-            ValueError: If only the grades of this row are known, whose largest need not be the top of the scale.
-        """
+        """Return the largest grade of all judgments."""
         if self.references is not None:
             return self.references.truth.largest_grade or 1.0
         refuse_unknown_scale(
@@ -271,21 +267,7 @@ class _NamedMetric(RetrievalMetric):
         name: str | None = None,
         **parameters: ParameterValue,
     ) -> None:
-        """Create the metric.
-
-        Args:
-            k: The cut-off: only the first k contexts count, or those that fit into an `rm.Budget`. None means all.
-            by: `"ids"` (the default), `"texts"` or `"auto"`.
-            qrels: The judgments, by the text of the query, instead of the reference columns; or a dataset of
-                `from_langchain` or `from_llama_index`.
-            on_unjudged: `"nan"` (the default) or `"zero"`.
-            name: The name of such a metric, from which hosts that store only names can rebuild it.
-            **parameters: Parameters of the metric, such as `rel=2`.
-
-        Raises:
-            ValueError: If a name is that of another metric, or an argument is unknown.
-            TypeError: If k is not an integer, or the qrels have another shape.
-        """
+        """Create the metric."""
         said = self.core_name if name is None else name
         if Named.parse(said).metric.name != self.core_name:
             raise ValueError(
@@ -419,14 +401,7 @@ OnUnjudged: TypeAlias = Literal["nan", "zero"]
 
 
 class Named(NamedTuple):
-    """The parts of a name.
-
-    Attributes:
-        metric: The metric of the core, with its cut-off and parameters.
-        by: What is compared.
-        on_unjudged: What a row without a relevant context scores.
-        qrels: The fingerprint of the judgments that were given to it; None if they are in the rows.
-    """
+    """The parts of a name."""
 
     metric: Metric
     by: By = "ids"
@@ -469,11 +444,7 @@ class Named(NamedTuple):
 
 
 def one_of(value: str, options: object, what: str) -> str:
-    """Return the value if it is one of the words of a Literal type.
-
-    Raises:
-        ValueError: If it is not.
-    """
+    """Return the value if it is one of the words of a Literal type."""
     if value not in get_args(options):
         raise ValueError(f"{what} must be one of {', '.join(map(repr, get_args(options)))}, got {value!r}")
     return value
@@ -489,13 +460,7 @@ def _option() -> re.Pattern[str]:
 
 
 class RowToScore(NamedTuple):
-    """The judgments and the ranking of a row.
-
-    Attributes:
-        kind: `ids` or `texts`.
-        judgments: The judgments; None if they are unknown.
-        ranking: What was retrieved; None if it is unknown.
-    """
+    """The judgments and the ranking of a row."""
 
     kind: By
     judgments: Any
@@ -503,17 +468,7 @@ class RowToScore(NamedTuple):
 
 
 def compared(row: Row, by: By, references: References | None) -> RowToScore:
-    """Return what is compared in a row, in the shapes of the core.
-
-    Args:
-        row: The row, read.
-        by: Ids, texts, or what the row has.
-        references: The judgments of all queries, and possibly what was retrieved; None takes those of the row.
-
-    Raises:
-        ValueError: If the row has only fields of the other kind, so that nothing could be compared.
-        TypeError: If something in it has the wrong type.
-    """
+    """Return what is compared in a row, in the shapes of the core."""
     kind = row.kind(by)
     ranking, judgments = (getattr(row, field) for field in FIELDS[kind])
     items = None if references is None else references.items_of(row)

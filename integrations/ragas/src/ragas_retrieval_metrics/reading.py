@@ -28,13 +28,7 @@ QUERIES = ("user_input", "query", "question", "text")
 
 
 class ScoredRow(NamedTuple):
-    """One row of a result.
-
-    Attributes:
-        row: The fields that metrics read; empty if only its number is known.
-        scores: The value of each metric: None if the metric failed, NaN if it is undefined.
-        others: The values of other metrics, such as `faithfulness`; None or NaN if there is none.
-    """
+    """One row of a result."""
 
     row: Row
     scores: Mapping[str, float | None]
@@ -69,13 +63,7 @@ def read_rows(result: Any) -> list[Mapping[str, Any]]:
 
 
 def of_result(result: EvaluationResult, names: Sequence[str] | None, others: Collection[str] | None) -> list[ScoredRow]:
-    """Read the result of `evaluate()`, in which NaN means failed or undefined; the traces tell them apart.
-
-    Args:
-        result: The result.
-        names: The columns of these metrics; None takes all.
-        others: The columns of other metrics; None takes all.
-    """
+    """Read the result of `evaluate()`, in which NaN means failed or undefined; the traces tell them apart."""
     foreign = _others(result.scores, others, names)
     columns = _columns(result.scores, names, foreign)
     rows = []
@@ -96,10 +84,8 @@ def _returned(score: Any, traced: Any) -> float | None:
 def of_rows(
     rows: Sequence[Mapping[str, Any]], names: Sequence[str] | None, others: Collection[str] | None
 ) -> list[ScoredRow]:
-    """Read the rows of an experiment, in which a failed metric has no value; arguments as above, but no other metrics.
-
-    A number in a row of an experiment may be anything, so its columns are other metrics only if they are named.
-    """
+    """Read the rows of an experiment, in which a failed metric has no value."""
+    # A number in a row of an experiment may be anything, so its columns are other metrics only if they are named.
     foreign = _others(rows, () if others is None else others, names)
     columns = _columns(rows, names, foreign)
     return [
@@ -182,11 +168,7 @@ def query_of(row: Mapping[str, Any]) -> str | None:
 
 
 def row_of(fields: Mapping[str, Any]) -> Row:
-    """Return the fields of a row that metrics read.
-
-    Raises:
-        TypeError: If it is a conversation, which has no retrieved contexts.
-    """
+    """Return the fields of a row that metrics read."""
     if isinstance(fields.get("user_input"), (list, tuple)):
         raise TypeError(
             "a row with several turns has no retrieved contexts; retrieval metrics need rows with a single turn"
@@ -201,15 +183,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Gathered:
-    """The rows of a dataset, each a query of the core.
-
-    Attributes:
-        questions: The queries with their texts and judgments, in the order of the rows.
-        run: What was retrieved for each, with the errors of failed rows.
-        unknown: The queries without judgments in `qrels=`.
-        scale: The largest grade of all judgments, if these are only some of them.
-        match: How what was retrieved is matched with the judgments.
-    """
+    """The rows of a dataset, each a query of the core."""
 
     questions: rm.EvaluationSet
     run: rm.RetrievedRun
@@ -243,19 +217,8 @@ class EveryRowFailedError(ValueError):
 
 
 def gather(rows: Sequence[Row], by: By, references: References | None) -> Gathered:
-    """Return rows as questions and a run.
-
-    A row that cannot be read, or whose fields cannot be compared, has failed: it retrieved nothing.
-
-    Args:
-        rows: The rows.
-        by: What is compared.
-        references: The judgments of all queries; None takes those of the rows.
-
-    Raises:
-        TypeError: If the judgments of a row cannot be read.
-        ValueError: As above.
-    """
+    """Return rows as questions and a run."""
+    # A row that cannot be read, or whose fields cannot be compared, has failed: it retrieved nothing.
     names = names_of(rows, references)
     errors = {} if references is None else dict(references.errors)
     qrels: dict[Any, Any] = {}
@@ -286,18 +249,7 @@ def gather(rows: Sequence[Row], by: By, references: References | None) -> Gather
 
 
 def scored(gathered: Gathered, metrics: Sequence[rm.Metric], score: Callable[[rm.Qrels, rm.RetrievedRun], T]) -> T:
-    """Return the result of a pass of the core over all rows; rows that it refuses have failed.
-
-    Args:
-        gathered: The rows.
-        metrics: The metrics to compute.
-        score: The pass.
-
-    Raises:
-        TypeError: If all rows together are refused, such as judgments with ids of two types.
-        EveryRowFailedError: If every row failed; the message holds the first error.
-        ValueError: As for TypeError.
-    """
+    """Return the result of a pass of the core over all rows; rows that it refuses have failed."""
     _require_one(gathered.run)
     try:
         return score(gathered.truth, gathered.run)
@@ -311,10 +263,8 @@ def scored(gathered: Gathered, metrics: Sequence[rm.Metric], score: Callable[[rm
 
 
 def names_of(rows: Iterable[Row], references: References | None = None) -> list[Any]:
-    """Return a unique name for every row, because two rows may have the same query.
-
-    It is the id of the query if the judgments have ids, or else the text of the query.
-    """
+    """Return a unique name for every row, because two rows may have the same query."""
+    # It is the id of the query if the judgments have ids, or else the text of the query.
     seen: dict[Any, int] = {}
     names: list[Any] = []
     for number, row in enumerate(rows, start=1):

@@ -370,19 +370,7 @@ SAME = 1e-9
 
 
 def recomputed(rows: Sequence[ScoredRow], columns: Mapping[str, Named], references: References | None) -> Scores | None:
-    """Return the scores of a result with the run from which they were computed; None if the rows do not have it.
-
-    Args:
-        rows: The rows of the result, in order, including missing ones.
-        columns: The metrics.
-        references: The judgments that are not in the rows.
-
-    Raises:
-        EveryRowFailedError: If every row failed.
-
-    Warns:
-        RetrievalWarning: If the values computed from the rows differ from the result.
-    """
+    """Return the scores of a result with the run from which they were computed; None if the rows do not have it."""
     by = {named.by for named in columns.values()}
     if len(by) > 1 or not _is_known(rows, references):
         return None
@@ -470,16 +458,7 @@ def _warn(why: str) -> None:
 def told_apart(
     rows: Sequence[ScoredRow], columns: Mapping[str, Named], references: References | None
 ) -> list[ScoredRow]:
-    """Return the rows of a table, in which a NaN is a failure where the judgments have something relevant.
-
-    Args:
-        rows: The rows, with all that is known of them.
-        columns: The metrics.
-        references: The judgments that are not in the rows.
-
-    Warns:
-        RetrievalWarning: If a row has neither a value nor judgments, so that it may have failed as well.
-    """
+    """Return the rows of a table, in which a NaN is a failure where the judgments have something relevant."""
     found, unknown = [], []
     for one in rows:
         nan = [column for column, value in one.scores.items() if value is not None and isnan(value)]

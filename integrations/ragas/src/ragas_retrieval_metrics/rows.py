@@ -138,16 +138,7 @@ Judged: TypeAlias = "QrelsMapping | rm.Qrels | rm.EvaluationSet | RetrievedDatas
 
 
 class References:
-    """The judgments of all queries, by the text of the query.
-
-    Attributes:
-        given: The object from which they were read.
-        truth: The judgments in columns.
-        retrieved: The retrieved items per query, with offsets and sources, if a dataset has them.
-        errors: The exceptions of the retriever, by query id, if a dataset has them.
-        provenance: Where the questions come from, by query id, if it is known.
-        match: How what was retrieved is matched: with the texts of the sources, if the questions keep them.
-    """
+    """The judgments of all queries, by the text of the query."""
 
     def __init__(self, truth: rm.Qrels, given: Judged) -> None:
         self.given = given
@@ -170,12 +161,7 @@ class References:
 
     @classmethod
     def of(cls, qrels: Judged | References | None, by: By) -> References | None:
-        """Read judgments, keyed by `user_input`; None if there are none.
-
-        Raises:
-            ValueError: If `by` is `auto`, so that ids could silently be compared with texts, if quotes would be
-                compared with ids, or two queries of an `EvaluationSet` have the same text.
-        """
+        """Read judgments, keyed by `user_input`; None if there are none."""
         if qrels is None:
             return None
         if by == "auto":
@@ -199,11 +185,7 @@ class References:
         return found.hexdigest()[:8]
 
     def of_query(self, row: Row) -> Any:
-        """Return the judgments of a row; None if its query is not judged.
-
-        Raises:
-            ValueError: If the row has no query.
-        """
+        """Return the judgments of a row; None if its query is not judged."""
         if row.user_input is None:
             raise ValueError("qrels= is keyed by user_input, which this row does not have; pass user_input=...")
         place = self.truth.place.get(row.user_input)
@@ -235,11 +217,7 @@ class References:
 
 
 def as_references(qrels: Judged) -> rm.Qrels:
-    """Return judgments by the text of the query, in columns.
-
-    Raises:
-        ValueError: If two queries of an `EvaluationSet` have the same text and different judgments.
-    """
+    """Return judgments by the text of the query, in columns."""
     if isinstance(qrels, (RetrievedDataset, rm.EvaluationSet)):
         return rm.Qrels(_by_text(_questions(qrels)))
     return qrels if isinstance(qrels, rm.Qrels) else rm.Qrels(qrels)
@@ -258,12 +236,7 @@ def _of_conversion(dataset: RetrievedDataset) -> tuple[rm.EvaluationSet, rm.Retr
 
 
 def as_pieces(judgments: Any) -> Any:
-    """Return judgments by texts as pieces of the core: a string is the whole text of a reference.
-
-    Raises:
-        TypeError: If something is neither a string, an `rm.Text` nor an `rm.Quote`; spans and metadata need more than
-            the retrieved texts.
-    """
+    """Return judgments by texts as pieces of the core: a string is the whole text of a reference."""
     if isinstance(judgments, Mapping):
         return {_piece(text): grade for text, grade in judgments.items()}
     return [
@@ -286,11 +259,7 @@ def _piece(text: Any) -> rm.Text | rm.Quote:
 
 
 def as_items(texts: Any) -> list[rm.Retrieved]:
-    """Return retrieved texts as items of the core, in which equal texts are repeats.
-
-    Raises:
-        TypeError: If they have no order, or one is not a text.
-    """
+    """Return retrieved texts as items of the core, in which equal texts are repeats."""
     if not isinstance(texts, Sequence):
         raise TypeError(f"retrieved_contexts must be a list of texts, best first, got {type(texts).__name__}")
     for rank, text in enumerate(texts, start=1):

@@ -157,11 +157,7 @@ def by_query(judgments: JudgmentRows, run: Dataset, columns: RowColumns, partiti
 
 
 def _partitions(run: Dataset, wanted: int | None) -> int:
-    """Return the number of blocks for the queries of a run.
-
-    Raises:
-        ValueError: If the run has no rows.
-    """
+    """Return the number of blocks for the queries of a run."""
     import ray  # noqa: PLC0415  (loaded if there is a Dataset)
 
     rows: int = run.count() if wanted is None else len(run.take(1))
@@ -181,21 +177,7 @@ def score_block(  # noqa: PLR0917  (Ray gives them by name)
     scale: float | None,
     allow: Collection[str] = (),
 ) -> pa.Table:
-    """Return a row for each query of a block.
-
-    Args:
-        rows: All rows of some queries, from `to_rows`.
-        metrics: The metrics.
-        rules: The rule set.
-        by: Whether the run ranks by `score` or by `rank`.
-        scale: The largest grade of all judgments; None if no metric needs it.
-        allow: What to accept in ids.
-
-    Raises:
-        ValueError: If something is wrong with the rows; the message names the query, the document, and others in the
-            block.
-        TypeError: Likewise.
-    """
+    """Return a row for each query of a block."""
     # A task of Ray has one processor, but polars, which reads this once, starts a thread per processor of the machine.
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
     try:

@@ -127,18 +127,7 @@ def _packed_definitions() -> dict[str, bytes]:
 def sums_of_block(
     rows: pa.Table, rules: rm.Rules, own: Mapping[str, bytes], parts: int = 1, *, with_values: bool = False
 ) -> pa.Table:
-    """Return the sums of the rows of one block, packed, with what messages need and the digests of its queries.
-
-    Args:
-        rows: Rows of a result of `evaluate_dataset`.
-        rules: The rule set.
-        own: The user-defined metrics, packed, by name.
-        parts: The number of parts of the digests.
-        with_values: Return the values of the single queries too.
-
-    Raises:
-        ValueError: If these are not rows of `evaluate_dataset`, or made under other rules.
-    """
+    """Return the sums of the rows of one block, packed, with what messages need and the digests of its queries."""
     from ray import cloudpickle  # noqa: PLC0415  (as above)
 
     for name in {re.split(r"[(@]", column)[0] for column in rows.column_names} & own.keys():
@@ -174,15 +163,7 @@ def _first(rows: pa.Table, which: npt.NDArray[np.bool_]) -> str:
 
 
 class _Collected:
-    """The parts of successive blocks, with what messages need.
-
-    Attributes:
-        n_found: How many retrieved documents are judged.
-        n_rows: How many rows there are.
-        repeated: How many of them belong to a query that is there before.
-        judged: A judged query for messages; empty if there is none.
-        unjudged: An unjudged query for messages; empty if there is none.
-    """
+    """The parts of successive blocks, with what messages need."""
 
     def __init__(self, blocks: Dataset) -> None:
         self._blocks = blocks
@@ -276,11 +257,7 @@ def rows_of(scores: Scores, id_type: pa.DataType, scale: float | None) -> pa.Tab
 
 
 def check_columns(names: Sequence[str]) -> None:
-    """Raise if rows are no result of `evaluate_dataset`.
-
-    Raises:
-        ValueError: If they are not.
-    """
+    """Raise if rows are no result of `evaluate_dataset`."""
     if missing := [name for name in FACTS if name not in names]:
         raise ValueError(
             f"these rows are not a result of evaluate_dataset: they have no column {missing[0]!r}, but {list(names)}"
@@ -288,11 +265,7 @@ def check_columns(names: Sequence[str]) -> None:
 
 
 def scores_in(rows: pa.Table, rules: rm.Rules) -> Scores:
-    """Return the scores of the queries in some rows, with the counts of all of them.
-
-    Raises:
-        ValueError: If these are not rows of `evaluate_dataset`, or made under other rules.
-    """
+    """Return the scores of the queries in some rows, with the counts of all of them."""
     check_columns(rows.column_names)
     metrics = _metrics_of(rows.column_names)
     if not metrics:
@@ -346,11 +319,7 @@ def _metrics_of(names: Sequence[str]) -> list[rm.Metric]:
 
 
 def _kept(columns: dict[str, npt.NDArray[Any]], metrics: Sequence[rm.Metric], rules: rm.Rules) -> npt.NDArray[np.bool_]:
-    """Return which queries the rules keep.
-
-    Raises:
-        ValueError: If other queries enter the means than under these rules, or ties were treated differently.
-    """
+    """Return which queries the rules keep."""
     if (column_name("depends", metrics[0]) in columns) != (rules.ties == "expected"):
         how = "not made" if rules.ties == "expected" else "made"
         raise ValueError(
@@ -388,11 +357,7 @@ PART, DIGESTS, HELD, REPEATED = "part", "digests", "held", "repeated"
 
 
 def digests_of(queries: pa.ChunkedArray) -> npt.NDArray[np.uint64]:
-    """Return sixteen bytes for each query of a block, shape (queries, 2): of a billion queries, no two have the same.
-
-    Raises:
-        ValueError: If a query is there twice.
-    """
+    """Return sixteen bytes for each query of a block: of a billion queries, no two have the same."""
     import polars as pl  # noqa: PLC0415  (the core has read the rows with it)
 
     ids = cast("pl.Series", pl.from_arrow(queries))
@@ -402,16 +367,7 @@ def digests_of(queries: pa.ChunkedArray) -> npt.NDArray[np.uint64]:
 
 
 def in_parts(queries: pa.ChunkedArray, parts: int, held: bytes) -> pa.Table:
-    """Return a row for each part of the digests of a block; the first also holds what is to reach the driver.
-
-    Args:
-        queries: The ids of the queries of the block.
-        parts: The number of parts; equal queries of two blocks are in the same.
-        held: What is to reach the driver.
-
-    Raises:
-        ValueError: If a query is in the block twice.
-    """
+    """Return a row for each part of the digests of a block; the first also holds what is to reach the driver."""
     digests = digests_of(queries)
     part = (digests[:, 0] % np.uint64(parts)).astype(np.int64)
     order = np.argsort(part, kind="stable")

@@ -40,16 +40,7 @@ document."""
 
 
 class RowColumns(NamedTuple):
-    """The columns of a dataset by role.
-
-    Attributes:
-        query: The id of the query.
-        document: The id of the document.
-        number: Its score, rank or grade; None if every document has grade 1.
-        kind: What the number is: `score`, `rank` or `grade`.
-        group: The label that alternatives share; None if there are no groups.
-        rank: The rank beside a score, which orders the run; None if there is none.
-    """
+    """The columns of a dataset by role."""
 
     query: str
     document: str
@@ -62,11 +53,7 @@ class RowColumns(NamedTuple):
 def columns_of_run(
     run: Dataset, columns: Mapping[str, str | None] | None, allow: str | Collection[str] = ()
 ) -> RowColumns:
-    """Return the columns of a run.
-
-    Raises:
-        ValueError: If a column is not found or ambiguous, or there is neither a score nor a rank.
-    """
+    """Return the columns of a run."""
     wanted, names = {"query": True, "document": True, "score": False, "rank": False}, _names(run, "the run")
     found = find_columns(names, wanted, columns, "the run", allowances(allow))
     kind = "score" if "score" in found else "rank"
@@ -83,11 +70,7 @@ def columns_of_run(
 def columns_of_qrels(
     qrels: Dataset, columns: Mapping[str, str | None] | None, allow: str | Collection[str] = ()
 ) -> RowColumns:
-    """Return the columns of judgments.
-
-    Raises:
-        ValueError: If a column is not found or ambiguous, or an unknown column could be the grade.
-    """
+    """Return the columns of judgments."""
     found = find_columns(_names(qrels, "the qrels"), OF_JUDGMENTS, columns, "the qrels", allowances(allow))
     return RowColumns(found["query"], found["document"], found.get("grade"), "grade", found.get("group"))
 
@@ -106,11 +89,7 @@ def _names(dataset: Dataset, what: str) -> list[str]:
 
 
 def need_dataset(given: Any, what: str) -> None:
-    """Raise if something is not a Dataset.
-
-    Raises:
-        TypeError: If it is not; the message says how to create one.
-    """
+    """Raise if something is not a Dataset."""
     from ray.data import Dataset  # noqa: PLC0415  (imports Ray, which is loaded if there is a Dataset)
 
     if not isinstance(given, Dataset):
@@ -159,19 +138,7 @@ def blockwise(dataset: Dataset, function: Callable[..., Any], num_cpus: float | 
 def to_rows(
     table: pa.Table, columns: RowColumns, says: int, kinds: IdKinds | None = None, *, with_groups: bool = False
 ) -> pa.Table:
-    """Return the needed columns under common names, ids as text or whole numbers, numbers as float64.
-
-    Args:
-        table: The rows of a block.
-        columns: The columns by role.
-        says: The kind of the rows.
-        kinds: The kinds of ids on the other side, for rows of a run. If it is unknown, ids are read as text.
-        with_groups: Whether any row has a group, so that all need a column for it.
-
-    Raises:
-        TypeError: If a column holds anything else, or ids cannot equal those on the other side.
-        ValueError: If a query is missing, or a number is invalid; the message has the row.
-    """
+    """Return the needed columns under common names, ids as text or whole numbers, numbers as float64."""
     what = "the run" if says == RETRIEVED else "the qrels"
     for name in (columns.query, columns.document, columns.number, columns.group):
         if name is not None and name not in table.column_names:
@@ -276,15 +243,7 @@ _OF_ROWS = RowColumns("query", "document", "number", "grade")
 
 
 class JudgmentRows(NamedTuple):
-    """Judgments ready to be shuffled with a run.
-
-    Attributes:
-        rows: One row per judgment, from `to_rows`.
-        id_kinds: Whether the ids of queries and of documents are text or whole numbers.
-        judged: The ids of the judged queries, if they are few; None if they are many.
-        largest_grade: Returns the largest grade of all.
-        with_groups: Whether some documents are alternatives.
-    """
+    """Judgments ready to be shuffled with a run."""
 
     rows: Dataset
     id_kinds: list[type[str | int] | None]
@@ -296,12 +255,7 @@ class JudgmentRows(NamedTuple):
 def read_judgments(
     qrels: Any, columns: Mapping[str, str | None] | None, allow: str | Collection[str] = ()
 ) -> JudgmentRows:
-    """Return judgments from a Dataset, or from anything that `rm.evaluate` or `rm.read_qrels` takes.
-
-    Raises:
-        TypeError: If they hold pieces, or are not judgments.
-        ValueError: If they are empty or malformed.
-    """
+    """Return judgments from a Dataset, or from anything that `rm.evaluate` or `rm.read_qrels` takes."""
     from ray.data import Dataset  # noqa: PLC0415  (imports Ray, which is loaded if there is a Dataset)
 
     if not isinstance(qrels, Dataset):
@@ -376,11 +330,7 @@ def _check_size(qrels: rm.Qrels) -> None:
 
 
 def _collected(dataset: Dataset, most: int) -> pa.Table | None:
-    """Return all rows of a dataset if there are at most `most`; otherwise None, after reading little more than that.
-
-    Raises:
-        ValueError: If there are none.
-    """
+    """Return all rows of a dataset if there are at most `most`; otherwise None, after reading little more than that."""
     parts = list(dataset.limit(most).iter_batches(batch_size=None, batch_format="pyarrow"))
     if not sum(map(len, parts)):
         raise ValueError("the qrels are empty: they have no rows")

@@ -116,11 +116,7 @@ class AskingEvaluator(StockRetrieverEvaluator):
         return metrics
 
     async def aget_retrieved_nodes(self, query: str) -> list[NodeWithScore]:
-        """Retrieve and postprocess for one query; a subclass can override it to choose what is judged.
-
-        Args:
-            query: The text of the query.
-        """
+        """Retrieve and postprocess for one query; a subclass can override it to choose what is judged."""
         return await self._retrieving().nodes(query)
 
     async def _aget_retrieved_ids_and_texts(
@@ -142,11 +138,7 @@ class AskingEvaluator(StockRetrieverEvaluator):
         )
 
     def _ways(self, mode: RetrievalEvalMode, note: Note | None = None) -> Ways:
-        """Return how to ask.
-
-        Raises:
-            ValueError: If each stage is to be noted, and a subclass overrides how it is asked.
-        """
+        """Return how to ask."""
         hook = self._hook(mode)
         if hook is None:
             return self._retrieving(note).ways
@@ -374,15 +366,10 @@ RETRIEVED = "retrieved"
 
 
 def how_to_ask(thing: Any) -> Ways | None:
-    """Return how a query text is asked of what returns nodes or a response with `source_nodes`.
-
-    An agent is asked with `user_msg=`; of what its tools found, the first of each call comes first. A chat engine
-    answers each question as the first of a new conversation; its memory does not change. A workflow is run with
-    `query=`; wrap a workflow with other arguments in a function.
-
-    Args:
-        thing: A retriever, a query engine, a chat engine or a workflow; None is returned for anything else.
-    """
+    """Return how a query text is asked of what returns nodes or a response with `source_nodes`."""
+    # An agent is asked with `user_msg=`; of what its tools found, the first of each call comes first. A chat engine
+    # answers each question as the first of a new conversation; its memory does not change. A workflow is run with
+    # `query=`; wrap a workflow with other arguments in a function.
     if isinstance(thing, BaseRetriever):
         if is_only_synchronous(thing):
             return Ways(thing.retrieve)
@@ -455,14 +442,7 @@ def stage_names(postprocessors: Sequence[BaseNodePostprocessor]) -> list[str]:
 
 
 class Retrieving:
-    """A retriever and its postprocessors.
-
-    Args:
-        retriever: A retriever, an engine, a workflow, or a function of the query text.
-        postprocessors: Applied in order, and awaited if they are asynchronous.
-        note: Called with the number of each stage, the query text and the nodes: 0 after retrieval, then after each
-            postprocessor; immediately, because postprocessors may change them.
-    """
+    """A retriever and its postprocessors."""
 
     def __init__(
         self, retriever: Any, postprocessors: Sequence[BaseNodePostprocessor], note: Note | None = None
@@ -474,21 +454,14 @@ class Retrieving:
 
     @property
     def ways(self) -> Ways:
-        """The functions that retrieve and postprocess; the asynchronous one of a synchronous retriever is for a thread.
-
-        What it returns there is awaited afterwards, because its postprocessors may be asynchronous.
-        """
+        """Return what retrieves and postprocesses; the asynchronous one of a synchronous retriever is for a thread."""
         found = how_to_ask(self._retriever) or Ways(self._retriever)
         ask = found.in_a_loop
         waiting = self._asynchronously if is_asynchronous(ask) else self._in_a_thread
         return Ways(partial(self._synchronously, found.in_threads), partial(waiting, ask))
 
     async def nodes(self, text: str) -> list[NodeWithScore]:
-        """Return the nodes for a query text; synchronous retrievers run in a thread.
-
-        Raises:
-            TypeError: If the answer holds anything else.
-        """
+        """Return the nodes for a query text; synchronous retrievers run in a thread."""
         ask = self.ways.in_a_loop
         answer = ask(text) if is_asynchronous(ask) else await asyncio.to_thread(ask, text)
         return nodes_of(await answer)

@@ -96,12 +96,7 @@ class RetrievalMetric(BaseRetrievalMetric):
 
 @cache
 def metric_class(name: str) -> type[RetrievalMetric]:
-    """Return the class of the metric with this name, always the same one.
-
-    Raises:
-        ValueError: If no metric has that name; the message suggests the nearest.
-        TypeError: If it is not a name.
-    """
+    """Return the class of the metric with this name, always the same one."""
     spec = Metric.parse(name)
     namespace = {"__module__": __name__, "__doc__": spec.definition.summary, "metric_name": name.strip(), "spec": spec}
     return type(f"RetrievalMetric[{name.strip()}]", (RetrievalMetric,), namespace)
@@ -150,12 +145,7 @@ def ranking_metrics(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
 
 
 def metrics_of_any_kind(names: Iterable[str | Metric]) -> list[BaseRetrievalMetric]:
-    """Return the metrics with these names, each once: those of this package if known, or else those of LlamaIndex.
-
-    Raises:
-        TypeError: If it is a bare string, or something is not a name.
-        ValueError: If a name is unknown; the message suggests the nearest.
-    """
+    """Return the metrics with these names, each once: those of this package if known, or else those of LlamaIndex."""
     if isinstance(names, str):
         raise TypeError(f"metric_names must be a list of names: write [{names!r}]")
     names = list(names)
@@ -175,20 +165,12 @@ def _of_any_kind(name: str | Metric) -> BaseRetrievalMetric:
 
 
 def refuse_unknown_scale(metrics: Iterable[Metric], judgments: Judgments) -> None:
-    """Refuse the grades of a single query for metrics that divide by the largest grade of all.
-
-    Raises:
-        ValueError: If the judgments are grades, and the name of a metric does not say which is the largest.
-    """
+    """Refuse the grades of a single query for metrics that divide by the largest grade of all."""
     refuse_scale(metrics, "one query", "write it into the name: {name}(max_grade=3)", judgments)
 
 
 def refuse_names(metrics: Any) -> Any:
-    """Return metrics unchanged if they are a non-empty list without names.
-
-    Raises:
-        ValueError: If they are not.
-    """
+    """Return metrics unchanged if they are a non-empty list without names."""
     if not isinstance(metrics, (list, tuple)) or not metrics:
         raise ValueError(f"metrics must be a list of at least one metric, got {metrics!r}")
     if names := [one for one in metrics if isinstance(one, (str, Metric))]:
@@ -208,11 +190,7 @@ HOST_OPTIONS = {
 
 
 def refuse_host_options(arguments: Iterable[str]) -> None:
-    """Raise if an argument is an option of a metric of llama-index-core that is a separate metric here.
-
-    Raises:
-        TypeError: If there is one; the message names the metric.
-    """
+    """Raise if an argument is an option of a metric of llama-index-core that is a separate metric here."""
     for name in arguments:
         if name in HOST_OPTIONS:
             raise TypeError(f"{name} is not an option here; {HOST_OPTIONS[name]}")

@@ -28,11 +28,7 @@ VectorLookup: TypeAlias = Callable[[list[str]], Sequence[Any]]
 
 
 def lookup_of(given: Any) -> VectorLookup:
-    """Return the function that finds vectors in what was given: a function, a store, or an index with its store.
-
-    Raises:
-        ValueError: If the store is of another class, or does not know the ids of its nodes.
-    """
+    """Return the function that finds vectors in what was given: a function, a store, or an index with its store."""
     store = given.vector_store if isinstance(given, VectorStoreIndex) else given
     if isinstance(store, SimpleVectorStore):
         return lambda ids: [store.data.embedding_dict.get(one) for one in ids]
@@ -288,11 +284,7 @@ class MMRPostprocessor(BaseNodePostprocessor):
 
 
 def _loaded(data: Mapping[str, Any]) -> BaseEmbedding:
-    """Return the embedding model of a `to_dict`, of any class that has been imported.
-
-    Raises:
-        ValueError: If no such class is known.
-    """
+    """Return the embedding model of a `to_dict`, of any class that has been imported."""
     waiting, known = [BaseEmbedding], {}
     while waiting:
         for found in waiting.pop().__subclasses__():
@@ -310,10 +302,8 @@ def _loaded(data: Mapping[str, Any]) -> BaseEmbedding:
 
 
 async def embed_query(query: QueryBundle, retriever: Any, postprocessors: Sequence[BaseNodePostprocessor]) -> None:
-    """Put the vector of a query into its bundle if the retriever and an MMR would both compute it with one model.
-
-    Asynchronous retrievers do not put the vector into the bundle, so a postprocessor would not find it there.
-    """
+    """Put the vector of a query into its bundle if the retriever and an MMR would both compute it with one model."""
+    # Asynchronous retrievers do not put the vector into the bundle, so a postprocessor would not find it there.
     model = getattr(retriever, "_embed_model", None)
     if model is None or query.embedding is not None:
         return

@@ -63,11 +63,7 @@ def record(**settings: Any) -> Iterator[Recording]:
 
 
 def nodes_found(answer: Any) -> list[NodeWithScore]:
-    """Return the nodes of an answer; of an agent, what its tools found, the first node of each call first.
-
-    Raises:
-        TypeError: If there are none in it, or if the tools of an agent ran and none of them returned nodes.
-    """
+    """Return the nodes of an answer; of an agent, what its tools found, the first node of each call first."""
     if not isinstance(answer, AgentOutput):
         return nodes_of(answer)
     results = [(call.tool_name, call.tool_output) for call in answer.tool_calls if hasattr(call, "tool_output")]

@@ -269,12 +269,7 @@ class DatasetResult(list[RetrievalEvalResult]):
 
 
 def content_of(dataset: Any) -> Any:
-    """Return the content of a JSON file of an EmbeddingQAFinetuneDataset or a LabelledRagDataset; others as they are.
-
-    Raises:
-        ValueError: If it is not such a file.
-        OSError: If it cannot be read.
-    """
+    """Return the content of a JSON file of either dataset of LlamaIndex; other things as they are."""
     if not isinstance(dataset, (str, Path)):
         return dataset
     try:
@@ -289,11 +284,7 @@ def content_of(dataset: Any) -> Any:
 
 
 def mode_of(dataset: Any) -> RetrievalEvalMode:
-    """Return the mode of a dataset, as in `mode` of EmbeddingQAFinetuneDataset and its JSON: texts or images.
-
-    Raises:
-        ValueError: If the mode is anything else.
-    """
+    """Return the mode of a dataset, as in `mode` of EmbeddingQAFinetuneDataset and its JSON: texts or images."""
     if isinstance(dataset, Mapping):
         said = dataset.get("mode") if "queries" in dataset else None  # otherwise it maps query texts to judgments
     else:
@@ -344,11 +335,7 @@ def _part(dataset: Any, name: str) -> Mapping[Any, Any]:
 
 
 def refuse_nodes(dataset: EvaluationSet) -> None:
-    """Raise if a node is given in place of its id; a node cannot be looked up.
-
-    Raises:
-        TypeError: If there is one; the message names it.
-    """
+    """Raise if a node is given in place of its id; a node cannot be looked up."""
     for query, judgments in dataset.qrels.items():
         waiting: list[Any] = [judgments]
         while waiting:
@@ -363,11 +350,7 @@ def refuse_nodes(dataset: EvaluationSet) -> None:
 
 
 def single_question(query: str, expected_ids: Judgments | None, expected_texts: list[str] | None) -> EvaluationSet:
-    """Return one question whose id is its text; without ids, the expected texts are its judgments.
-
-    Raises:
-        TypeError: If there is neither, or the query is not a text.
-    """
+    """Return one question whose id is its text; without ids, the expected texts are its judgments."""
     if not isinstance(query, str):
         raise TypeError(f"the query must be a str, got {query!r}")
     if expected_ids is not None:

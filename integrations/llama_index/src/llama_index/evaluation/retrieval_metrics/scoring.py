@@ -37,27 +37,7 @@ READS_TEXTS_ALONE = (CohereRerankRelevancyMetric,)
 
 
 class NodeScorer:
-    """Questions and the metrics of an evaluator, checked before anything is retrieved; scores the nodes retrieved.
-
-    Args:
-        metrics: Metrics of this package, which are computed for all queries at once, and of LlamaIndex, which are
-            computed query by query.
-        questions: The questions with their judgments.
-        match: What identifies a node in the judgments.
-        mode: Which nodes count.
-        source: The name of a node's document.
-        documents: The documents that the nodes were cut from, or None.
-        clusters: The clusters of the queries.
-        stages: The names of the stages that are scored too.
-
-    Attributes:
-        asking: What to tell the core's `retrieve`.
-
-    Raises:
-        TypeError: If the judgments are of the wrong type, or hold a `Quote`, a `Text` or a `Span` and a metric of
-            LlamaIndex, which compares ids, would have to judge by it.
-        ValueError: If the judgments cannot be used, or `clusters` has none of the queries.
-    """
+    """Questions and the metrics of an evaluator, checked before anything is retrieved; scores the nodes retrieved."""
 
     def __init__(
         self,
@@ -181,14 +161,7 @@ METADATA = "metadata:"
 
 
 def source_of(source: Source) -> Callable[[NodeWithScore], str | None]:
-    """Return the function that returns the name of a node's document, as used in a `Span`.
-
-    Args:
-        source: `"ref_doc_id"`, a key of the metadata such as `"file_name"`, or a function of a `NodeWithScore`.
-
-    Raises:
-        ValueError: If it is none of these.
-    """
+    """Return the function that returns the name of a node's document, as used in a `Span`."""
     if callable(source):
         return source
     if not isinstance(source, str) or not source:
@@ -216,12 +189,7 @@ def _document_id(scored: NodeWithScore) -> str | None:
 
 
 def one_document_each(source: Source, judged: Collection[str]) -> Callable[[NodeWithScore], str | None]:
-    """Return the function of `source_of`, which raises once two documents have one name that spans refer to.
-
-    Args:
-        source: The name of a node's document, as in `source_of`.
-        judged: The sources of the judged spans.
-    """
+    """Return the function of `source_of`, which raises once two documents have one name that spans refer to."""
     named = source_of(source)
     documents: dict[str, str | None] = {}
 
@@ -309,11 +277,7 @@ def _offsets(node: BaseNode, text: str) -> tuple[int | None, int | None]:
 
 
 def nodes_of(answer: Any) -> list[NodeWithScore]:
-    """Return the nodes of an answer: a list of nodes, with or without scores, or a response with `source_nodes`.
-
-    Raises:
-        TypeError: If it is neither.
-    """
+    """Return the nodes of an answer: a list of nodes, with or without scores, or a response with `source_nodes`."""
     found = getattr(answer, "source_nodes", answer)
     said = "a retriever must return a list of nodes with scores, or a response with source_nodes"
     found = listed(found, (NodeWithScore, BaseNode), said)
@@ -321,20 +285,12 @@ def nodes_of(answer: Any) -> list[NodeWithScore]:
 
 
 def items_of(answer: Any) -> list[Retrieved]:
-    """Return the nodes of an answer, or documents and nodes of a parser, as items with their own ids.
-
-    Raises:
-        TypeError: If they are anything else.
-    """
+    """Return the nodes of an answer, or documents and nodes of a parser, as items with their own ids."""
     return [as_retrieved(one) for one in nodes_of(answer)]
 
 
 def named_by(match: MatchBy) -> Callable[[Retrieved], DocumentId | None]:
-    """Return the function that returns what is compared with the ids of the judgments.
-
-    Raises:
-        ValueError: If it is unknown.
-    """
+    """Return the function that returns what is compared with the ids of the judgments."""
     return (match if isinstance(match, Matching) else Matching(by=match)).key
 
 
@@ -367,16 +323,7 @@ def of_mode(nodes: Sequence[NodeWithScore], mode: RetrievalEvalMode) -> Sequence
 def as_items(
     nodes: Any, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT, source: Source = "ref_doc_id"
 ) -> list[Retrieved]:
-    """Return retrieved nodes as items of the core, in their order.
-
-    Args:
-        nodes: The nodes, a response with them, or ids and texts in their place.
-        mode: Which nodes count.
-        source: The name of a node's document.
-
-    Raises:
-        ValueError: If there are not as many texts as ids.
-    """
+    """Return retrieved nodes as items of the core, in their order."""
     if isinstance(nodes, IdsAndTexts):
         return [Retrieved(name, text=text) for name, text in zip(*nodes, strict=True)]
     named = source_of(source)

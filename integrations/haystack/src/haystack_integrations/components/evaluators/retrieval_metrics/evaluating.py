@@ -262,16 +262,7 @@ def outputs_of(component: Any) -> list[str]:
 
 
 def given(inputs: Mapping[str, tuple[Any, bool]], owner: str, fixed: Mapping[str, Any]) -> dict[str, bool]:
-    """Return the inputs that receive the query, and whether as a list: the required ones, and those with a usual name.
-
-    Args:
-        inputs: Type of each input that nothing is connected to, and whether it is required.
-        owner: The name of the component, for messages.
-        fixed: Inputs with a value of their own.
-
-    Raises:
-        TypeError: If a required input takes no text.
-    """
+    """Return the inputs that receive the query, required or with a usual name, and whether as a list."""
     receive: dict[str, bool] = {}
     for name, (kind, needed) in inputs.items():
         if name in fixed or not (needed or name == QUERY):
@@ -335,11 +326,7 @@ def as_retrieved(document: Document) -> Retrieved:
 
 
 def items_of(documents: Any) -> list[Retrieved]:
-    """Return what a retriever returned as items of the core: documents, or a component's outputs with `documents`.
-
-    Raises:
-        TypeError: If it is not a list of Documents.
-    """
+    """Return what a retriever returned as items of the core: documents, or a component's outputs with `documents`."""
     found = documents["documents"] if isinstance(documents, Mapping) and "documents" in documents else documents
     found = listed(found, Document, "a retriever must return a list of Documents")
     return [as_retrieved(document) for document in found]
@@ -370,11 +357,7 @@ def compared(document: Document, field: str) -> DocumentId | None:
 
 
 def require_field(field: str, name: str, others: Sequence[str] = ()) -> None:
-    """Raise if a setting does not name a field of a document.
-
-    Raises:
-        ValueError: If it is not one of the others, nor `"meta."` with a key.
-    """
+    """Raise if a setting does not name a field of a document."""
     if field not in others and (not field.startswith(META) or field == META):
         allowed = ", ".join(map(repr, [*others, "meta.<key>"]))
         raise ValueError(f"{name} must be one of {allowed}, got {field!r}")

@@ -310,10 +310,9 @@ class Undefined(float):
 
 
 class PipelineEvaluation(Evaluation):
-    """An evaluation of the core that is saved with the state of a pipeline.
+    """An evaluation of the core that is saved with the state of a pipeline."""
 
-    Haystack writes down what has `to_dict`, and trusts `from_dict` of classes in `haystack_integrations`.
-    """
+    # Haystack writes down what has `to_dict`, and trusts `from_dict` of classes in `haystack_integrations`.
 
     @classmethod
     def of(cls, evaluation: Evaluation) -> Self:
@@ -321,20 +320,12 @@ class PipelineEvaluation(Evaluation):
         return cls(evaluation.record, labels=evaluation.labels)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the content of the file that `save` writes.
-
-        Raises:
-            ValueError: If JSON cannot hold something, such as a date in the metadata of a document.
-        """
+        """Return the content of the file that `save` writes."""
         return {"file": written(self)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Return the evaluation of `to_dict`, equal to the last bit.
-
-        Raises:
-            ValueError: If the content is damaged.
-        """
+        """Return the evaluation of `to_dict`, equal to the last bit."""
         return cls.of(read_again(data["file"]))
 
 

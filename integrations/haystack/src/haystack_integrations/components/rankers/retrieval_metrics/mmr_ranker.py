@@ -195,11 +195,7 @@ def _unique(documents: Sequence[Document]) -> list[Document]:
 
 
 def _stacked(documents: Sequence[Document], vectors: Sequence[Any]) -> Any:
-    """Return the vectors as rows.
-
-    Raises:
-        ValueError: If one is missing, has another length or holds what is not a finite number; the message names it.
-    """
+    """Return the vectors as rows."""
     for document, vector in zip(documents, vectors, strict=True):
         if not vector:
             raise ValueError(f"the document_embedder returned no embedding of {_shown(document)}, but {vector!r}")
