@@ -44,16 +44,7 @@ class RetrievalWarning(UserWarning):
 
 
 def require(package: str, what: str) -> Any:
-    """Import and return an optional package.
-
-    Args:
-        package: The package, one of `EXTRAS`.
-        what: What needs it, for the message ("to_pandas").
-
-    Raises:
-        ImportError: If the package is not installed; the message contains the command that installs it.
-        RuntimeError: If it is polars and this process was forked from one that used it: polars would hang.
-    """
+    """Import and return an optional package."""
     try:
         module = import_module(package)
     except ImportError as error:
@@ -70,15 +61,7 @@ def require(package: str, what: str) -> Any:
 
 
 def data_frame(rows: Sequence[Any], columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return rows as a pandas DataFrame, for a `to_pandas`.
-
-    Args:
-        rows: Mappings of names to values, or sequences of values.
-        columns: The names of the columns; None takes those of the mappings.
-
-    Raises:
-        ImportError: If pandas is not installed; the message holds the command.
-    """
+    """Return rows as a pandas DataFrame, for a `to_pandas`."""
     frame: pd.DataFrame = require("pandas", "to_pandas").DataFrame(
         rows, columns=None if columns is None else [*columns]
     )
@@ -95,16 +78,7 @@ def forked_from_polars() -> bool:
 
 
 def integer(value: Any, what: str, kind: str = "an integer") -> int:
-    """Return `value` as an int.
-
-    Args:
-        value: Any integer, those of numpy included.
-        what: What the value is, for the message.
-        kind: What it must be, for the message.
-
-    Raises:
-        TypeError: If it is not an integer; a bool is rejected.
-    """
+    """Return `value` as an int."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{named(what)} must be {kind}, got {value!r} ({type(value).__name__})")
     return int(value)
@@ -130,18 +104,7 @@ def positive_integer(value: Any, what: str, *, or_none: bool = False) -> int:
 
 
 def proportion(value: Any, what: str, *, zero: bool = False, one: bool = False) -> float:
-    """Return `value` as a float if it is between 0 and 1.
-
-    Args:
-        value: Anything that converts to a float, except text.
-        what: What the value is, for the message.
-        zero: Whether it may be 0.
-        one: Whether it may be 1.
-
-    Raises:
-        TypeError: If it is not a number.
-        ValueError: If it is NaN or out of range.
-    """
+    """Return `value` as a float if it is between 0 and 1."""
     if zero:
         kind = "from 0 to 1" if one else "at least 0 and below 1"
     else:
@@ -155,12 +118,7 @@ def proportion(value: Any, what: str, *, zero: bool = False, one: bool = False) 
 
 
 def positive_number(value: float, what: str) -> float:
-    """Return `value` as a float if it is above 0; infinity is allowed.
-
-    Raises:
-        TypeError: If it is not a number; a bool is rejected.
-        ValueError: If it is zero, negative or NaN.
-    """
+    """Return `value` as a float if it is above 0; infinity is allowed."""
     if isinstance(value, bool) or not isinstance(value, SupportsFloat):
         raise TypeError(f"{named(what)} must be a positive number, got {value!r} ({type(value).__name__})")
     if not value > 0:
@@ -169,15 +127,7 @@ def positive_number(value: float, what: str) -> float:
 
 
 def id_kind(types: Iterable[type], owner: str) -> type | None:
-    """Return the type that all ids share, `str` or `int`; None if there are no ids.
-
-    Args:
-        types: The types of the ids, in any order; repeats are allowed.
-        owner: What holds the ids, for the message ("document ids in the qrels").
-
-    Raises:
-        TypeError: If an id is neither str nor int, or both types occur.
-    """
+    """Return the type that all ids share, `str` or `int`; None if there are no ids."""
     kinds = {_kind(cls, owner) for cls in types}
     if len(kinds) > 1:
         raise TypeError(
@@ -243,12 +193,7 @@ OPEN: Any = ...
 
 @contextmanager
 def spelled_by(speller: Speller) -> Iterator[None]:
-    """Name arguments as a program calls them, in all messages that are made inside.
-
-    Args:
-        speller: What the program calls an argument, from its name and its value (`OPEN` if the message gives none);
-            None if nobody can give it there.
-    """
+    """Name arguments as a program calls them, in all messages that are made inside."""
     before = _speller.set(speller)
     try:
         yield
@@ -258,11 +203,6 @@ def spelled_by(speller: Speller) -> Iterator[None]:
 
 def argument(name: str, value: Any = OPEN, *, python: str | None = None) -> str:
     """Return an argument as the reader of a message writes it.
-
-    Args:
-        name: The name of the argument.
-        value: The value to give it.
-        python: How Python writes it, if not as a keyword.
 
     Example:
         >>> argument("clusters", None), argument("columns", {"query": OPEN}), argument("documents")

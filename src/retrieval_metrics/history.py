@@ -241,10 +241,7 @@ def looks_at(entries: Sequence[Entry], entry: Entry) -> int:
 
 
 def pairs_of_results(entries: Sequence[Entry], entry: Entry) -> int:
-    """Return how many pairs of different results there are with the questions and rules of an entry; at least 1.
-
-    Entries with the same rankings are one result; an entry that does not know its rankings is one of its own.
-    """
+    """Return how many pairs of different results there are with the questions and rules of an entry; at least 1."""
     alike = [each for each in entries if not each.differs_from(entry)]
     unknown = sum(each.rankings is None for each in alike)
     results = len({each.rankings for each in alike} - {None}) + unknown
@@ -343,11 +340,7 @@ class Entry:
 
 
 def line_of(evaluation: Evaluation, label: str, saved: str | None, labels: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an evaluation as a line of a history.
-
-    Raises:
-        ValueError: If the evaluation was merged from totals.
-    """
+    """Return an evaluation as a line of a history."""
     intervals = evaluation.intervals()
     scores = evaluation.scores
     return {
@@ -367,11 +360,7 @@ def line_of(evaluation: Evaluation, label: str, saved: str | None, labels: Mappi
 
 
 def entry_of(line: Mapping[str, Any], where: str) -> Entry:
-    """Return the entry of a line.
-
-    Raises:
-        ValueError: If the line lacks something; the message names it.
-    """
+    """Return the entry of a line."""
     try:
         metrics = {name: [_or_nan(one) for one in held] for name, held in line["metrics"].items()}
         return Entry(

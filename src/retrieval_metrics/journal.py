@@ -36,11 +36,6 @@ CONFLICT = re.compile(rb"^(?:<{7} .*|={7}|>{7} .*|\|{7} .*)\r?$", re.MULTILINE)
 class Journal:
     """An append-only file: a header, then one line of JSON for each entry.
 
-    Each line is written at once, under a lock, so entries of several processes never mix, and ends with a digest of
-    itself, so that a changed line is noticed. A last line that a crash cut off is dropped with a `RetrievalWarning`;
-    everything before it stays. Two files joined by git's `merge=union` are one: further headers and empty lines say
-    nothing.
-
     Example:
         >>> from tempfile import mkdtemp
         >>> journal = Journal(Path(mkdtemp()) / "notes.jsonl", "notes")
@@ -51,15 +46,7 @@ class Journal:
     """
 
     def __init__(self, path: str | PathLike[str], kind: str) -> None:
-        """Set the path; the first entry creates the file.
-
-        Args:
-            path: The file.
-            kind: What the entries are; a file of another kind is refused.
-
-        Raises:
-            ValueError: If the name is that of a compressed file, to which nothing can be appended.
-        """
+        """Set the path; the first entry creates the file."""
         self.path = Path(path)
         self.kind = kind
         if self.path.suffix in COMPRESSED:
@@ -68,25 +55,11 @@ class Journal:
             )
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return all entries, oldest first; none if there is no file yet.
-
-        Raises:
-            ValueError: If the file is of another kind or of a newer version, or a line before the last is damaged.
-
-        Warns:
-            RetrievalWarning: If the last line is incomplete.
-        """
+        """Return all entries, oldest first; none if there is no file yet."""
         return self.since(0)[0]
 
     def since(self, position: int) -> tuple[list[dict[str, Any]], int]:
-        """Return the entries after a position in bytes, and the position after them; 0 is the beginning.
-
-        Raises:
-            ValueError: As `entries`.
-
-        Warns:
-            RetrievalWarning: As `entries`, if the position is 0.
-        """
+        """Return the entries after a position in bytes, and the position after them; 0 is the beginning."""
         try:
             with self.path.open("rb") as file, _locked(file, alone=False):
                 file.seek(position)
@@ -124,26 +97,13 @@ class Journal:
         return found, after
 
     def append(self, entry: dict[str, Any]) -> None:
-        """Append one entry, or none of it.
-
-        Raises:
-            TypeError: If the entry cannot be written as JSON; the file stays as it was.
-            ValueError: Likewise, or if the file is of another kind or of a newer version.
-            OSError: If the file cannot be written.
-
-        Warns:
-            RetrievalWarning: If an incomplete last line was dropped.
-        """
+        """Append one entry, or none of it."""
         line = _line(entry)
         with self._alone() as file:
             self._write(file, line)
 
     def append_after(self, entry_after: Callable[[bytes], dict[str, Any]]) -> None:
-        """Append the entry that a function makes of the content so far, while no other process can append.
-
-        Raises:
-            ValueError: As in `append`, and if git left a conflict in the file, naming the line.
-        """
+        """Append the entry that a function makes of the content so far, while no other process can append."""
         with self._alone() as file:
             file.seek(0)
             content = file.read()
@@ -224,11 +184,7 @@ def journal_kind(content: bytes) -> str | None:
 
 
 def refuse_newer(path: Any, version: Any) -> None:
-    """Raise if the format of a file is newer than this package.
-
-    Raises:
-        ValueError: If the version is newer, or is not a whole number from 1.
-    """
+    """Raise if the format of a file is newer than this package."""
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise ValueError(f"{path} is damaged: its version must be a whole number from 1, got {version!r}")
     if version > VERSION:
@@ -317,19 +273,7 @@ def save_text(path: str | PathLike[str], text: str) -> None:
 
 @contextmanager
 def saving(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
-    """Yield a file to write to, which replaces the target once it is complete.
-
-    A new file is written beside the target, brought to the disk, and then moved over the target. If anything fails in
-    between, the existing file stays as it was, and no temporary file is left; one that a killed process left behind is
-    removed by the next that writes the same target. Links are followed, and the mode of an existing file is kept.
-    Devices, pipes and standard output, `"-"`, are written to directly.
-
-    Args:
-        path: The target.
-
-    Raises:
-        OSError: If it cannot be written.
-    """
+    """Yield a file to write to, which replaces the target once it is complete."""
     if os.fspath(path) == STANDARD_OUTPUT:
         yield from _standard_output()
         return

@@ -47,21 +47,6 @@ __all__ = [
 class RelevanceEvaluator:
     """Evaluates runs against judgments with the measures of trec_eval.
 
-    Where pytrec_eval ends the interpreter, hangs or ignores a part of a name (`P_0`, `ndcg.1=3`, `map_10`, half a
-    surrogate pair in an id, only negative grades, a grade of 60,000), this raises an error or returns the value.
-
-    Args:
-        query_relevance: The grade of each judged document: `{query: {document: grade}}`. Queries without judgments are
-            left out.
-        measures: Names such as `"map"`, `"ndcg_cut_10"`, `"P.5,10"`, and the nicknames `official`, `set` and
-            `all_trec`.
-        relevance_level: The lowest relevant grade.
-        judged_docs_only_flag: Remove unjudged documents from the rankings.
-
-    Raises:
-        TypeError: If a grade is not a whole number, or an id is not a text.
-        ValueError: If a measure is unknown or a parameter out of range.
-
     Example:
         >>> evaluator = RelevanceEvaluator({"q1": {"d7": 1, "d9": 2}}, {"map", "P_5"})
         >>> evaluator.evaluate({"q1": {"d7": 1.5, "d3": 1.0}})  # (1/1) / 2, and 1/5
@@ -83,15 +68,7 @@ class RelevanceEvaluator:
         self._qrels = as_qrels(given) if given else None
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-        """Return the values of each query that is in the run and has judgments, in the order of the run.
-
-        Args:
-            scores: The score of each retrieved document: `{query: {document: score}}`.
-
-        Raises:
-            TypeError: If a ranking is not a mapping of ids to scores.
-            ValueError: If a score is NaN or infinite.
-        """
+        """Return the values of each query that is in the run and has judgments, in the order of the run."""
         if not scores or self._qrels is None:
             return {}
         for query, ranking in scores.items():
@@ -125,20 +102,12 @@ def _require_whole_grades(judged: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Return the run in the lines of a TREC file: `query Q0 document rank score tag`.
-
-    Raises:
-        ValueError: If a line has another form, or a document is there twice for a query; it names the line.
-    """
+    """Return the run in the lines of a TREC file: `query Q0 document rank score tag`."""
     return _parsed(f_run, fields=6, value_at=4, number=float)
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Return the judgments in the lines of a TREC file: `query 0 document grade`.
-
-    Raises:
-        ValueError: If a line has another form, or a document is there twice for a query; it names the line.
-    """
+    """Return the judgments in the lines of a TREC file: `query 0 document grade`."""
     return _parsed(f_qrel, fields=4, value_at=3, number=int)
 
 
@@ -159,11 +128,7 @@ def _parsed(lines: Iterable[str], *, fields: int, value_at: int, number: Callabl
 
 
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
-    """Return the value of a measure for all queries: a sum (`num_...`), a geometric mean (`gm_...`) or a mean.
-
-    Raises:
-        ValueError: If there are no values and it is not a sum.
-    """
+    """Return the value of a measure for all queries: a sum (`num_...`), a geometric mean (`gm_...`) or a mean."""
     total = fsum(values)
     if measure.startswith("num_"):
         return total
@@ -217,12 +182,6 @@ _WITH_PARAMETERS = re.compile(r"(?P<measure>.+?)[._](?P<values>[0-9]*\.?[0-9]+(?
 
 def asked(measures: Iterable[str]) -> dict[str, tuple[float, ...]]:
     """Return the measures with their parameters, in the order of trec_eval; `()` for a measure that has none.
-
-    A measure with parameters is written `P_5`, `P.5` or `P.5,10`; without them it has those of trec_eval.
-
-    Raises:
-        TypeError: If a single text is given instead of several.
-        ValueError: If there is no such measure, it has no parameters, or one is out of range.
 
     Example:
         >>> asked({"map", "P.10,5", "P_20"})
@@ -345,10 +304,7 @@ class MeasureValues:
         return np.nan_to_num(score(self.judged, Metric.of(OURS[measure], cut, **rel), TREC_EVAL).values)
 
     def interpolated(self, recall: float | None) -> FloatArray:
-        """Return the interpolated precision at a recall, or the average of the eleven, shape (queries,).
-
-        If nothing was retrieved, it is 0/0 at a recall that takes no document, as in trec_eval: NaN.
-        """
+        """Return the interpolated precision at a recall, or the average of the eleven, shape (queries,)."""
         values = np.where(self.relevant > 0, IPREC.score(self.judged, rel=float(self.level), recall=recall), 0.0)
         undefined = (self.retrieved == 0) & (_documents_measure_values(recall or 0.0, self.relevant) == 0)
         return np.where(undefined, np.nan, values)
@@ -414,11 +370,7 @@ def f_of_sets(values: MeasureValues, weight: float) -> FloatArray:
 
 
 def inferred_ap(values: MeasureValues) -> FloatArray:
-    """Return average precision with the precision at a relevant document estimated from the judged ones above it.
-
-    Source: Yilmaz and Aslam (2006), as trec_eval computes it: a negative grade says that the document was pooled and
-    not judged.
-    """
+    """Return average precision with the precision at a relevant document estimated from the judged ones above it."""
     places = values.places()
     items = places.items
     ends = np.searchsorted(items.query, np.arange(places.n_queries + 1))
@@ -461,11 +413,7 @@ def binary_gain(values: MeasureValues) -> FloatArray:
 
 
 def normalised_gain(values: MeasureValues) -> FloatArray:
-    """Return the gains found, each divided by log2(2 + the gain missed so far), over all gains.
-
-    The gain missed at a rank is that of the ideal ranking up to it, in which documents without gain count 1, minus that
-    of this one.
-    """
+    """Return the gains found, each divided by log2(2 + the gain missed so far), over all gains."""
 
     def value(_: int, hits: list[tuple[int, int]], ideal: list[int]) -> float:
         whole, total, found = sum(ideal), 0.0, 0
@@ -491,10 +439,7 @@ def ndcg_at_found(values: MeasureValues) -> FloatArray:
 
 
 def ndcg_at_levels(values: MeasureValues) -> FloatArray:
-    """Return the mean NDCG over the gains, each cut off at the number of documents with that gain or more.
-
-    A ranking that goes on beyond the last of these cut-offs, by two documents or more, adds its NDCG of all ranks.
-    """
+    """Return the mean NDCG over the gains, each cut off at the number of documents with that gain or more."""
 
     def value(query: int, hits: list[tuple[int, int]], ideal: list[int]) -> float:
         if not values.relevant[query]:

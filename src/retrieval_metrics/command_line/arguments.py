@@ -37,11 +37,7 @@ class Target(str):
 
 
 def refuse_lost_files(given: argparse.Namespace) -> None:
-    """Raise before anything is read if a file would be replaced that the call also names for something else.
-
-    Raises:
-        ValueError: If two arguments name the same file, also through links, and one of them is written.
-    """
+    """Raise before anything is read if a file would be replaced that the call also names for something else."""
     values = [each for value in vars(given).values() for each in (value if isinstance(value, list) else [value])]
     named = [each for each in values if isinstance(each, str)]
     for at, target in enumerate(named):
@@ -85,13 +81,7 @@ def _file(path: str) -> Any:
 
 
 def add_arguments_of(verb: Callable[..., Any], parser: argparse.ArgumentParser, **words: str) -> None:
-    """Add options for arguments of a verb, of the type and with the default that it has.
-
-    Args:
-        verb: A function.
-        parser: The parser of a command.
-        words: What each option says, after a word for its value and a bar: `"SIZE | ..."`; a number needs no word.
-    """
+    """Add options for arguments of a verb, of the type and with the default that it has."""
     for name, said in words.items():
         argument = signature(verb).parameters[name]
         value, bar, what = said.rpartition(" | ")
@@ -112,12 +102,7 @@ def passed_to(verb: Callable[..., Any], given: argparse.Namespace, **more: Any) 
 
 
 def add_files_to(parser: argparse.ArgumentParser, *, runs: str | None) -> None:
-    """Add the judgments and the runs.
-
-    Args:
-        parser: The parser of a command.
-        runs: How many runs it takes: `"+"` for several, None for one.
-    """
+    """Add the judgments and the runs."""
     parser.add_argument(
         "qrels", metavar="QRELS", help="judgments: TREC, BEIR, CSV, TSV, JSON, JSONL or Parquet; - is standard input"
     )
@@ -212,11 +197,7 @@ def add_texts_to(parser: argparse.ArgumentParser) -> None:
 
 
 def texts_of(given: argparse.Namespace) -> dict[str, Any]:
-    """Return what a report takes of the texts that `--queries` and `--corpus` name.
-
-    Raises:
-        ValueError: If there is no report to show them in, or a file is wrong.
-    """
+    """Return what a report takes of the texts that `--queries` and `--corpus` name."""
     if getattr(given, "report", "") is None and (given.queries, given.corpus) != (None, None):
         raise ValueError("--queries and --corpus are shown in a report, so they need --report FILE")
     return {
@@ -237,11 +218,7 @@ def add_modules_to(parser: argparse.ArgumentParser) -> None:
 
 
 def import_metrics(arguments: Sequence[str] | None) -> None:
-    """Import the modules of `--metrics-from` first, because other options can name their metrics.
-
-    Raises:
-        ImportError: If a module cannot be imported.
-    """
+    """Import the modules of `--metrics-from` first, because other options can name their metrics."""
     early = argparse.ArgumentParser(prog="retrieval-metrics", add_help=False, allow_abbrev=False)
     add_modules_to(early)
     modules: list[str] = early.parse_known_args(arguments)[0].metrics_from
@@ -274,12 +251,7 @@ LARGE = 50_000_000
 
 
 def add_reading_to(parser: argparse.ArgumentParser, *files: str) -> None:
-    """Add the options for reading files.
-
-    Args:
-        parser: The parser of a command.
-        files: What it reads beside texts: `"qrels"`, `"run"`, both or nothing.
-    """
+    """Add the options for reading files."""
     reading = parser.add_argument_group("reading files")
     for what in files:
         number = "grade" if what == "qrels" else "score"
@@ -323,11 +295,7 @@ def add_reading_to(parser: argparse.ArgumentParser, *files: str) -> None:
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """Return what a text such as `line=1GB` says.
-
-    Raises:
-        argparse.ArgumentTypeError: If there is no such setting, or it has no such value.
-    """
+    """Return what a text such as `line=1GB` says."""
     key, equals, value = text.partition("=")
     if not equals or key not in READING:
         raise argparse.ArgumentTypeError(f"{text!r} must be one of {', '.join(f'{name}=...' for name in READING)}")
@@ -342,11 +310,7 @@ def _limits(given: argparse.Namespace) -> rm.Limits:
 
 
 def qrels_at(given: argparse.Namespace, path: str) -> rm.Qrels:
-    """Read judgments as the options say.
-
-    Raises:
-        ValueError: If something in the file is wrong.
-    """
+    """Read judgments as the options say."""
     with spelled_by(Options(given, "qrels")):
         return rm.read_qrels(
             path,
@@ -358,11 +322,7 @@ def qrels_at(given: argparse.Namespace, path: str) -> rm.Qrels:
 
 
 def run_at(given: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
-    """Read a run as the options say, with a progress bar if it is large, and a note if it is too large for memory.
-
-    Raises:
-        ValueError: If something in the file is wrong.
-    """
+    """Read a run as the options say, with a progress bar if it is large, and a note if it is too large for memory."""
     settings = dict(given.reading)
     with spelled_by(Options(given, "run")):
         run = rm.read_run(

@@ -147,11 +147,7 @@ def _rules(given: argparse.Namespace) -> rm.Rules:
 
 
 def _asked(given: argparse.Namespace) -> list[Any]:
-    """Return what is to be printed: metrics, and what only trec_eval has.
-
-    Raises:
-        ValueError: If the latter is to be printed in another format.
-    """
+    """Return what is to be printed: metrics, and what only trec_eval has."""
     if given.format == "trec_eval":
         return [at_level(one, given.level) for one in trec_eval_names(given.metric or ["official"])]
     if others := [one for one in given.metric or () if of_only_trec_eval(one) and not is_metric(one)]:

@@ -22,11 +22,7 @@ BELOW, DEFECT, INTERRUPTED = 1, 3, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code.
-
-    Every error ends here: errors of the call and of files with code 2 and a line that says what is wrong, all others
-    with code 3 and a line that says how to report them.
-    """
+    """Run the command line and return its exit code."""
     if sys.stdout is None or sys.stderr is None:
         return WRONG  # there is nowhere to report it
     try:

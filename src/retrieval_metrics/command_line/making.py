@@ -87,11 +87,7 @@ def run_lint(given: argparse.Namespace) -> bool:
 
 
 def _questions(given: argparse.Namespace) -> rm.EvaluationSet:
-    """Return the questions that have a text in one file and judgments in the other.
-
-    Raises:
-        ValueError: If there is none, or something in a file is wrong.
-    """
+    """Return the questions that have a text in one file and judgments in the other."""
     texts, judged = queries_at(given, given.queries), judgments_at(given)
     whole = judged if isinstance(judged, rm.EvaluationSet) else rm.EvaluationSet({}, judged.as_dict())
     asked: Any = {query: texts[str(query)] for query in whole.qrels if str(query) in texts}

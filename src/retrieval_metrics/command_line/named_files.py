@@ -35,26 +35,14 @@ KINDS = {
 
 
 def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[rm.Qrels | rm.EvaluationSet, Runs]:
-    """Read the judgments and the runs of a command.
-
-    Args:
-        given: The arguments.
-        runs: The file of each run by its name.
-
-    Raises:
-        ValueError: If standard input is named twice, or something in a file is wrong.
-    """
+    """Read the judgments and the runs of a command."""
     if [given.qrels, *runs.values()].count(STANDARD_INPUT) > 1:
         raise ValueError("standard input (-) can be read only once")
     return judgments_at(given), {name: _read(path, given) for name, path in runs.items()}
 
 
 def saved_evaluations(arguments: Sequence[str]) -> dict[str, rm.Evaluation] | None:
-    """Return the saved evaluations that arguments name; None if the first is a file of judgments.
-
-    Raises:
-        ValueError: If the first is a saved result and one of them is no evaluation.
-    """
+    """Return the saved evaluations that arguments name; None if the first is a file of judgments."""
     (first,) = named(arguments[:1]).values()
     if not is_saved(first) or questions_at(first) is not None:
         return None
@@ -72,11 +60,7 @@ def kind_of(saved: Any) -> str:
 
 
 def judgments_at(given: argparse.Namespace) -> rm.Qrels | rm.EvaluationSet:
-    """Return the judgments that the arguments name: those of a file, or of a saved set of questions.
-
-    Raises:
-        ValueError: If the file holds anything else.
-    """
+    """Return the judgments that the arguments name: those of a file, or of a saved set of questions."""
     if not is_saved(given.qrels):
         return qrels_at(given, given.qrels)
     found = rm.load(given.qrels)
@@ -97,11 +81,7 @@ def _read(path: str, given: argparse.Namespace) -> rm.Run | rm.RetrievedRun:
 
 
 def named(arguments: Sequence[str]) -> dict[str, str]:
-    """Return the file of each run by the name of the run.
-
-    Raises:
-        ValueError: If two runs have the same name.
-    """
+    """Return the file of each run by the name of the run."""
     paths: dict[str, str] = {}
     for argument in arguments:
         name, equals, path = argument.partition("=")
@@ -119,11 +99,7 @@ def _name_of(path: str) -> str:
 
 
 def first_documents(run: rm.Run | rm.RetrievedRun, most: int) -> RunMapping:
-    """Return a run with the first documents of each query, in the order of trec_eval where they have scores.
-
-    Raises:
-        ValueError: If the number is not positive.
-    """
+    """Return a run with the first documents of each query, in the order of trec_eval where they have scores."""
     positive_integer(most, "-M")
     return {query: first_of(ranking, most) for query, ranking in run.items()}
 
@@ -165,11 +141,7 @@ def add_traces_to(parser: argparse.ArgumentParser) -> None:
 
 
 def read_judged(given: argparse.Namespace, paths: dict[str, str]) -> dict[str, tuple[Any, Any]]:
-    """Read judgments and runs, or judgments and views of traces: both for each name.
-
-    Raises:
-        ValueError: If an option is about traces and there are none, or something in a file is wrong.
-    """
+    """Read judgments and runs, or judgments and views of traces: both for each name."""
     if given.view is None and (given.question_id or given.tool or given.citations):
         raise ValueError("--question-id, --tool and --citations are about traces; name a view of them with --view")
     qrels, runs = read_both(given, paths if given.view is None else {})
@@ -179,11 +151,7 @@ def read_judged(given: argparse.Namespace, paths: dict[str, str]) -> dict[str, t
 
 
 def _view_at(given: argparse.Namespace, path: str, questions: Any) -> tuple[Any, rm.types.View]:
-    """Return the judgments of the trajectories in a file, and the view of them that was asked for.
-
-    Raises:
-        ValueError: If the pattern is no regular expression, or the traces lack what the view needs.
-    """
+    """Return the judgments of the trajectories in a file, and the view of them that was asked for."""
     try:
         pattern = None if given.citations is None else re.compile(given.citations)
     except re.error as error:

@@ -47,10 +47,7 @@ class Shown(NamedTuple):
 
 
 def finish(shown: Shown, kind: str | None, path: str | None, failures: Sequence[str] = ()) -> bool:
-    """Write a result and the reasons why the command fails; return whether there are none.
-
-    This is the last step of a command: everything is decided and saved before, whether or not anybody reads on.
-    """
+    """Write a result and the reasons why the command fails; return whether there are none."""
     write(shown, kind, path)
     for failure in failures:
         _complain(failure)

@@ -58,11 +58,7 @@ def run_check(given: argparse.Namespace) -> bool:
 
 
 def _differences_checked(held: Any, path: str) -> int:
-    """Return how many differences follow from the values.
-
-    Raises:
-        ValueError: If one does not.
-    """
+    """Return how many differences follow from the values."""
     if not isinstance(held, rm.Comparison):
         return 0
     try:
@@ -83,11 +79,7 @@ def _scores_of(held: Any) -> Mapping[str, rm.types.Scores]:
 
 
 def _checked(name: str, scores: rm.types.Scores, path: str) -> int:
-    """Return how many values follow from the saved rankings.
-
-    Raises:
-        ValueError: If one does not.
-    """
+    """Return how many values follow from the saved rankings."""
     try:
         refuse_wrong_values(scores, few=None)
     except ValueError as error:
@@ -197,16 +189,7 @@ NOTHING = ("nothing", None)
 
 
 def refuse_wrong_differences(comparison: Comparison, *, same_versions: bool) -> int:
-    """Return how many differences follow from the values of a saved comparison.
-
-    Args:
-        comparison: What was read from a file.
-        same_versions: Whether this version of the package and of numpy wrote it. If not, what was drawn at random is
-            not compared.
-
-    Raises:
-        ValueError: If one does not, naming it and both numbers.
-    """
+    """Return how many differences follow from the values of a saved comparison."""
     resamples, seed = comparison.drawn or (RESAMPLES, 0)
     bounds = comparison.unjudged
     again = compare_evaluations(

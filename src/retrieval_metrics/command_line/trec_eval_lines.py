@@ -109,17 +109,7 @@ def text_of(
     per_query: bool,
     summary: bool,
 ) -> str:
-    """Return the lines of a run.
-
-    Args:
-        scores: Its scores, with a column for each metric asked for.
-        asked: What to print, from `named`.
-        name: The name of the run.
-        level: The lowest relevant grade.
-        places: Returns the judged run with negative grades as judged.
-        per_query: Whether to print single queries too; those that are not in the run have no lines.
-        summary: Whether to print the lines of all queries.
-    """
+    """Return the lines of a run."""
     order = sorted(range(len(scores.queries)), key=lambda at: str(scores.queries[at]).encode())
     origin = scores.needed_origin("counted")
     values = MeasureValues(_counted(origin.judged, scores), level, lambda: _counted(places(), scores))

@@ -63,22 +63,14 @@ def metric(text: str) -> rm.Metric:
 
 
 def bound(text: str) -> tuple[rm.Metric | str, float]:
-    """Return the metric and the number in a text such as `latency=0.5`, of which a saved file can give the values.
-
-    Raises:
-        argparse.ArgumentTypeError: If the text has another form, or the number is not finite.
-    """
+    """Return the metric and the number in a text such as `latency=0.5`, of which a saved file can give the values."""
     name, number = _pair(text)
     given = "," not in name and not is_metric(name) and not of_only_trec_eval(name)
     return (name if given else _metric_in(text, name)), number
 
 
 def named_value(text: str) -> tuple[rm.Metric, float]:
-    """Return the metric and the number in a text such as `ndcg@10=0.35`.
-
-    Raises:
-        argparse.ArgumentTypeError: If the text has another form, or the number is not finite.
-    """
+    """Return the metric and the number in a text such as `ndcg@10=0.35`."""
     name, number = _pair(text)
     return _metric_in(text, name), number
 
@@ -107,11 +99,7 @@ PAIR = "{!r} must be a metric and a number, such as ndcg@10=0.35"
 
 
 def assignments(pairs: Sequence[str]) -> dict[str, str | None] | None:
-    """Return the columns given as `query=qid`, None for one given as `grade=`; None without any.
-
-    Raises:
-        ValueError: If a text has no equals sign.
-    """
+    """Return the columns given as `query=qid`, None for one given as `grade=`; None without any."""
     for pair in pairs:
         if "=" not in pair:
             raise ValueError(f"a column must be given as ROLE=NAME, such as query=qid, got {pair!r}")
@@ -119,11 +107,7 @@ def assignments(pairs: Sequence[str]) -> dict[str, str | None] | None:
 
 
 def labels_of(pairs: Sequence[str]) -> dict[str, str]:
-    """Return the labels given as `commit=4f2a91c`.
-
-    Raises:
-        ValueError: If a text has no equals sign.
-    """
+    """Return the labels given as `commit=4f2a91c`."""
     for pair in pairs:
         if "=" not in pair:
             raise ValueError(f"a label must be given as NAME=TEXT, such as commit=4f2a91c, got {pair!r}")
@@ -131,11 +115,7 @@ def labels_of(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def memory_size(text: str) -> int:
-    """Return the number of bytes in `4GB`, `500M` or `1000000`.
-
-    Raises:
-        argparse.ArgumentTypeError: If the text has another form.
-    """
+    """Return the number of bytes in `4GB`, `500M` or `1000000`."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", text.strip().upper())
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} must be a size such as 4GB or 500MB")
@@ -166,11 +146,7 @@ READING: Mapping[str, ReadingKey] = {
 
 
 def clusters(text: str) -> rm.types.ClustersBy:
-    """Return the value of `--clusters`: the mapping in the file, or a word.
-
-    Raises:
-        ValueError: If the file does not hold a mapping.
-    """
+    """Return the value of `--clusters`: the mapping in the file, or a word."""
     if text in {"source", "none"}:
         return "source" if text == "source" else None
     return by_query(text, "clusters")
@@ -187,11 +163,7 @@ class OfQueries(UserDict[Any, Any]):
 
 
 def by_query(path: str, what: str) -> OfQueries:
-    """Return what the JSON object in a file holds for each query.
-
-    Raises:
-        ValueError: If the file does not hold one.
-    """
+    """Return what the JSON object in a file holds for each query."""
     held = json.loads(Path(path).read_text(encoding="utf-8"))
     if not isinstance(held, dict):
         raise ValueError(  # noqa: TRY004  (the content of a file, not an argument)

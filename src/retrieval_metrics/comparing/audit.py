@@ -148,14 +148,7 @@ def switched(rules: Rules, chosen: Sequence[Switch], metric: Metric) -> Rules:
 def attribute(
     bench: Bench, metric: Metric, reference: UnderRules, other: UnderRules
 ) -> Iterator[tuple[tuple[Switch, ...], IntArray]]:
-    """Yield, for the queries on which two rule sets disagree, the fewest rules that make the difference.
-
-    Starting from the reference, one rule is switched, then two, and so on, until a query has its value under the other
-    rules. All switches together always give that value, so every difference is explained.
-
-    Yields:
-        The switches, and the positions of the queries for which they make the difference.
-    """
+    """Yield, for the queries on which two rule sets disagree, the fewest rules that make the difference."""
     unexplained = ~same(reference.column, other.column)
     differing = switches(reference.rules, other.rules, metric)
     for size in range(1, len(differing) + 1):

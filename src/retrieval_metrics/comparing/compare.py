@@ -60,11 +60,7 @@ FINENESS = 5
 
 
 class Terms(TypedDict, total=False):
-    """How to compare; see `compare`.
-
-    If the systems were chosen by what they showed, such as the best and the worst of thirty, `looks` is the number of
-    pairs they were chosen from; p values and intervals are then corrected for it too (Bonferroni).
-    """
+    """How to compare; see `compare`."""
 
     baseline: str | None
     level: float
@@ -82,17 +78,7 @@ def compare_evaluations(
     metrics: str | Metric | Iterable[str | Metric] | None = None,
     **terms: Unpack[Terms],
 ) -> Comparison:
-    """Compare evaluations on the queries with the same id, text and judgments in all of them.
-
-    Args:
-        evaluations: The evaluations, by name.
-        metrics: The metrics to compare; None takes all that they have in common.
-        **terms: How to compare them.
-
-    Raises:
-        TypeError: As in `compare`.
-        ValueError: If they have no query or no metric in common or different rules, or as in `compare`.
-    """
+    """Compare evaluations on the queries with the same id, text and judgments in all of them."""
     require_comparable(list(evaluations), terms)
     if terms.get("unjudged") not in {None, "bounds"}:
         refuse_fixed(["unjudged"])
@@ -158,11 +144,7 @@ def compare_scores(
 
 
 def refuse_fixed(options: Iterable[str]) -> None:
-    """Raise if there are options that decide how queries are scored, which is done.
-
-    Raises:
-        ValueError: If there are.
-    """
+    """Raise if there are options that decide how queries are scored, which is done."""
     if said := list(map(named, options)):
         raise ValueError(
             f"{', '.join(said)} cannot be changed for evaluations; pass {'it' if len(said) == 1 else 'them'} to "
@@ -171,13 +153,7 @@ def refuse_fixed(options: Iterable[str]) -> None:
 
 
 def require_comparable(systems: Sequence[Any], terms: Terms) -> None:
-    """Raise before any work if systems cannot be compared on these terms.
-
-    Raises:
-        TypeError: If the name of a system is not text, or a term is of another type.
-        ValueError: If there are fewer than two systems, none has the baseline's name, a term is out of range, or
-            relevant documents that nobody retrieved are assumed where no bounds are computed.
-    """
+    """Raise before any work if systems cannot be compared on these terms."""
     for name in systems:
         if not isinstance(name, str):
             raise TypeError(f"the name of a system must be text, got {name!r} ({type(name).__name__})")
@@ -332,11 +308,7 @@ def compare(
 
 
 def _are_evaluations(qrels: Any) -> TypeGuard[Mapping[str, Evaluation]]:
-    """Return whether these are evaluations by name.
-
-    Raises:
-        TypeError: If only some are.
-    """
+    """Return whether these are evaluations by name."""
     if not isinstance(qrels, Mapping) or not isinstance(next(iter(qrels.values()), None), Evaluation):
         return False
     for name, one in qrels.items():
@@ -362,18 +334,7 @@ def evaluated_as(name: str, evaluate_it: Callable[[], Evaluation]) -> Evaluation
 def common_ground(
     scores: Mapping[str, Scores], metrics: tuple[Metric, ...] | None = None
 ) -> tuple[dict[str, Scores], tuple[Metric, ...], tuple[str, ...]]:
-    """Return the scores on the queries that are the same in all evaluations, their common metrics, and what differs.
-
-    Two queries are the same if their ids, their texts (if known) and their judgments are.
-
-    Args:
-        scores: The evaluations, by name.
-        metrics: The metrics to compare; None takes all that they have in common.
-
-    Raises:
-        ValueError: If they were made under different rules, or have no query or no metric in common; the message says
-            why.
-    """
+    """Return the scores on the queries that are the same in all evaluations, their common metrics, and what differs."""
     (first_name, first), *others = scores.items()
     said: list[str] = []
     kept = list(_judged_queries(first))

@@ -118,15 +118,7 @@ def _mirrored(paired: PairedDifference) -> PairedDifference:
 
 
 def _contrasts(values: FloatArray, differences: FloatArray, hypotheses: Sequence[_Hypothesis]) -> Contrasts:
-    """Return the differences as those of one column per system and metric.
-
-    Where the systems define a metric on different queries, each difference keeps a column of its own.
-
-    Args:
-        values: Shape (systems, queries, metrics).
-        differences: Shape (queries, hypotheses).
-        hypotheses: What is subtracted from what.
-    """
+    """Return the differences as those of one column per system and metric."""
     undefined = np.isnan(values)
     shared = (undefined == undefined[0]).all(axis=(0, 1)).tolist()
     # Relative to one system, because small differences of large values would lose digits.
@@ -144,23 +136,13 @@ def _contrasts(values: FloatArray, differences: FloatArray, hypotheses: Sequence
 
 
 def common_clusters(scores: Mapping[str, Scores]) -> Clusters | None:
-    """Return the clusters of all queries, taken from all systems.
-
-    Raises:
-        ValueError: If two systems have a query in different clusters.
-    """
+    """Return the clusters of all queries, taken from all systems."""
     known = [one.clusters for one in scores.values() if one.clusters is not None]
     return reduce(Clusters.plus, known) if known else None
 
 
 def _span(metric: Metric, systems: Mapping[str, Scores], values: FloatArray) -> float:
-    """Return the largest possible difference of two values, up to the ideal or, if unbounded, the best observed.
-
-    Args:
-        metric: The metric.
-        systems: The scores of each system.
-        values: Their values in the metric, shape (systems, queries).
-    """
+    """Return the largest possible difference of two values, up to the ideal or, if unbounded, the best observed."""
     if metric.definition.given:
         low, high = metric.definition.bounds
         return high - low if isfinite(high - low) else _observed(values[:, ~np.isnan(values).any(axis=0)])
@@ -177,11 +159,7 @@ def _observed(values: FloatArray) -> float:
 
 
 def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
-    """Return (system, baseline) for each comparison; without a baseline, each system with those before it.
-
-    Raises:
-        ValueError: If there are fewer than two systems, or none has the baseline's name.
-    """
+    """Return (system, baseline) for each comparison; without a baseline, each system with those before it."""
     if len(systems) < FEWEST_SYSTEMS:
         raise ValueError(f"a comparison needs at least two systems, got {', '.join(map(repr, systems)) or 'none'}")
     if baseline is None:

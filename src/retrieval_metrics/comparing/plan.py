@@ -295,17 +295,7 @@ class KnownSpreads(NamedTuple):
 
 
 def known_spreads(metric: Metric, pilot: object, clusters: ClustersBy) -> KnownSpreads:
-    """Return what is known of the spread of differences in a metric, before the comparison is made.
-
-    Args:
-        metric: The metric.
-        pilot: A comparison, a difference or an evaluation; None takes what is usual in the metric.
-        clusters: The clusters of the pilot's queries, as in `evaluate`.
-
-    Raises:
-        TypeError: If the pilot is of another type.
-        ValueError: If it does not hold the metric, holds it for several pairs, or does not show a spread.
-    """
+    """Return what is known of the spread of differences in a metric, before the comparison is made."""
     if pilot is None:
         names = "the most similar pair", "the median pair", "the most different pair"
         spreads = usual_spread(metric)

@@ -230,11 +230,7 @@ def _evaluated(
 
 
 def chosen(evaluations: Mapping[str, Evaluation], rule: TuningRule, *, show_progress: bool = False) -> Tuning:
-    """Choose among evaluated settings.
-
-    Raises:
-        ValueError: If no setting keeps the bounds, or no question has a value in all settings.
-    """
+    """Choose among evaluated settings."""
     first = evaluations[rule.default]
     chosen_by = next(each for each in first.metrics if str(each) == rule.metrics[0])
     compared = compare_evaluations(

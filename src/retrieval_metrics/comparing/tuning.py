@@ -401,11 +401,7 @@ class Grid(NamedTuple):
 
 
 def grid(tuning: Choice) -> Grid:
-    """Return the settings by the two parameters that vary.
-
-    Raises:
-        ValueError: If not exactly two parameters vary.
-    """
+    """Return the settings by the two parameters that vary."""
     values: dict[str, list[Any]] = {}
     for given in tuning.rule.parameters.values():
         for name, value in given.items():

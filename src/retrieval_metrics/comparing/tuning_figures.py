@@ -30,11 +30,7 @@ PALE = 0.45
 
 
 def drawn(tuning: Choice, kind: str) -> Plot:
-    """Return the figure of a choice; see `Tuning.plot`.
-
-    Raises:
-        ValueError: If the kind is unknown, or as in `grid`.
-    """
+    """Return the figure of a choice; see `Tuning.plot`."""
     if kind == "settings":
         left = sum(one.difference is not None for one in tuning.settings) - SHOWN
         note = f"{numbers.count(left, 'setting')} with smaller means left out" if left > 0 else ""

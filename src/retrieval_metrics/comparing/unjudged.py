@@ -75,16 +75,7 @@ def ignorance(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> Ignora
 
 
 def open_queries(scores: Mapping[str, Scores], k: int | None, unseen: Mapping[QueryId, int] = NOTHING) -> list[Open]:
-    """Return the queries of all systems with documents of unknown grade, retrieved or not.
-
-    Args:
-        scores: The scores of each system, by name.
-        k: How many documents of each ranking are looked at; None for all.
-        unseen: For some queries, how many relevant documents there may be that nobody judged or retrieved.
-
-    Raises:
-        ValueError: If the judgments are groups or pieces, or values came without a run.
-    """
+    """Return the queries of all systems with documents of unknown grade, retrieved or not."""
     first = next(iter(scores.values()))
     qrels = first.needed_origin("completed with grades").judged.qrels
     if qrels.has_pieces or not qrels.is_flat:
@@ -193,13 +184,7 @@ def bounds_of_unjudged(
     seed: int,
     unseen: int | Mapping[QueryId, int] | None = None,
 ) -> UnjudgedBounds:
-    """Return the bounds of means and differences over all grades of the unjudged documents.
-
-    Raises:
-        TypeError: If a number of unseen documents is not an integer.
-        ValueError: If the judgments are groups or pieces, values came without a run, unjudged documents were taken out
-            of the rankings, a metric has no upper bound, or a number of unseen documents is negative or of no query.
-    """
+    """Return the bounds of means and differences over all grades of the unjudged documents."""
     for metric in metrics:
         if metric.definition.given:
             raise ValueError(
@@ -286,14 +271,7 @@ class _Reach(NamedTuple):
     def _ends(
         self, queries: Sequence[QueryId], base: FloatArray, completed: FloatArray, lowest: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the least and the greatest value of each query.
-
-        Args:
-            queries: The queries.
-            base: Their values under the existing judgments.
-            completed: Shape (completions,), the values of the queries tried.
-            lowest: The least value of a query with too many completions; the greatest is 1.
-        """
+        """Return the least and the greatest value of each query."""
         low, high = base.copy(), base.copy()
         if len(self.starts):
             least, most = (of.reduceat(completed, self.starts) for of in (np.minimum, np.maximum))
@@ -337,10 +315,7 @@ def _number(one: Open, grades: tuple[float, ...]) -> int:
 
 
 def _completions(one: Open, grades: tuple[float, ...]) -> list[dict[Any, float]]:
-    """Return every way to grade what is unknown; documents that nobody retrieved have one grade, which is enough.
-
-    A metric knows of them only by their number and by what an ideal ranking of them gains, which grows with the grade.
-    """
+    """Return every way to grade what is unknown; documents that nobody retrieved have one grade, which is enough."""
     known = [*one.graded, *one.documents]
     names: list[Any] = [f"\0{at}" for at in range(one.unseen)]
     if isinstance(known[0], int):

@@ -222,12 +222,7 @@ _DOUBTS: Mapping[Doubt, str] = {
 
 
 def warn_of_run(scores: Scores, stacklevel: int) -> None:
-    """Warn of what makes the scores of a run doubtful: what is missing, unplaced, hidden, or of another id.
-
-    Args:
-        scores: The scores.
-        stacklevel: Which caller the warnings name, as in `warnings.warn`.
-    """
+    """Warn of what makes the scores of a run doubtful: what is missing, unplaced, hidden, or of another id."""
     origin = scores.needed_origin("warned of")
     judged, run = origin.judged, origin.run
     counts, rules = scores.counts, scores.rules
@@ -268,12 +263,7 @@ def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:
 
 
 def warn_of_unplaced(judged: JudgedRun, stacklevel: int) -> None:
-    """Warn if spans could not be looked for in some items: how many, why, and what to pass.
-
-    Args:
-        judged: The judged run.
-        stacklevel: Which caller the warning names, as in `warnings.warn`; 2 is the caller of this function.
-    """
+    """Warn if spans could not be looked for in some items: how many, why, and what to pass."""
     if judged.doubtful:
         warnings.warn(
             f'{len(judged.doubtful)} spans cut words of their sources as they stand, but would not if "\\r\\n" and '

@@ -288,12 +288,7 @@ def with_given(
 def scores_in_frame(
     frame: Any, query: str, metric: str | None, value: str | Sequence[str]
 ) -> dict[str, dict[QueryId, Any]]:
-    """Return the scores in a table, by metric and query; see `Evaluation.from_frame`.
-
-    Raises:
-        TypeError: If it is not a table.
-        ValueError: If a column is missing, or a query has two scores of a metric.
-    """
+    """Return the scores in a table, by metric and query; see `Evaluation.from_frame`."""
     names = column_names(frame)
     wanted = [value] if isinstance(value, str) else list(value)
     for name in (query, *([] if metric is None else [metric]), *wanted):

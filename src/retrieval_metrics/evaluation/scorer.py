@@ -405,23 +405,6 @@ def first_answer_check(
 ) -> Callable[[RunMapping], None]:
     """Return a check that raises, for a run of one query, what `evaluate` would raise for the whole run.
 
-    It finds a cut-off by characters for documents without text, quotes for rankings of ids, or a repeated document
-    under rules that refuse it. Pass it to `retrieve` as `check=`. What needs no answer to be refused, such as a quote
-    that is too short, is raised at once.
-
-    Args:
-        qrels: The judgments, as in `evaluate`.
-        metrics: The metrics, as in `evaluate`.
-        semantics: The rules, as in `evaluate`.
-        match: What ids are compared with, as in `evaluate`.
-        ties: How ties are broken, as in `evaluate`.
-        unjudged: How unjudged documents count, as in `evaluate`.
-
-    Raises:
-        TypeError: If judgments, metrics or rules are of the wrong type.
-        ValueError: If a metric or a rule set is unknown, the judgments are empty, or they cannot be used with the
-            metrics, the rules or `match`.
-
     Example:
         >>> check = first_answer_check({"q1": ["d7"]}, "recall@2000chars")
         >>> try:

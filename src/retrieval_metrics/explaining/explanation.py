@@ -330,13 +330,7 @@ class Explainer:
     def __init__(
         self, scores: Scores, metric: str | Metric | None = None, corpus: Mapping[Any, str] | None = None
     ) -> None:
-        """Take the scores.
-
-        Args:
-            scores: The scores.
-            metric: The metric whose cut-off and relevance threshold are used; None uses the largest cut-off.
-            corpus: Texts by document id, for runs without texts.
-        """
+        """Take the scores."""
         origin = scores.needed_origin("explained")
         self.scores = scores
         self.rankings = scores.rankings("explained")

@@ -188,10 +188,7 @@ class Investigation:
 
 
 def _no_room(outcomes: Outcomes, found: BoolArray) -> BoolArray:
-    """Return which documents are no better than any of the first `k`, all of which are relevant.
-
-    Several pieces at one rank take one place; the best of them counts.
-    """
+    """Return which documents are no better than any of the first `k`, all of which are relevant."""
     cutoffs, query = outcomes.cutoffs, outcomes.query
     rows = np.flatnonzero(found)
     rows = rows[np.lexsort((-outcomes.grade[rows], outcomes.rank[rows], query[rows]))]
@@ -278,8 +275,6 @@ def _separates(separator: str, rest: str) -> bool:
 class Names:
     """The ids of a ranking, searched by their spelling.
 
-    Of most ids a search in C tells that they are no parts and have none, before anything is put in rank order.
-
     Attributes:
         are_plain: Whether nothing in the ranking can be a part of a document: no id has a separator, no item a source.
     """
@@ -324,10 +319,7 @@ class Names:
         ]
 
     def further_parts(self, above: int) -> Counter[str]:
-        """Count, per document, the parts beyond the first among the first ids; repeated ids count once.
-
-        An item with a `source` is a part of that source; of one without, the document is read from its id.
-        """
+        """Count, per document, the parts beyond the first among the first ids; repeated ids count once."""
         documents = Counter(document for document in self._documents(self.ids[:above]) if document is not None)
         return Counter({document: count - 1 for document, count in documents.items() if count > 1})
 

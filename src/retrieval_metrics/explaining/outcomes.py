@@ -80,14 +80,7 @@ class CameBack:
         self._rankings = rankings
 
     def first(self, index: int, ranking: Any, k: int, texts: Mapping[Any, str]) -> list[Result]:
-        """Return the first `k` results of a query.
-
-        Args:
-            index: The position of the query among the judged ones.
-            ranking: What was retrieved for it.
-            k: How many.
-            texts: Texts by id, for items without texts.
-        """
+        """Return the first `k` results of a query."""
         judged = self._judged
         grades = _grades(judged.ranks.query, judged.ranks.rank, judged.ranks.grade, index)
         repeated = judged.repeats.rank[_rows(judged.repeats.query, index)].tolist()
@@ -294,10 +287,7 @@ class Outcomes:
 
     @cached_property
     def unmet(self) -> IntArray:
-        """The row that stands for each unmet group: the nearest miss, of which the first. Ordered by query and group.
-
-        A group of which every document had no room is neither met nor missing.
-        """
+        """The row that stands for each unmet group: the nearest miss, of which the first."""
         missed = np.flatnonzero((self.kind[self.member_row] < len(FAILURES)) & ~self.satisfied[self.member_group])
         row, group = self.member_row[missed], self.member_group[missed]
         order = np.lexsort((row, self.kind[row], group))

@@ -28,11 +28,7 @@ RETURN_ALONE = r"a carriage return stands alone; lines end with a line feed: tr 
 
 
 def refuse_marks(start: bytes, name: str) -> None:
-    """Raise if the beginning of a text shows that it is UTF-16 or UTF-32.
-
-    Raises:
-        ValueError: If it is; the message has the command that converts it.
-    """
+    """Raise if the beginning of a text shows that it is UTF-16 or UTF-32."""
     found = next((encoding for mark, encoding in OTHERS.items() if start.startswith(mark)), None)
     if found is None and len(start) > 3 and b"\x00" in (start[:1], start[1:2]) and start[:2] != b"\x00\x00":  # noqa: PLR2004  (two characters)
         # Without a mark: one of the two bytes of a Latin letter is zero.
@@ -46,21 +42,13 @@ def refuse_marks(start: bytes, name: str) -> None:
 
 
 def refuse_binary(start: bytes, name: str) -> None:
-    """Raise if the beginning of a text holds a zero, as no text in UTF-8 does.
-
-    Raises:
-        ValueError: If it does.
-    """
+    """Raise if the beginning of a text holds a zero, as no text in UTF-8 does."""
     if b"\x00" in start:
         raise ValueError(f"{name} is a binary file; the only binary format that can be read is Parquet")
 
 
 def refuse_other_encoding(text: bytes, name: str) -> None:
-    """Raise if a text is not UTF-8.
-
-    Raises:
-        ValueError: If it is not; the message has the line.
-    """
+    """Raise if a text is not UTF-8."""
     refuse_marks(text[: 1 << 16], name)
     try:
         text.decode()
@@ -77,11 +65,7 @@ def line_around(text: bytes, at: int) -> tuple[int, bytes]:
 
 
 def decoded(line: bytes, name: str, number: int) -> str:
-    """Return a line as text.
-
-    Raises:
-        ValueError: If it is not UTF-8, naming the line, and the encoding that it probably has.
-    """
+    """Return a line as text."""
     try:
         return line.decode()
     except UnicodeDecodeError as error:
@@ -104,18 +88,7 @@ DOUBLED = 'a quote inside a value is written twice, in a value that is quoted: "
 
 
 def refuse_quotes(text: bytes, separator: str, name: str) -> None:
-    """Raise if a quote is not at the end of a value, or is not closed (RFC 4180).
-
-    Readers disagree on such text: of the value `"a"b"c"` polars makes `abc`, and the csv module `ab"c"`.
-
-    Args:
-        text: The text, whose last line is ended.
-        separator: What separates the values of a line.
-        name: The name of the file, for messages.
-
-    Raises:
-        ValueError: If there is one; the message has the line.
-    """
+    """Raise if a quote is not at the end of a value, or is not closed (RFC 4180)."""
     if QUOTE.encode() not in text:
         return
     quotes = quotes_of(text)
@@ -146,16 +119,7 @@ def quotes_of(text: bytes) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 
 def refuse_carriage_returns(text: bytes, name: str, *, quoted: bool) -> None:
-    r"""Raise if a carriage return outside of quotes is not followed by a line feed.
-
-    Args:
-        text: The text.
-        name: The name of the file, for messages.
-        quoted: Whether a value can be quoted, and then hold line ends of any kind.
-
-    Raises:
-        ValueError: If there is one; the message has the line.
-    """
+    r"""Raise if a carriage return outside of quotes is not followed by a line feed."""
     if text.count(b"\r") == text.count(b"\r\n"):
         return
     letters = np.frombuffer(text, np.uint8)
@@ -189,14 +153,7 @@ def _line_at(text: bytes, at: int, name: str) -> str:
 
 @contextmanager
 def errors_of(name: str) -> Iterator[None]:
-    """Turn any error while reading a file into a ValueError that names the file.
-
-    Args:
-        name: The name of the file, for messages.
-
-    Raises:
-        ValueError: If there is an error.
-    """
+    """Turn any error while reading a file into a ValueError that names the file."""
     try:
         yield
     except (ValueError, TypeError, ArithmeticError, RecursionError, LookupError) as error:

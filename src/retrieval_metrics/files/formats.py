@@ -55,11 +55,7 @@ def format_by_name(path: str | PathLike[str]) -> str | None:
 
 
 def format_of(source: Reader, given: str | None) -> str:
-    """Return the format of a source: the given one, or that of its extension, or that of its beginning.
-
-    Raises:
-        ValueError: If the given format is unknown, the source is empty, or its format cannot be recognised.
-    """
+    """Return the format of a source: the given one, or that of its extension, or that of its beginning."""
     if given is not None:
         return known_format(given)
     by_name = format_by_name(source.file_name)
@@ -68,11 +64,7 @@ def format_of(source: Reader, given: str | None) -> str:
 
 
 def known_format(given: str) -> str:
-    """Return the format if it is known.
-
-    Raises:
-        ValueError: If it is unknown.
-    """
+    """Return the format if it is known."""
     if given not in FORMATS:
         raise ValueError(f"unknown format {given!r}; the formats are {', '.join(FORMATS)}")
     return given

@@ -132,11 +132,7 @@ class Compression(NamedTuple):
 
 
 def member_of(file: Any, name: str) -> zipfile.ZipInfo:
-    """Return the one file of a zip archive, without what macOS adds.
-
-    Raises:
-        ValueError: If the archive is damaged, or holds no file, several, or one that needs a password.
-    """
+    """Return the one file of a zip archive, without what macOS adds."""
     try:
         held = zipfile.ZipFile(file).infolist()
     except (zipfile.BadZipFile, ValueError) as error:
@@ -232,17 +228,7 @@ BEGINNING = 1 << 16
 
 @contextmanager
 def opened(source: Source, limits: Limits | None = None) -> Iterator[Reader]:
-    """Open a source for reading.
-
-    Args:
-        source: A path, which may be a pipe or `/dev/fd/N`; `"-"` for standard input; or an open file, which is read
-            from its current position and stays open.
-        limits: How well the source may be compressed, and how long a line may be.
-
-    Raises:
-        OSError: If it cannot be opened.
-        ValueError: If compressed data is damaged, ends too early or grows beyond the limits.
-    """
+    """Open a source for reading."""
     name = name_of(source)
     if isinstance(source, (str, os.PathLike)) and source != STANDARD_INPUT:
         let_ctrl_c_interrupt()  # opening a named pipe waits for its writer
@@ -318,11 +304,7 @@ class Reader:
             return b"".join(iter(partial(text.read, PIECE), b""))
 
     def whole_text(self) -> bytes:
-        """Return the whole content as UTF-8 text without a byte order mark, its lines of any length.
-
-        Raises:
-            ValueError: If it is empty, or not UTF-8.
-        """
+        """Return the whole content as UTF-8 text without a byte order mark, its lines of any length."""
         start = self.beginning()
         refuse_marks(start, self.name)
         refuse_binary(start, self.name)
@@ -333,14 +315,7 @@ class Reader:
         return content
 
     def pieces(self, advance: Callable[[int], None] | None = None) -> Iterator[bytes]:
-        r"""Yield the text in pieces of whole lines, each line ended by `\n`, without a byte order mark.
-
-        Args:
-            advance: Called after each piece with the number of bytes of the source read so far.
-
-        Raises:
-            ValueError: If the source is empty, compressed data is damaged, or a line is too long.
-        """
+        r"""Yield the text in pieces of whole lines, each line ended by `\n`, without a byte order mark."""
         before = 0
         with self._text() as text:
             while piece := text.read(PIECE):

@@ -95,11 +95,7 @@ def _long_table(
 
 
 def _kind(source: Reader, given: str | None, columns: Columns | None) -> str:
-    """Return the format of a source.
-
-    Raises:
-        ValueError: If it cannot be recognised, or columns are named and it has none.
-    """
+    """Return the format of a source."""
     kind = format_of(source, given)
     if columns and not FORMATS[kind].has_names:
         raise ValueError(
@@ -234,11 +230,7 @@ OF_MTEB = "mteb_model_meta"
 def of_mteb(
     content: Mapping[str, Any], source: str, subset: str | None = None, split: str | None = None
 ) -> Mapping[str, Any]:
-    """Return the rankings of a file of predictions of MTEB; any other content as it is.
-
-    Raises:
-        ValueError: If there are several subsets or splits and none was chosen, or what was chosen is not there.
-    """
+    """Return the rankings of a file of predictions of MTEB; any other content as it is."""
     if OF_MTEB not in content:
         if (subset, split) != (None, None):
             raise ValueError(f"{source} holds no predictions of MTEB, so it has no subset and no split to choose")
@@ -259,11 +251,7 @@ def _chosen(parts: Mapping[str, Any], source: str, what: str, name: str | None) 
 
 
 def run_of_mapping(rankings: Mapping[Any, Any], source: str, allow: Collection[str] = ("blanks",)) -> Run:
-    """Return the run in a mapping of queries to documents with scores, or to documents best first.
-
-    Raises:
-        ValueError: If a ranking is neither, an id is missing, or a score is not finite.
-    """
+    """Return the run in a mapping of queries to documents with scores, or to documents best first."""
     scored, listed = {}, {}
     for query, ranking in rankings.items():
         if isinstance(ranking, Mapping):
@@ -291,11 +279,7 @@ def _batch(rankings: Mapping[Any, Any], source: str, allow: Collection[str], *, 
 
 
 def run_of_json(content: Mapping[str, Any], source: str, allow: Collection[str]) -> Run | RetrievedRun:
-    """Return the run of a JSON file, whose rankings can also be items as objects, or lists of documents and scores.
-
-    Raises:
-        ValueError: If a ranking is none of these.
-    """
+    """Return the run of a JSON file, whose rankings can also be items as objects, or lists of documents and scores."""
     rankings: dict[Any, Any] = {
         query: _ranking(ranking, f"{source}, query {query!r}") for query, ranking in content.items()
     }
@@ -326,11 +310,7 @@ def _ranking(ranking: Any, where: str) -> Any:
 
 
 def items_of(rankings: Mapping[Any, Any], source: str) -> bool:
-    """Return whether the rankings hold retrieved items rather than ids.
-
-    Raises:
-        ValueError: If only some of them do.
-    """
+    """Return whether the rankings hold retrieved items rather than ids."""
     with_items = None
     for query, ranking in rankings.items():
         if isinstance(ranking, (list, tuple)) and not ranking:

@@ -41,11 +41,7 @@ ONLY_JSON = "write .json or .jsonl"
 
 
 def judgment_frame(truth: Qrels, kind: str, path: str | PathLike[str]) -> pl.DataFrame:
-    """Return flat or grouped judgments as the rows of a file.
-
-    Raises:
-        ValueError: If a TREC file cannot hold an id.
-    """
+    """Return flat or grouped judgments as the rows of a file."""
     import polars as pl
 
     order = np.argsort(truth.member_group, kind="stable")
@@ -67,11 +63,7 @@ def judgment_frame(truth: Qrels, kind: str, path: str | PathLike[str]) -> pl.Dat
 
 
 def trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.DataFrame:
-    """Return rankings as the lines of a TREC file, in the order of trec_eval.
-
-    Raises:
-        ValueError: If a TREC file cannot hold an id, a ranking is empty, or a document appears twice in a query.
-    """
+    """Return rankings as the lines of a TREC file, in the order of trec_eval."""
     import polars as pl
 
     sizes = _sizes(batch, "TREC")
@@ -100,11 +92,7 @@ def trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.DataFram
 
 
 def table_frame(batch: Batch, kind: str) -> pl.DataFrame:
-    """Return rankings as the rows of a table.
-
-    Raises:
-        ValueError: If a ranking is empty.
-    """
+    """Return rankings as the rows of a table."""
     import polars as pl
 
     sizes = _sizes(batch, kind)
@@ -118,11 +106,7 @@ def table_frame(batch: Batch, kind: str) -> pl.DataFrame:
 
 
 def _sizes(batch: Batch, kind: str) -> IntArray:
-    """Return how many documents each ranking has.
-
-    Raises:
-        ValueError: If one has none.
-    """
+    """Return how many documents each ranking has."""
     sizes = np.diff(batch.bounds)
     if not sizes.all():
         query = batch.queries[int(sizes.argmin())]
@@ -131,11 +115,7 @@ def _sizes(batch: Batch, kind: str) -> IntArray:
 
 
 def require_words(words: list[Any], what: str, path: str | PathLike[str]) -> None:
-    """Raise if something is not one word.
-
-    Raises:
-        ValueError: If it is not.
-    """
+    """Raise if something is not one word."""
     for word in words:
         if len(str(word).split()) != 1 or str(word).split()[0] != str(word):
             raise ValueError(
@@ -144,11 +124,7 @@ def require_words(words: list[Any], what: str, path: str | PathLike[str]) -> Non
 
 
 def require_text(frame: pl.DataFrame, kind: str, path: str | PathLike[str]) -> None:
-    """Raise if a text file of this format cannot hold an id.
-
-    Raises:
-        ValueError: If there is one.
-    """
+    """Raise if a text file of this format cannot hold an id."""
     import polars as pl
 
     form = FORMATS[kind]
@@ -192,16 +168,7 @@ class _Objects:
 
 
 def parsed(text: str | bytes, where: Callable[[str], str], allow: Collection[str]) -> Any:
-    """Return the value of a JSON text.
-
-    Args:
-        text: The text.
-        where: Returns a message with the name of the place it is about.
-        allow: With `"repeated"`, the first of repeated keys counts.
-
-    Raises:
-        ValueError: If it is not JSON, is nested too deeply, or repeats a key.
-    """
+    """Return the value of a JSON text."""
     objects_of = _Objects()
     try:
         value = json.loads(text, object_pairs_hook=objects_of)
@@ -230,11 +197,7 @@ def _repeated(value: Any, inside: str) -> str:
 
 
 def objects(source: Reader, allow: Collection[str] = ()) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Return the objects of a JSONL file, each with the number and the text of its line.
-
-    Raises:
-        ValueError: If a line is not a JSON object, naming it.
-    """
+    """Return the objects of a JSONL file, each with the number and the text of its line."""
     for number, line in numbered_lines(source):
         row = parsed(line, partial("{}: {}".format, at_line(source.name, number, line)), allow)
         if not isinstance(row, dict):
@@ -246,11 +209,7 @@ def objects(source: Reader, allow: Collection[str] = ()) -> Iterator[tuple[int, 
 
 
 def numbered_lines(source: Reader) -> Iterator[tuple[int, str]]:
-    """Return the lines of a text that are not blank, numbered from 1.
-
-    Raises:
-        ValueError: If a line is not UTF-8.
-    """
+    """Return the lines of a text that are not blank, numbered from 1."""
     number = 0
     for piece in source.pieces():
         for line in BytesIO(piece):  # one by one, because often only the first is asked for
@@ -260,11 +219,7 @@ def numbered_lines(source: Reader) -> Iterator[tuple[int, str]]:
 
 
 def whole(source: Reader, allow: Collection[str] = ()) -> dict[str, Any]:
-    """Return the one object of a JSON file.
-
-    Raises:
-        ValueError: If the file is not a JSON object.
-    """
+    """Return the one object of a JSON file."""
 
     def where(said: str) -> str:
         hint = f"; if it has one object per line, pass {argument('format', 'jsonl')}" if "not JSON" in said else ""
@@ -279,11 +234,7 @@ def whole(source: Reader, allow: Collection[str] = ()) -> dict[str, Any]:
 
 
 def per_query(source: Reader, allow: Collection[str] = (), columns: Columns | None = None) -> dict[str, Any] | None:
-    """Return the documents of each query of a JSONL file with one line per query; None if it has one per document.
-
-    Raises:
-        ValueError: If a line has no documents, or a query appears twice.
-    """
+    """Return the documents of each query of a JSONL file with one line per query; None if it has one per document."""
     found: dict[Any, Any] = {}
     for number, line, row in objects(source, allow):
         many = [key for key in MANY if isinstance(row.get(key), (list, dict))]
@@ -321,11 +272,7 @@ def _only(row: Mapping[str, Any], keys: Collection[str], where: str) -> str:
 
 
 def rows(source: Reader, wanted: Mapping[str, Role], columns: Columns | None, allow: Collection[str]) -> FileTable:
-    """Return a JSONL file with one line per document as a table.
-
-    Raises:
-        ValueError: If a line lacks a needed key that the first line has.
-    """
+    """Return a JSONL file with one line per document as a table."""
 
     def line_of(row: int) -> str:
         number, text = next(islice(numbered_lines(source), row, None))
@@ -347,11 +294,7 @@ def rows(source: Reader, wanted: Mapping[str, Role], columns: Columns | None, al
 
 
 def _regular_lines(piece: bytes, keys: int, quotes: int) -> int | None:
-    """Return the number of lines, if they have so many keys and quotes on average; None if any is blank or escaped.
-
-    A key with a blank before its colon would not be counted, so it is irregular too. The bytes are compared with numpy,
-    because `bytes.count` takes longer for two bytes than polars for all.
-    """
+    """Return the number of lines, if they have so many keys and quotes on average; None if any is blank or escaped."""
     if b"\\" in piece or b"\r" in piece:
         return None
     each = np.frombuffer(piece, np.uint8)
@@ -365,13 +308,7 @@ def _regular_lines(piece: bytes, keys: int, quotes: int) -> int | None:
 
 
 def _plain_rows(source: Reader, row: dict[str, Any], roles: Mapping[str, str]) -> pl.DataFrame | None:
-    """Return the columns of rows that all have the keys of the first, each once; None if anything is irregular.
-
-    polars is ten times as fast as the json module, but takes the last of repeated keys, makes text of numbers beside
-    text, and a blank of half a surrogate pair. Where nothing is escaped, a quote before a colon can only end a key; so
-    no line repeats a key if there are as many keys as in lines like the first, and none lacks one. No number stands for
-    a text if there are as many quotes.
-    """
+    """Return the columns of rows that all have the keys of the first, each once; None if anything is irregular."""
     import polars as pl
 
     if not {type(value) for value in row.values()} <= {str, int, float}:
@@ -411,11 +348,7 @@ def table_of_entries(entries: Iterable[tuple[Any, Any]]) -> pl.DataFrame:
 
 
 def entries_of_table(table: FileTable, name: str, allow: Collection[str]) -> dict[Any, Any] | None:
-    """Return what such a table holds for each query; None if it has a row per document.
-
-    Raises:
-        ValueError: If a text is not JSON, or a query appears twice.
-    """
+    """Return what such a table holds for each query; None if it has a row per document."""
     if CONTENT not in table.names:
         return None
     found: dict[Any, Any] = {}
@@ -445,11 +378,7 @@ class FileTable(NamedTuple):
 
 
 def read_table(source: Reader, kind: str) -> FileTable:
-    """Read a file with a header.
-
-    Raises:
-        ValueError: If the file cannot be read in this format.
-    """
+    """Read a file with a header."""
     require("polars", "reading a table")
     import polars as pl
 
@@ -478,11 +407,7 @@ class _Lines:
         self.header = next(self._lines())[1]
 
     def frame(self) -> pl.DataFrame:
-        """Return the rows.
-
-        Raises:
-            ValueError: If a line has fewer or more columns than the header, or only separators.
-        """
+        """Return the rows."""
         import polars as pl
 
         try:

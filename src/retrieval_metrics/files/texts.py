@@ -133,31 +133,13 @@ TEXT_FILES = frozenset({".adoc", ".markdown", ".md", ".mdx", ".org", ".rst", ".t
 
 
 def texts_at(path: str | PathLike[str], limits: Limits | None = None) -> dict[str, str]:
-    """Return the texts of a folder of text files by path, or those of a file that `read_corpus` reads by id.
-
-    Raises:
-        ValueError: If it holds no text, or something else than texts.
-        OSError: If it cannot be read.
-
-    Warns:
-        RetrievalWarning: If the folder has files that are not read.
-    """
+    """Return the texts of a folder of text files by path, or those of a file that `read_corpus` reads by id."""
     place = Path(path)
     return read_folder(place) if place.is_dir() else read_corpus(place, limits=limits)
 
 
 def read_folder(folder: Path) -> dict[str, str]:
-    """Return the text of each text file in a folder and its subfolders, by path within the folder.
-
-    Hidden files and folders are left out.
-
-    Raises:
-        ValueError: If there is no text file, or one is not UTF-8.
-        OSError: If a file cannot be read.
-
-    Warns:
-        RetrievalWarning: If there are other files, which are not read.
-    """
+    """Return the text of each text file in a folder and its subfolders, by path within the folder."""
     texts: dict[str, str] = {}
     others = []
     for path in sorted(folder.rglob("*")):

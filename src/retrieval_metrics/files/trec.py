@@ -76,12 +76,7 @@ def parts_of_file(path: str, layout: Layout) -> Iterator[Part]:
 
 
 def parts(source: Reader, layout: Layout, advance: Callable[[int], None] | None = None) -> Iterator[Part]:
-    """Yield query, document and value of successive rows.
-
-    Raises:
-        ValueError: If a line has the wrong number of columns, or a value that is not a finite number; the message names
-            the file and the line, and quotes it.
-    """
+    """Yield query, document and value of successive rows."""
     line, rows = 1, 0
     for piece in source.pieces(advance):
         part = _parse_regular(piece, layout)
@@ -112,11 +107,7 @@ def _tidied(piece: bytes) -> bytes:
 
 
 def _parse_regular(text: bytes, layout: Layout) -> Part | None:
-    """Return the columns of lines whose columns are all separated by one blank; None if anything is irregular.
-
-    polars checks neither the number of columns nor the columns that it skips. So this function first checks that no two
-    separators are adjacent, and that every n-th is the end of a line.
-    """
+    """Return the columns of lines whose columns are all separated by one blank; None if anything is irregular."""
     import polars as pl
 
     separates = np.frombuffer(text, np.uint8) <= BLANK
@@ -238,11 +229,7 @@ SHARE_OF_MEMORY = 4
 
 
 def trec_qrels(source: Reader) -> Qrels:
-    """Return the judgments of a TREC file.
-
-    Raises:
-        ValueError: If a line is wrong, or a document is judged twice for a query.
-    """
+    """Return the judgments of a TREC file."""
     batch = regrouped(whole_queries(parts(source, QRELS)))
     if (row := first_repeat(batch)) is not None:
         _refuse_repeat(source, QRELS, batch, row)
@@ -250,17 +237,7 @@ def trec_qrels(source: Reader) -> Qrels:
 
 
 def trec_run(given: Any, source: Reader, memory: int | None, *, show_progress: bool) -> Run:
-    """Return the run of a TREC file, streamed if its columns take more memory than allowed.
-
-    Args:
-        given: The source as given by the user, which is opened again at every use of a streamed run.
-        source: The opened source.
-        memory: How many bytes the columns may take; None for a quarter of the machine's memory.
-        show_progress: Show a progress bar.
-
-    Raises:
-        ValueError: If a line is wrong, a query has a document twice, or a run that is too large cannot be streamed.
-    """
+    """Return the run of a TREC file, streamed if its columns take more memory than allowed."""
     memory = _budget() if memory is None else memory
     kept: list[Batch] = []
     index: dict[Any, tuple[int, int]] = {}

@@ -175,11 +175,7 @@ def is_frame(source: Any) -> bool:
 
 
 def refuse_frame(given: Any, what: str, reader: str) -> None:
-    """Raise if a table is given where a mapping is meant.
-
-    Raises:
-        TypeError: If it is a DataFrame or an Arrow table; the message names the function that reads it.
-    """
+    """Raise if a table is given where a mapping is meant."""
     if not isinstance(given, Mapping) and (hasattr(given, "columns") or hasattr(given, "column_names")):
         raise TypeError(
             f"{what} must be a mapping of query ids, got a {type(given).__name__}; read it with {reader}(frame)"
@@ -192,11 +188,7 @@ def reads_a_file(given: Any, reader: str) -> str:
 
 
 def column_names(frame: Any) -> list[str]:
-    """Return the names of all columns.
-
-    Raises:
-        TypeError: If it is not a table.
-    """
+    """Return the names of all columns."""
     if isinstance(frame, Mapping):
         return [str(name) for name in frame]
     if hasattr(frame, "collect_schema"):  # polars, lazy or not
@@ -213,17 +205,7 @@ def column_names(frame: Any) -> list[str]:
 
 
 def select_columns(frame: Any, names: list[str], source: str) -> pl.DataFrame:
-    """Return some columns as a polars DataFrame.
-
-    Args:
-        frame: The table.
-        names: The columns.
-        source: The name of the table, for messages.
-
-    Raises:
-        TypeError: If a column is not an array, or holds values of different types.
-        ValueError: If the columns differ in length.
-    """
+    """Return some columns as a polars DataFrame."""
     import polars as pl
 
     if hasattr(frame, "collect_schema"):
@@ -322,18 +304,7 @@ LARGEST_GRADE = 2.0**53
 def grade_column(
     grades: Sequence[Any], documents: Sequence[Relevant], owners: IntArray, queries: Sequence[QueryId]
 ) -> FloatArray:
-    """Return grades as a column.
-
-    Args:
-        grades: The grades.
-        documents: The document of each grade.
-        owners: Shape (grades,), the query of each grade, as its position in `queries`.
-        queries: The ids of the queries.
-
-    Raises:
-        TypeError: If a grade is not a number.
-        ValueError: If a grade is NaN, infinite or beyond 2**53.
-    """
+    """Return grades as a column."""
     if not all(issubclass(cls, Real) for cls in set(map(type, grades))):
         at, wrong = next((at, grade) for at, grade in enumerate(grades) if not isinstance(grade, Real))
         nested = "; groups are written as a list of lists or a list of {id: grade}"
@@ -345,17 +316,7 @@ def grade_column(
 def finite_grades(
     column: FloatArray, documents: Sequence[Relevant], owners: IntArray, queries: Sequence[QueryId]
 ) -> FloatArray:
-    """Return a column of grades unchanged, if every grade is finite and at most 2**53.
-
-    Args:
-        column: Shape (grades,).
-        documents: The document of each grade.
-        owners: Shape (grades,), the query of each grade, as its position in `queries`.
-        queries: The ids of the queries.
-
-    Raises:
-        ValueError: If a grade is NaN, infinite or beyond 2**53.
-    """
+    """Return a column of grades unchanged, if every grade is finite and at most 2**53."""
     bad = np.flatnonzero(~(np.abs(column) <= LARGEST_GRADE))
     if bad.size:
         at = int(bad[0])

@@ -90,15 +90,7 @@ def source_texts(documents: Any, judged: Collection[str] = ()) -> dict[str, str]
 
 
 def as_items(documents: Iterable[Any], wanted: str) -> list[Retrieved]:
-    """Return documents, of an installed host or of the core, as items of the core.
-
-    Args:
-        documents: The documents.
-        wanted: What is expected, for the message.
-
-    Raises:
-        TypeError: If one is neither.
-    """
+    """Return documents, of an installed host or of the core, as items of the core."""
     items: list[Retrieved] = []
     for one in documents:
         host = None if isinstance(one, Retrieved) else host_of(one)

@@ -26,11 +26,7 @@ TYPES = ("id", "quote", "text", "span", "metadata")
 
 
 def plain(value: Any, where: str) -> Any:
-    """Return a value as JSON holds it, if it reads back as an equal value.
-
-    Raises:
-        ValueError: If JSON cannot hold an equal value.
-    """
+    """Return a value as JSON holds it, if it reads back as an equal value."""
     if value is None or isinstance(value, (str, bool)):
         return value
     if isinstance(value, Integral):
@@ -59,11 +55,7 @@ def of_item(item: Retrieved, where: str) -> dict[str, Any]:
 
 
 def item_of(entry: Mapping[str, Any], where: str) -> Retrieved:
-    """Return the retrieved item that an object describes.
-
-    Raises:
-        ValueError: If it has no id, or a key or a value that an item cannot have.
-    """
+    """Return the retrieved item that an object describes."""
     if unknown := [key for key in entry if key not in ITEM_FIELDS]:
         raise ValueError(f"{where}: a retrieved item has {', '.join(ITEM_FIELDS)}, not {unknown[0]!r}")
     if "id" not in entry or not isinstance(entry["id"], (str, int, type(None))) or isinstance(entry["id"], bool):
@@ -94,11 +86,7 @@ def of_judged(judged: Any, where: str) -> dict[str, Any]:
 
 
 def judged_of(entry: Mapping[str, Any], where: str) -> Any:
-    """Return what an object of `of_judged` describes.
-
-    Raises:
-        ValueError: If it is not such an object.
-    """
+    """Return what an object of `of_judged` describes."""
     held = {key: value for key, value in entry.items() if key not in {"type", "grade"}}
     try:
         match entry["type"]:
@@ -135,10 +123,7 @@ def of_id(one: QueryId) -> str | int:
 
 
 def of_judgments(judgments: Any, where: str) -> Any:
-    """Return the judgments of a query, in any shape, as JSON: ids or objects, with or without grades, or groups.
-
-    Sets, which have no order, are sorted.
-    """
+    """Return the judgments of a query, in any shape, as JSON: ids or objects, with or without grades, or groups."""
     if isinstance(judgments, Mapping):
         graded = {judged: plain(grade, where) for judged, grade in judgments.items()}
         if all(isinstance(judged, str) for judged in graded):
@@ -154,11 +139,7 @@ def of_judgments(judgments: Any, where: str) -> Any:
 
 
 def judgments_of(value: Any, where: str) -> Any:
-    """Return judgments as `evaluate` takes them, from JSON.
-
-    Raises:
-        ValueError: If an object is malformed, or something is judged twice.
-    """
+    """Return judgments as `evaluate` takes them, from JSON."""
     if not isinstance(value, list):
         return value
     if not any(map(is_entry, value)):
@@ -188,14 +169,7 @@ def _tuples(value: Any) -> Any:
 
 
 def of_ranking(ranking: Any, query: QueryId, texts: dict[str, int] | None = None) -> dict[str, Any]:
-    """Return a ranking as JSON holds it.
-
-    Args:
-        ranking: Ids best first, ids with scores, or items.
-        query: The query, for messages.
-        texts: The position of each text among those of a file, to which those of the items are added, because the same
-            chunk is retrieved for many queries; an item then has the position of its text. None keeps the texts.
-    """
+    """Return a ranking as JSON holds it."""
     where = f"query {query!r}"
     if isinstance(ranking, Mapping):
         return {"documents": _plain_list(list(ranking), where), "scores": _plain_list(list(ranking.values()), where)}
@@ -217,11 +191,7 @@ def _plain_list(values: list[Any], where: str) -> list[Any]:
 
 
 def ranking_of(entry: Mapping[str, Any], texts: list[str] | None = None) -> Any:
-    """Return the ranking that `of_ranking` was given.
-
-    Raises:
-        ValueError: If the entry is malformed.
-    """
+    """Return the ranking that `of_ranking` was given."""
     if "items" in entry:
         where = f"query {entry['query']!r}"
         if texts is None:
@@ -257,9 +227,6 @@ DIGITS = 16
 def fingerprint(value: Any) -> str:
     """Return the fingerprint of a value that JSON can hold; the order of keys does not matter.
 
-    Args:
-        value: Text, numbers, lists and mappings of text.
-
     Example:
         >>> fingerprint({"a": 1, "b": [2]}) == fingerprint({"b": [2], "a": 1})
         True
@@ -275,15 +242,6 @@ def question_fingerprint(text: str) -> str:
 
 def judgments_fingerprint(judgments: Judgments) -> str:
     """Return the fingerprint of the judgments of a query.
-
-    As for the metrics, the order of documents and groups does not matter, nor whether a group of one is written as a
-    group. Ids keep their type, and a document without a grade has grade 1.
-
-    Args:
-        judgments: Judgments of one query in any shape that `evaluate` takes.
-
-    Raises:
-        ValueError: If JSON cannot hold the values of a `Metadata`.
 
     Example:
         >>> judgments_fingerprint(["d2", "d1"]) == judgments_fingerprint([{"d1": 1}, {"d2": 1.0}])
@@ -302,12 +260,6 @@ def judgments_fingerprint(judgments: Judgments) -> str:
 
 def ranking_fingerprint(ranking: Ranking) -> str:
     """Return the fingerprint of a ranking: of ids best first, of ids with scores, or of items.
-
-    The order of ids with scores does not matter. The scores of items, which no metric uses, do not matter either;
-    everything else in an item does.
-
-    Raises:
-        ValueError: If JSON cannot hold the metadata of an item.
 
     Example:
         >>> ranking_fingerprint({"d1": 2.0, "d2": 1.0}) == ranking_fingerprint({"d2": 1.0, "d1": 2.0})

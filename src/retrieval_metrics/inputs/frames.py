@@ -178,11 +178,7 @@ class LongTable:
         warn_of_doubt((row for row in rows if row[1] is not None), self.source)
 
     def _refuse_equal_ranks(self, queries: pl.Series, ranks: FloatArray) -> None:
-        """Raise if two rows of a query have the same rank, so that only their order could tell which is better.
-
-        Raises:
-            ValueError: If there are such rows.
-        """
+        """Raise if two rows of a query have the same rank, so that only their order could tell which is better."""
         import polars as pl
 
         by_rank = grouped(queries, pl.Series("rank", ranks), None)
@@ -202,11 +198,7 @@ class LongTable:
     def _groups(
         self, queries: pl.Series, documents: pl.Series, grades: FloatArray | None
     ) -> dict[Any, list[dict[Any, float]]]:
-        """Return the groups of each query, in the order in which they first appear.
-
-        Raises:
-            ValueError: If a row has no group, or a group has a document twice.
-        """
+        """Return the groups of each query, in the order in which they first appear."""
         found: dict[Any, dict[Any, dict[Any, float]]] = {}
         values = np.ones(len(documents)) if grades is None else grades
         labels = self.ids("group").to_list()
@@ -220,11 +212,7 @@ class LongTable:
         return {query: list(groups.values()) for query, groups in found.items()}
 
     def _refuse_repeats(self, batch: Batch) -> None:
-        """Raise if a query has a document twice, naming both rows.
-
-        Raises:
-            ValueError: If it has.
-        """
+        """Raise if a query has a document twice, naming both rows."""
         row = first_repeat(batch)
         if row is None:
             return
@@ -305,11 +293,7 @@ def _gathered(names: pl.Series, bounds: IntArray, documents: pl.Series, scores: 
 
 
 def whole_queries(parts: Iterable[tuple[pl.Series, pl.Series, FloatArray]]) -> Iterator[Batch]:
-    """Cut rows that arrive in parts so that a query whose rows are consecutive is in one batch.
-
-    Args:
-        parts: Query, document and score of successive rows.
-    """
+    """Cut rows that arrive in parts so that a query whose rows are consecutive is in one batch."""
     kept: Batch | None = None
     for queries, documents, scores in parts:
         if not len(queries):
@@ -346,11 +330,7 @@ def _joined(kept: Batch, batch: Batch) -> Batch:
 
 
 def first_repeat(batch: Batch) -> int | None:
-    """Return the first row whose document appears earlier in its query; None if there is none.
-
-    Every row writes its number into a table, into the slot of its hash. A row that finds another number there has the
-    same document as that row, or the same slot by chance; only these few rows are compared.
-    """
+    """Return the first row whose document appears earlier in its query; None if there is none."""
     rows = len(batch.documents)
     salt = np.arange(len(batch.queries), dtype=np.uint64) * ODD
     hashes = batch.documents.hash().to_numpy() + np.repeat(salt, np.diff(batch.bounds))

@@ -257,14 +257,7 @@ class Keyed(Protocol):
 
 
 def key_of(match: str | Key | Keyed) -> Key:
-    """Return the function that returns the value of an item to compare with ids.
-
-    Args:
-        match: `"id"`, `"source"`, `"metadata:<name>"`, a callable that takes a `Retrieved`, or a `Matching`.
-
-    Raises:
-        ValueError: If `match` is anything else.
-    """
+    """Return the function that returns the value of an item to compare with ids."""
     by = match if isinstance(match, str) or callable(match) else getattr(match, "by", match)
     if callable(by):
         return by

@@ -393,12 +393,7 @@ class ReadJudgments(NamedTuple):
 
 
 def read_judgments(qrels: QrelsMapping) -> ReadJudgments:
-    """Return the judgments of all queries; some may be flat and others grouped.
-
-    Raises:
-        TypeError: If those of a query are no judgments, or mix flat and nested ones.
-        ValueError: If a group is empty.
-    """
+    """Return the judgments of all queries; some may be flat and others grouped."""
     # A dict is by far the most frequent, and asking for its type the cheapest check.
     read: list[Any] = [judged if type(judged) is dict else _plain(judged, query) for query, judged in qrels.items()]
     if list in set(map(type, read)):

@@ -36,11 +36,7 @@ class Clusters:
 
     @cached_property
     def labels(self) -> IntArray | None:
-        """Shape (queries,), the number of each query's cluster; None if all queries are independent.
-
-        If the sources put all queries into one cluster, they are ignored: nothing can be concluded from one cluster, so
-        the results hold for that document only.
-        """
+        """Shape (queries,), the number of each query's cluster; None if all queries are independent."""
         labels = _joined(self.names)
         found = len(np.unique(labels))
         return None if found == len(labels) or (self.by_source and found == 1) else labels
@@ -56,11 +52,7 @@ class Clusters:
         return Clusters(queries, [names.get(query, ()) for query in queries], self.by_source)
 
     def plus(self, other: Clusters) -> Clusters:
-        """Return the clusters of the queries of both.
-
-        Raises:
-            ValueError: If a query is in different clusters.
-        """
+        """Return the clusters of the queries of both."""
         known = dict(zip(self.queries, self.names, strict=True))
         for query, names in zip(other.queries, other.names, strict=True):
             if known.setdefault(query, names) != names:
@@ -74,17 +66,7 @@ that its judgments come from; known clusters; or None, for independent queries."
 
 
 def clusters_of(questions: Any, truth: Qrels, by: ClustersBy) -> Clusters | None:
-    """Return the clusters of the judged queries; None if they are independent or their clusters are unknown.
-
-    Args:
-        questions: The judgments as given, which may have the source of each question.
-        truth: The judgments, whose spans and metadata have the sources otherwise.
-        by: What defines a cluster.
-
-    Raises:
-        TypeError: If `by` has another type.
-        ValueError: If a mapping has none of the queries, or all queries are in one cluster.
-    """
+    """Return the clusters of the judged queries; None if they are independent or their clusters are unknown."""
     if by is None or isinstance(by, Clusters):
         return by
     if isinstance(by, str):
@@ -95,12 +77,7 @@ def clusters_of(questions: Any, truth: Qrels, by: ClustersBy) -> Clusters | None
 
 
 def clusters_by(queries: Sequence[QueryId], by: Mapping[Any, Any] | Callable[[Any], Any]) -> Clusters:
-    """Return the clusters of queries, as a mapping or a function of the query id says.
-
-    Raises:
-        TypeError: If it is neither.
-        ValueError: If a mapping has none of the queries, or all queries are in one cluster.
-    """
+    """Return the clusters of queries, as a mapping or a function of the query id says."""
     if isinstance(by, Mapping):
         if not any(query in by for query in queries):
             some = ", ".join(map(repr, queries[:3]))

@@ -65,15 +65,7 @@ class Questions:
 
     @classmethod
     def of(cls, dataset: Any) -> Self:
-        """Read a dataset in any shape of `EvaluationSet.of` except a path.
-
-        Args:
-            dataset: Pairs, rows, a frame, a mapping, or a dataset of another tool.
-
-        Raises:
-            TypeError: If the dataset or one of its rows has another shape.
-            ValueError: If it is empty, a row is incomplete, a query appears twice, or judgments have no query.
-        """
+        """Read a dataset in any shape of `EvaluationSet.of` except a path."""
         if isinstance(dataset, cls):
             return dataset
         if isinstance(dataset, Questions):
@@ -139,16 +131,7 @@ class Questions:
         return cls(dict(queries), dict(qrels), provenance)
 
     def labels(self, name: str) -> dict[QueryId, Any]:
-        """Return one attribute of the provenance of the questions, by query id, for the questions that have it.
-
-        `evaluation.by(questions.labels("kind"))` returns a table with a row for each kind of question.
-
-        Args:
-            name: `source`, `kind`, `person`, `model`, `prompt`, `date`, or a label of your own.
-
-        Raises:
-            ValueError: If no question has it; the message says which names are known.
-        """
+        """Return one attribute of the provenance of the questions, by query id, for the questions that have it."""
         of_query = {query: value for query, made in self.provenance.items() if (value := made.get(name)) is not None}
         if not of_query:
             known = {entry for made in self.provenance.values() for entry in (*made.as_dict(), *made.labels)} - {
@@ -215,11 +198,7 @@ def _first(row: Mapping[str, Any], keys: Sequence[str], number: int, what: str) 
 
 
 def question_texts(questions: QueryTexts | Questions) -> Mapping[Any, str]:
-    """Return the query texts by query id.
-
-    Raises:
-        TypeError: If it is neither a mapping of ids to texts nor an evaluation set.
-    """
+    """Return the query texts by query id."""
     texts: Mapping[Any, Any] | Any = questions.queries if isinstance(questions, Questions) else questions
     if not isinstance(texts, Mapping):
         raise TypeError(
@@ -233,13 +212,7 @@ def question_texts(questions: QueryTexts | Questions) -> Mapping[Any, str]:
 
 
 def texts_to_show(queries: QueryTexts | Questions | None, known: QueryTexts) -> Mapping[Any, str]:
-    """Return the query texts that a caller gave, or those that came with the judgments if none were given.
-
-    A text that is the id of its query is left out, because the id is shown beside it.
-
-    Raises:
-        TypeError: If they are neither a mapping of ids to texts nor an evaluation set.
-    """
+    """Return the query texts that a caller gave, or those that came with the judgments if none were given."""
     texts = known if queries is None else question_texts(queries)
     return {query: text for query, text in texts.items() if text != query}
 
@@ -350,14 +323,6 @@ _KEYS = {"role", "content"}
 def messages_of(said: Any, where: str) -> tuple[dict[str, str], ...]:
     """Return the messages of a conversation, checked.
 
-    Args:
-        said: Messages such as `{"role": "user", "content": "..."}`, in the order in which they were said.
-        where: The question, for messages.
-
-    Raises:
-        TypeError: If it is no list of messages, or the content of one is no text.
-        ValueError: If a message has other keys, or is from neither the user nor the assistant.
-
     Example:
         >>> messages_of([{"role": "user", "content": "Who may open the vault?"}], "query 'q1'")
         ({'role': 'user', 'content': 'Who may open the vault?'},)
@@ -397,11 +362,7 @@ KEPT_ID = "query_id"
 
 
 def rows_of(dataset: Any) -> Iterable[Any] | None:
-    """Return the rows of a table or of a dataset that holds a list of examples; None if it is neither.
-
-    Raises:
-        ValueError: If it is a Hugging Face dataset of several splits, of which one must be chosen.
-    """
+    """Return the rows of a table or of a dataset that holds a list of examples; None if it is neither."""
     if isinstance(dataset, Mapping) and dataset and all(hasattr(part, "column_names") for part in dataset.values()):
         raise ValueError(f"the dataset has the splits {', '.join(map(repr, dataset))}; choose one of them")
     examples = dataset.get("examples") if isinstance(dataset, Mapping) else getattr(dataset, "examples", None)

@@ -120,10 +120,7 @@ def index_of(batches: Iterable[Batch]) -> Index:
 
 
 class StreamedRun(Run):
-    """A run that stays on disk because its columns would need too much memory; every use reads it again.
-
-    Every use raises a ValueError if the file has changed since it was first read.
-    """
+    """A run that stays on disk because its columns would need too much memory; every use reads it again."""
 
     def __init__(
         self, path: str | PathLike[str], read: Callable[[], Iterator[Batch]], index: Index, n_documents: int
@@ -135,11 +132,7 @@ class StreamedRun(Run):
         self.n_documents = n_documents
 
     def batches(self) -> Iterator[Batch]:
-        """Read the file again, in batches of whole queries.
-
-        Raises:
-            ValueError: If it has other queries, or more or fewer documents, than when it was first read.
-        """
+        """Read the file again, in batches of whole queries."""
         queries = documents = 0
         for number, batch in enumerate(self._read()):
             queries += len(batch.queries)
@@ -172,11 +165,7 @@ ITEMS = 'their ids, or items: [rm.Retrieved(row["id"], row["text"]) for row in f
 
 
 def as_list(ranking: Any, query: QueryId) -> Sequence[Any]:
-    """Return a ranking in rank order as a list.
-
-    Raises:
-        TypeError: If it is a bare string, has no order, or holds pairs, lists or dicts.
-    """
+    """Return a ranking in rank order as a list."""
     if isinstance(ranking, (list, tuple, range)):
         ranked: Sequence[DocumentId] = ranking
     elif isinstance(ranking, (str, bytes)):
@@ -340,16 +329,7 @@ THE_RUN = "the run"
 
 
 def named_runs(runs: Any, queries: Collection[Any], are: str) -> dict[str, Any]:
-    """Return the runs by name; a single run, recognised by one of the queries, gets the name "the run".
-
-    Args:
-        runs: A run, or a mapping of names to runs.
-        queries: The queries that a run might have.
-        are: What these queries are, for the message, such as "judged".
-
-    Raises:
-        TypeError: If it is neither.
-    """
+    """Return the runs by name; a single run, recognised by one of the queries, gets the name "the run"."""
     if isinstance(runs, Run) or (isinstance(runs, Mapping) and any(query in runs for query in queries)):
         return {THE_RUN: runs}
     if not isinstance(runs, Mapping) or not runs or not all(isinstance(run, (Mapping, Run)) for run in runs.values()):

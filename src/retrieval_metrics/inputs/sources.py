@@ -85,10 +85,7 @@ class SourceText:
         return text is None or there == text or "".join(there.split()) == "".join(text.split())
 
     def confirmed(self, text: str | None, start: int, end: int) -> tuple[int, int] | None:
-        """Return where a text is that is said to be at a place: there, or there if ends of lines count otherwise.
-
-        None if it is at neither. Without a text, the place itself must exist.
-        """
+        """Return where a text is that is said to be at a place: there, or there if ends of lines count otherwise."""
         if self.holds(text, start, end):
             return start, end
         across = self.across_newlines(start), self.across_newlines(end)
@@ -96,8 +93,6 @@ class SourceText:
 
     def across_newlines(self, offset: int) -> int:
         r"""Return where in the text an offset is that counts "\r\n" as one character.
-
-        In a text without "\r\n", where an offset is that counts each "\n" as two.
 
         Example:
             >>> SourceText("a\r\nb").across_newlines(2), SourceText("a\nb").across_newlines(3)
@@ -108,13 +103,7 @@ class SourceText:
         return offset - int(np.searchsorted(self._ends_of_lines, offset, side="right"))
 
     def find(self, text: str, previous: tuple[int, int] = (-1, 0)) -> Location | None:
-        """Return where a text is, ignoring white space; None if it is not there.
-
-        Args:
-            text: The text.
-            previous: Start and end of the piece before it, which may be empty. Of several places after its start, or at
-                its end, the one nearest to its end is returned, because pieces follow each other or overlap slightly.
-        """
+        """Return where a text is, ignoring white space; None if it is not there."""
         wanted = "".join(text.split())
         if not wanted:
             return None
@@ -145,9 +134,6 @@ class SourceText:
 
     def parts(self, text: str) -> list[tuple[int, int]]:
         """Return the stretches that a text shares with the source, ignoring white space, each where it is longest.
-
-        A stretch has at least 5 words, or letters of scripts without spaces, and 20 characters; a shorter one may be
-        there by chance.
 
         Example:
             >>> source = SourceText("One two three. Slots save memory in every instance. The end of it is near now.")
@@ -217,11 +203,7 @@ class SourceText:
 
 
 def read_sources(sources: Mapping[str, str] | None) -> dict[str, SourceText]:
-    """Return the sources by name.
-
-    Raises:
-        TypeError: If they are not a mapping of names to texts.
-    """
+    """Return the sources by name."""
     if sources is None:
         return {}
     if not isinstance(sources, Mapping) or not all(isinstance(text, str) for text in sources.values()):

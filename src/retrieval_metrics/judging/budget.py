@@ -121,11 +121,7 @@ class Lengths:
         self._filled: dict[Budget, Filled] = {}
 
     def filled(self, budget: Budget) -> Filled:
-        """Return how the first items of each query fill a budget.
-
-        Raises:
-            ValueError: If the length of an item is unknown.
-        """
+        """Return how the first items of each query fill a budget."""
         if budget not in self._filled:
             self._filled[budget] = self._found_by(budget) if budget.unit == "calls" else self._fill(budget)
         return self._filled[budget]
@@ -162,10 +158,7 @@ class Lengths:
         return [measure(item, query) for item in self._rankings.get(query, ())[:n]]
 
     def of_first(self, k: int | None, queries: Iterable[QueryId]) -> list[int]:
-        """Return how many characters the first `k` items of each query hold; nothing if the length of one is unknown.
-
-        Queries for which nothing was retrieved are left out.
-        """
+        """Return how many characters the first `k` items of each query hold; nothing if a length is unknown."""
         found = []
         for query in queries:
             if first := list(self._rankings.get(query, ()))[:k]:

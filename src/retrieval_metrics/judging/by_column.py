@@ -34,11 +34,7 @@ class _Found(NamedTuple):
 
 
 def judge_by_column(qrels: Qrels, run: Run) -> JudgedRun:
-    """Find the judged documents of every query in its rows; the result equals that of `judge_by_id` to the last bit.
-
-    Raises:
-        TypeError: If the document ids of the run and the judgments are of different types.
-    """
+    """Find the judged documents of every query in its rows; the result equals that of `judge_by_id` to the last bit."""
     judged = _judged_documents(qrels)
     any_query = judged["document"].unique().implode()
     n_retrieved = np.zeros(len(qrels), dtype=np.int64)
@@ -113,13 +109,7 @@ def _first_ranks(found: _Found, batch: Batch) -> tuple[IntArray, ...]:
 
 
 def _repeats(found: _Found, batch: Batch, at: IntArray) -> tuple[IntArray, ...]:
-    """Return query, rank and judged document (-1 if none) of the rows that repeat a document, for rows in rank order.
-
-    Args:
-        found: The judged documents.
-        batch: The rows.
-        at: The position of each query of the batch among the judged ones; -1 if it is not judged.
-    """
+    """Return query, rank and judged document (-1: none) of the rows that repeat a document, for rows in rank order."""
     import polars as pl  # noqa: PLC0415  (as above)
 
     sizes = np.diff(batch.bounds)
@@ -154,10 +144,7 @@ def _by_score(found: _Found, batch: Batch, scores: FloatArray) -> tuple[IntArray
 
 
 def _best_first(found: _Found, batch: Batch, scores: FloatArray) -> IntArray | None:
-    """Return an order of the rows that puts each query with a match best first; None if they already are.
-
-    Rows of equal score may be in any order.
-    """
+    """Return an order of the rows that puts each query with a match best first; None if they already are."""
     rising = np.flatnonzero(scores[1:] > scores[:-1]) + 1
     query = np.searchsorted(batch.bounds, rising, side="right") - 1
     unsorted = np.zeros(len(batch.queries), dtype=np.bool_)

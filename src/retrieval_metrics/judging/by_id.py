@@ -39,19 +39,7 @@ FEW = 8
 
 
 def judge_by_id(qrels: Qrels, run: RunMapping, order: RankOrder, lengths: Lengths | None = None) -> JudgedRun:
-    """Find the judged documents of every query in its ranking.
-
-    Args:
-        qrels: The judgments.
-        run: Per query a list of document ids, best first, or a mapping of document ids to scores. Queries without
-            judgments are ignored.
-        order: How scored documents are put in order.
-        lengths: The lengths of the retrieved items, if known.
-
-    Raises:
-        TypeError: If a ranking is of another type, or the ids of the run and the judgments are of different types.
-        ValueError: If a score is NaN or infinite.
-    """
+    """Find the judged documents of every query in its ranking."""
     finder = _Finder(qrels, order)
     n_retrieved = [0] * len(qrels)
     id_types: set[type] = set()
@@ -188,11 +176,7 @@ class _Finder:
 
 
 def _ascending(scores: list[Any], total: Any) -> Any:
-    """Sort scores, of which `total` is the sum.
-
-    Python sorts what is in order already in one pass. numpy sorts floats several times as fast otherwise, which pays
-    for converting them. What comes back is a list or an array; bisect takes both.
-    """
+    """Sort scores, of which `total` is the sum."""
     beginning = scores[:FEW]
     if len(scores) < MANY or not isinstance(total, float | int) or beginning == sorted(beginning, reverse=True):
         scores.sort()  # in place, because a copy would double the cost
@@ -203,12 +187,7 @@ def _ascending(scores: list[Any], total: Any) -> Any:
 
 
 def common_queries(run: RunMapping, qrels: Qrels) -> int:
-    """Count the judged queries of the run, and raise if the run cannot belong to these judgments.
-
-    Raises:
-        TypeError: If the run is not a mapping, or its query ids are of another type than those of the judgments.
-        ValueError: If it is empty, or has no query in common with the judgments.
-    """
+    """Count the judged queries of the run, and raise if the run cannot belong to these judgments."""
     if not isinstance(run, Mapping):
         refuse_frame(run, "rankings", "Run.from_frame")
         raise TypeError(

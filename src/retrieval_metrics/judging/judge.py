@@ -35,18 +35,7 @@ if TYPE_CHECKING:
 
 
 def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, order: RankOrder) -> JudgedRun:
-    """Join judgments and rankings.
-
-    Args:
-        qrels: The judgments: ids, or pieces such as quotes and spans.
-        run: Per query a ranking: ids, best first, ids with scores, or a list of `Retrieved`, best first. Or a `Run`.
-        match: What an id of the judgments is compared with, or a `Matching` with more options.
-        order: How scored documents are put in order. If equal scores keep theirs, a `Run` is read query by query.
-
-    Raises:
-        TypeError: If a ranking has another type, or lacks what the judgments need.
-        ValueError: If `match` is unknown, or a score is not finite.
-    """
+    """Join judgments and rankings."""
     if isinstance(run, Run):
         if match != "id" or qrels.has_pieces:
             raise TypeError(
@@ -94,18 +83,7 @@ class Rule(Protocol):
 
 
 def judge_items(qrels: Qrels, run: RunMapping, matching: Matching, calls: Mapping[QueryId, Sequence[int]]) -> JudgedRun:
-    """Find what satisfies the judgments of every query in its ranking.
-
-    Args:
-        qrels: The judgments.
-        run: Per query a list of `Retrieved`, best first. Queries without judgments are ignored.
-        matching: What is compared with what, and how strictly.
-        calls: The number of the call that found each item, for the searches of an agent.
-
-    Raises:
-        TypeError: If a ranking holds anything else, or the ids of the run and the judgments are of different types.
-        ValueError: If no item has the value to match by, or a quote is too short.
-    """
+    """Find what satisfies the judgments of every query in its ranking."""
     rankings = _read(qrels, run)
     keys = _keys(rankings, matching, needed=qrels.document_kind is not None or not qrels.has_pieces)
     if matching.collapse:

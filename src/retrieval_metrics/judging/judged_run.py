@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 class Items(NamedTuple):
     """The judged documents or pieces that were retrieved, each at its first rank; ordered by query, rank and grade.
 
-    With judgments by id there is one judged document per rank. With pieces such as quotes, one item may satisfy several
-    at its rank.
-
     Attributes:
         document: Position of the document in `Qrels.documents`.
         query: Position of the query in `Qrels.queries`.
@@ -139,10 +136,6 @@ class Unplaced(NamedTuple):
 
 class Hits(NamedTuple):
     """The hit rows of the expanded ranking, ordered by query and row.
-
-    An item that is the first to satisfy c >= 1 groups takes c hit rows, highest grade first. An item that extends the
-    covered part of a piece without completing one takes no row. Any other item takes one miss row. With flat judgments
-    by id, the expanded ranking is the ranking itself, and row equals rank.
 
     Attributes:
         query: Position of the query in `Qrels.queries`.
@@ -329,10 +322,7 @@ class JudgedRun:
 
     @cached_property
     def _repeated(self) -> JudgedRun:
-        """The judged run in which every repeat of a judged document counts as a further hit.
-
-        A group of alternatives is credited again when the document that satisfied it is retrieved again.
-        """
+        """The judged run in which every repeat of a judged document counts as a further hit."""
         items, repeats = self.items, self.repeats
         again = repeats.document >= 0
         document = np.concatenate([items.document, repeats.document[again]])
@@ -342,11 +332,7 @@ class JudgedRun:
         return self.with_items(Items.ordered(self.qrels, document, rank, tied, tied_from), counts_repeats=True)
 
     def condensed(self) -> JudgedRun:
-        """Return the judged run with unjudged documents removed from the rankings; documents below them move up.
-
-        Raises:
-            ValueError: If pieces were matched, for which retrieved items are neither judged nor unjudged.
-        """
+        """Return the judged run with unjudged documents removed from the rankings; documents below them move up."""
         if not self.is_by_id or self.qrels.has_pieces:
             raise ValueError("unjudged documents can be removed from rankings only if documents are judged by id")
         return self._without_unjudged
@@ -366,21 +352,13 @@ class JudgedRun:
         return JudgedRun(self.qrels, moved, n_retrieved, left, self.counts_repeats)
 
     def cutoff(self, k: int | Budget | None) -> Cut:
-        """Return a cut-off as a number of items; for a budget, the number that fits, per query.
-
-        Raises:
-            ValueError: If the budget cannot be counted because the lengths of the items are unknown.
-        """
+        """Return a cut-off as a number of items; for a budget, the number that fits, per query."""
         if k is None or isinstance(k, int):
             return k
         return self.filled(k).count
 
     def filled(self, budget: Budget) -> Filled:
-        """Return how the first items of each query fill a budget.
-
-        Raises:
-            ValueError: If the lengths of the items are unknown.
-        """
+        """Return how the first items of each query fill a budget."""
         if self.lengths is None:
             raise no_lengths(budget)
         return self.lengths.filled(budget)
@@ -473,10 +451,7 @@ class JudgedRun:
         return np.cumsum(new)
 
     def settled_rows(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Return query, rank and row of every item whose gain is settled, in no particular order.
-
-        These are the judged items, hits and misses alike, and the repeats that do not count, whose gain is 0.
-        """
+        """Return query, rank and row of every item whose gain is settled, in no particular order."""
         ranks, hits = self.ranks, self.hits()
         repeats = NO_REPEATS if self.counts_repeats else self.repeats
         query, rank = np.concatenate([ranks.query, repeats.query]), np.concatenate([ranks.rank, repeats.rank])
@@ -493,11 +468,7 @@ class JudgedRun:
         return found_query, found_rank, found_row
 
     def ideal(self, *, of_documents: bool = False) -> tuple[IntArray, FloatArray, IntArray]:
-        """Return the ideal ranking of every query: query, grade and position (from 1) of each relevant group.
-
-        Args:
-            of_documents: Rank every member of every group separately, as if all of them were needed.
-        """
+        """Return the ideal ranking of every query: query, grade and position (from 1) of each relevant group."""
         if of_documents not in self._ideal:
             qrels = self.qrels
             query, grade = qrels.group_query, qrels.group_grade

@@ -59,8 +59,6 @@ _ENDS_INSIDE = re.compile(rf"{_INSIDE}|(?=[\u0300-\u036f\u3099\u309a])|(?<=[^\W\
 def normalised(text: str) -> str:
     r"""Return a case-folded text in NFKC, without white space, invisible characters and hyphens between letters.
 
-    Other hyphens and all quotation marks have one form, and entities of HTML are the characters they stand for.
-
     Example:
         >>> normalised("The \u201cof\ufb01ce\u201d \u2013\r\n  Caf\u00c9")
         'the"office"-café'
@@ -80,8 +78,6 @@ def normalised(text: str) -> str:
 def spaced(text: str) -> str:
     r"""Return a text as `normalised` does, but with a space between words, and with the dashes it had.
 
-    A word that is broken at the end of a line is whole, and the number of a footnote is apart from its word.
-
     Example:
         >>> spaced("The of-\nfi\u00adce\u00a0\u2013 well-known\u00b9")
         'the office \u2013 well-known 1'
@@ -99,9 +95,6 @@ def spaced(text: str) -> str:
 class SearchedText:
     """A text in which quotes are searched for.
 
-    Args:
-        text: The text, as `spaced` returns it.
-
     Attributes:
         compact: The text as `normalised` returns it.
     """
@@ -117,11 +110,7 @@ class SearchedText:
         self._before = [at - count for count, at in enumerate(hyphens)]
 
     def places(self, quote: str, *, cut: bool = False) -> Iterator[tuple[int, int]]:
-        """Yield the first and the last character of each place of a normalised quote, without overlaps.
-
-        Both are counted among the characters of the text that are not white space. With `cut`, its ends may be within
-        words.
-        """
+        """Yield the first and the last character of each place of a normalised quote, without overlaps."""
         at = self.compact.find(quote) if quote else -1
         while at >= 0:
             first, last = self._joined(at), self._joined(at + len(quote) - 1)
@@ -161,8 +150,6 @@ def reading(text: str) -> SearchedText:
 def stands_alone(part: str, text: str) -> bool:
     """Return whether a part is in a text letter by letter, with a space or nothing on both sides.
 
-    This is so of most quotes that are found, and is seen at once. If it is not, a `SearchedText` knows.
-
     Example:
         >>> stands_alone("working days", "Five working days"), stands_alone("500 euro", "It costs 2 500 euro")
         (True, False)
@@ -177,8 +164,6 @@ def stands_alone(part: str, text: str) -> bool:
 
 def where(part: str, text: str, *, cut: bool = False) -> tuple[int, int] | None:
     r"""Return start and end of the first place of a text that reads like `part`, without cutting a word or a number.
-
-    None if there is none, or if its accents are in another order. With `cut`, its ends may be within words.
 
     Example:
         >>> where("the of\ufb01ce", "In  The\nOFFICE, today")
@@ -202,12 +187,7 @@ def everywhere(part: str, text: str, *, cut: bool = False) -> Iterator[tuple[int
 
 
 def words_with_places(text: str, word: re.Pattern[str]) -> Iterator[tuple[str, int, int]]:
-    """Yield each word of a text as `spaced` returns it, with its start and end in the text.
-
-    Args:
-        text: The text.
-        word: What a word is.
-    """
+    """Yield each word of a text as `spaced` returns it, with its start and end in the text."""
     keys, starts, ends = _units(text)
     joined = "".join(keys)
     owners = [at for at, key in enumerate(keys) for _ in key]
@@ -261,10 +241,7 @@ def _whole(text: str) -> str:
 
 
 def _kept(hyphens: re.Match[str]) -> str:
-    """Return what remains of hyphens without white space around them: nothing if there are letters on both sides.
-
-    A word that is broken at the end of a line has one hyphen too many.
-    """
+    """Return what remains of hyphens without white space around them: nothing if there are letters on both sides."""
     text, (start, end) = hyphens.string, hyphens.span()
     inside = (start == 0 or _is_letter(text[start - 1])) and (end == len(text) or _is_letter(text[end]))
     return "" if inside else hyphens[0]

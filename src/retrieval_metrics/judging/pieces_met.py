@@ -281,9 +281,6 @@ class Atoms:
 def best_choice(groups: Sequence[Group], atoms: Atoms) -> tuple[int, int]:
     """Return the covered and the total characters of one alternative per group, chosen for the largest quotient.
 
-    The choice is exact if each set of overlapping groups leaves at most `MOST_CHOICES` choices. Beyond that, it is one
-    that changing a single group cannot improve.
-
     Example:
         >>> atoms = Atoms()
         >>> for piece, (covered, size) in enumerate([(5, 10), (4, 4), (0, 6)]):
@@ -338,13 +335,7 @@ def _overlapping(groups: Iterable[Group]) -> list[list[Group]]:
 
 
 class CoveredCharacters:
-    """Counts the characters of spans and texts that are covered at a cut-off, and how many there are.
-
-    Args:
-        hits: What was found, and where the items are.
-        rankings: The items of each query.
-        locator: Measures stretches.
-    """
+    """Counts the characters of spans and texts that are covered at a cut-off, and how many there are."""
 
     def __init__(self, hits: PieceHits, rankings: Mapping[QueryId, Sequence[Retrieved]], locator: Locator) -> None:
         self._qrels = hits.qrels
@@ -363,11 +354,7 @@ class CoveredCharacters:
         return {given[at]: span for at, span in self._spans.items() if given[at] != span}
 
     def counted(self, k: Cut) -> tuple[FloatArray, FloatArray]:
-        """Return how many needed characters the first k items cover, and how many are needed, each of shape (queries,).
-
-        Each group needs one alternative, chosen so that the share is largest. Characters shared by several spans count
-        once. The result is NaN if something needed has no characters to count, or the position of an item is unknown.
-        """
+        """Return how many needed characters the first k items cover, and how many are needed, for each query."""
         covered = np.full(len(self._qrels), np.nan)
         total = np.full(len(self._qrels), np.nan)
         of_piece = self._covered_of_piece(k)
@@ -463,15 +450,7 @@ class _Covered:
 
 
 class SpanRule:
-    """Finds spans by the union of the places of the items so far.
-
-    Args:
-        qrels: The judgments.
-        matching: When a span is satisfied.
-        hits: Takes what is found.
-        locator: Places the items.
-        sources: The sources that the retrieved items name.
-    """
+    """Finds spans by the union of the places of the items so far."""
 
     def __init__(
         self, qrels: Qrels, matching: Matching, hits: PieceHits, locator: Locator, sources: Collection[str | None]

@@ -87,14 +87,6 @@ class Positions:
 class Locator:
     """Measures stretches in the characters that count, and places items.
 
-    Offsets are claims until a text confirms them, because parsers and postprocessors leave wrong ones behind. If the
-    text of a source is given, it must hold the item there; otherwise the item is searched for in it, whole or by the
-    parts that are of the source, if something was added to it or left out. Without it, the
-    offsets must be as far apart as the item is long, and those that a framework recorded must agree with the quotes
-    beside the spans. What cannot be placed so has no place.
-
-    With the text of a source, white space does not count. Without it, every character counts.
-
     Attributes:
         sources: The sources whose texts were given.
         ambiguous: How many different items were searched for and occur in their source more than once. The same words
@@ -126,15 +118,7 @@ class Locator:
         return self.length(item.source or "", item.start, item.end)
 
     def place(self, item: Retrieved, among: Mapping[str, Beside]) -> Place | Doubt | None:
-        """Return where an item is.
-
-        Args:
-            item: The item.
-            among: By source, the spans that it is compared with.
-
-        Returns:
-            The place; why it is unknown; or None if the item is in another source.
-        """
+        """Return where an item is."""
         name = item.source
         if name is None or not (name in among or name in self.sources):
             return self._by_text(item, among)
@@ -154,10 +138,7 @@ class Locator:
         return place
 
     def is_settled(self, item: Retrieved, among: Mapping[str, Beside]) -> bool:
-        """Return whether the place of an item does not matter, because quotes say the same of it as the spans would.
-
-        That is so if each span has a quote beside it, and the item holds all of the quote or nothing of it.
-        """
+        """Return whether the place of an item does not matter, because quotes say the same of it as the spans would."""
         if item.text is None:
             return False
         text = self._normal(item.text)
@@ -214,10 +195,7 @@ class Locator:
         return self._found[key]
 
     def _of_parts(self, text: str, name: str, least: float = 0.0) -> Place | None:
-        """Return where the parts of a text are that are of a source, if they are at least some share of it.
-
-        The rest was added: a heading, a context, a number; or left out, as by a compressor.
-        """
+        """Return where the parts of a text are that are of a source, if they are at least some share of it."""
         key = name, text
         if key not in self._parts:
             self._parts[key] = merged(self.sources[name].parts(text))
@@ -348,15 +326,6 @@ def read_across_newlines(
 ) -> tuple[dict[int, Span], list[int]]:
     r"""Return spans as they are meant in the texts of their sources, and the numbers of those in doubt.
 
-    A span is read as it stands, or as if "\r\n" were one character (in a source without it: as if each end of a line
-    were two). The quote beside it decides. Without one it stays where it is, because it may well cut words; but if many
-    more spans begin and end with whole words only when read otherwise than only as they stand, these are in doubt.
-
-    Args:
-        spans: The spans by number.
-        sources: The texts that are known.
-        beside: By number, the normalised quotes that are alternatives to a span.
-
     Example:
         >>> from retrieval_metrics import Span
         >>> from retrieval_metrics.inputs.sources import SourceText
@@ -424,11 +393,7 @@ def pieces_of(qrels: Qrels, kind: type | tuple[type, ...]) -> dict[int, dict[int
 
 
 class PieceHits:
-    """The findings of the matching rules, by piece and rank.
-
-    A piece is identified by its position in `Qrels.documents`. Pieces that can be covered in part (spans, texts) have
-    a size in characters; spans are kept as they are meant in their source.
-    """
+    """The findings of the matching rules, by piece and rank."""
 
     def __init__(self, qrels: Qrels) -> None:
         self.qrels = qrels

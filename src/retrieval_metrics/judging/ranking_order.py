@@ -42,10 +42,6 @@ AS_GIVEN = RankOrder("input")
 def ranked(scores: Mapping[Any, float], order: RankOrder) -> list[Any]:
     """Return the ids of a scored ranking, best first.
 
-    Args:
-        scores: The score of each id.
-        order: The rank order.
-
     Example:
         >>> ranked({"a": 1.0, "b": 2.0, "c": 1.0}, BY_ID), ranked({"a": 1.0, "b": 2.0, "c": 1.0}, AS_GIVEN)
         (['b', 'c', 'a'], ['b', 'a', 'c'])
@@ -201,9 +197,5 @@ class Matching:
 
 
 def as_matching(match: MatchBy) -> Matching:
-    """Return the options unchanged, or options with `Matching.by` set to the value.
-
-    Raises:
-        ValueError: If it is neither.
-    """
+    """Return the options unchanged, or options with `Matching.by` set to the value."""
     return match if isinstance(match, Matching) else Matching(by=match)

@@ -119,11 +119,7 @@ class Document:
 
 
 def checked_labels(labels: Labels | None) -> dict[str, Any]:
-    """Return the labels of a user as JSON holds them.
-
-    Raises:
-        TypeError: If they are not a mapping of names to text or numbers.
-    """
+    """Return the labels of a user as JSON holds them."""
     if labels is None:
         return {}
     if not isinstance(labels, Mapping):
@@ -144,12 +140,7 @@ def now() -> str:
 def write_document(
     path: str | PathLike[str], kind: str, sections: Mapping[str, Any], labels: Labels | None = None
 ) -> None:
-    """Write a file of this format; it is complete in memory before anything is written.
-
-    Raises:
-        ValueError: If JSON cannot hold something.
-        OSError: If it cannot be written; a file that was there stays as it was.
-    """
+    """Write a file of this format; it is complete in memory before anything is written."""
     written = {"date": now(), **VERSIONS}
     content = Section(format=FORMAT, version=VERSION, kind=kind, written=written, labels=checked_labels(labels))
     text = signed("".join(_text(Section({**content, **sections}))).encode())
@@ -164,12 +155,7 @@ def signed(text: bytes) -> bytes:
 
 
 def _refuse_other_content(text: bytes, name: str, content: Mapping[str, Any]) -> None:
-    """Raise if a text is not what was written.
-
-    Raises:
-        ValueError: If it does not have the digest of its content, or has none and is neither of a kind that people
-            write nor of the version that wrote none.
-    """
+    """Raise if a text is not what was written."""
     kind = str(content.get("kind"))
     before, found, digest = text.replace(b"\r\n", b"\n").rpartition(DIGEST)  # git can change the ends of lines
     if not found:
@@ -224,22 +210,13 @@ def is_saved(path: str | PathLike[str]) -> bool:
 
 
 def read_document(path: str | PathLike[str]) -> Document:
-    """Read a file of this format.
-
-    Raises:
-        OSError: If it cannot be opened.
-        ValueError: If it is not of this format, is damaged, or is of a newer version.
-    """
+    """Read a file of this format."""
     with opened(path, OF_TRUST) as source:
         return document_in(source.whole_text(), fspath(path))
 
 
 def document_in(text: bytes, name: str) -> Document:
-    """Read the text of a file of this format, which messages call by the name.
-
-    Raises:
-        ValueError: As in `read_document`.
-    """
+    """Read the text of a file of this format, which messages call by the name."""
     if MARK.match(text) is None:
         raise ValueError(
             f"{name} holds no saved result"
@@ -274,8 +251,6 @@ SavedT = TypeVar("SavedT", bound="SavedFields")
 class SavedFields(Printed):
     """A dataclass, declared with `eq=False`, that can be saved and that equals what is loaded again.
 
-    What its fields must fulfil is checked in `__post_init__`, and so in what is loaded, too.
-
     Attributes:
         kind: The kind of its files.
         records: The records that its fields hold, which `load` may then create.
@@ -290,15 +265,7 @@ class SavedFields(Printed):
         RECORDS.update({each.__name__: each for each in (cls, *cls.records)})
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Save it to a file that `load` reads.
-
-        Args:
-            path: The JSON file; a further `.gz` or `.zst` compresses it.
-
-        Raises:
-            ValueError: If JSON cannot hold something, such as a date. Nothing is written then.
-            OSError: If the file cannot be written; an existing file stays as it was.
-        """
+        """Save it to a file that `load` reads."""
         write_document(path, self.kind, {name: _in_lines(value) for name, value in self._written().items()})
 
     def __eq__(self, other: object) -> bool:
@@ -310,11 +277,7 @@ class SavedFields(Printed):
 
 
 def of_saved_fields(kind: type[SavedT], document: Document) -> SavedT:
-    """Return what was saved.
-
-    Raises:
-        ValueError: If something is not understood, naming its place.
-    """
+    """Return what was saved."""
     found = {}
     for field in fields(kind):  # type: ignore[arg-type]  # it is a dataclass
         with document.place(field.name):
@@ -357,15 +320,7 @@ RESERVED = {"number", "array", "tuple", "mapping", "record"}
 
 
 def of_record(value: Any, where: str) -> Any:  # noqa: PLR0911  (one for each kind of value)
-    """Return a value as JSON holds it, such that `record_of` returns an equal one, of the same types.
-
-    Args:
-        value: Text, a number, an array, a tuple, a list, a mapping, or one of the records.
-        where: What it is, for the message.
-
-    Raises:
-        ValueError: If JSON cannot hold it.
-    """
+    """Return a value as JSON holds it, such that `record_of` returns an equal one, of the same types."""
     if value is None or isinstance(value, (str, bool)):
         return value
     if isinstance(value, Integral):
@@ -397,11 +352,7 @@ def of_record(value: Any, where: str) -> Any:  # noqa: PLR0911  (one for each ki
 
 
 def record_of(value: Any) -> Any:  # noqa: PLR0911  (likewise)
-    """Return what `of_record` was given.
-
-    Raises:
-        ValueError: If it is anything else.
-    """
+    """Return what `of_record` was given."""
     if isinstance(value, list):
         return [record_of(each) for each in value]
     if not isinstance(value, dict):
@@ -423,11 +374,7 @@ def record_of(value: Any) -> Any:  # noqa: PLR0911  (likewise)
 
 
 def of_column(values: Any) -> list[Any]:
-    """Return an array as a list, null for NaN; nested as the array is.
-
-    Raises:
-        ValueError: If a number is infinite.
-    """
+    """Return an array as a list, null for NaN; nested as the array is."""
     if values.dtype.kind != "f":
         return list(values.tolist())
     if np.isinf(values).any():
@@ -445,11 +392,7 @@ def _null_for_nan(listed: list[Any]) -> list[Any]:
 
 
 def column_of(values: list[Any], dtype: str = "float64") -> Any:
-    """Return the array of such a list, NaN for null.
-
-    Raises:
-        ValueError: If it is not an array of numbers.
-    """
+    """Return the array of such a list, NaN for null."""
     if dtype not in {"float64", "int64", "bool"}:
         raise ValueError(f"an array has numbers of one of the kinds float64, int64 and bool, not {dtype!r}")
     if dtype != "bool" and (others := _types(values) - {int, float, type(None)}):

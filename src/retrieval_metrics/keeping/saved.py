@@ -71,17 +71,7 @@ def save_evaluation(
 def of_evaluation(
     record: Scores | Totals, texts: dict[str, int], *, rankings: bool, questions_like: str | None = None
 ) -> Section:
-    """Return an evaluation as JSON holds it.
-
-    Args:
-        record: The scores or totals.
-        texts: The texts of the file, to which those of its rankings are added.
-        rankings: Whether to keep the origin of the numbers too.
-        questions_like: The name of another evaluation in the same file with the same questions.
-
-    Raises:
-        ValueError: If JSON cannot hold something.
-    """
+    """Return an evaluation as JSON holds it."""
     if isinstance(record, Totals):
         return _of_totals(record)
     if not rankings:
@@ -144,11 +134,7 @@ def of_metric(metric: Metric) -> dict[str, Any]:
 
 
 def metric_of(entry: Mapping[str, Any], name: str) -> Metric:
-    """Return the metric of that name.
-
-    Raises:
-        ValueError: If it is unknown; the message names the module that defined it.
-    """
+    """Return the metric of that name."""
     if "bounds" in entry:
         of = str(entry["metric"])
         pair = bounds_by_metric([of], tuple(entry["bounds"]))[of]
@@ -172,17 +158,7 @@ def metric_of(entry: Mapping[str, Any], name: str) -> Metric:
 def evaluation_of(
     said: Mapping[str, Any], document: Document, texts: list[str], others: Mapping[str, Qrels] | None = None
 ) -> Scores | Totals:
-    """Return what `of_evaluation` was given.
-
-    Args:
-        said: The content of the file.
-        document: The file.
-        texts: Its texts.
-        others: Judgments of evaluations read before, by name.
-
-    Raises:
-        ValueError: If something is not understood, naming its place.
-    """
+    """Return what `of_evaluation` was given."""
     with document.place("metrics"):
         entries = list(said["metrics"])
     metrics = tuple(_metric(entry, document, number) for number, entry in enumerate(entries))
@@ -361,11 +337,7 @@ def of_systems(scores: Mapping[str, Scores], *, rankings: bool) -> dict[str, Any
 
 
 def systems_of(document: Document) -> dict[str, Scores]:
-    """Return the scores of each system.
-
-    Raises:
-        ValueError: If something is malformed; the message names its place.
-    """
+    """Return the scores of each system."""
     content = document.content
     scores: dict[str, Scores] = {}
     judged: dict[str, Qrels] = {}
@@ -382,15 +354,7 @@ def systems_of(document: Document) -> dict[str, Scores]:
 
 
 def compared_of(document: Document, *, differences: bool = True) -> dict[str, Any]:
-    """Return the fields of the `Compared` that was saved.
-
-    Args:
-        document: The file.
-        differences: Whether to read the differences too.
-
-    Raises:
-        ValueError: If something is malformed; the message names its place.
-    """
+    """Return the fields of the `Compared` that was saved."""
     content, scores = document.content, systems_of(document)
     known: dict[str, Any] = {}
     for name in OTHERS:
@@ -432,11 +396,7 @@ def save_questions(
 
 
 def sources_of(content: Mapping[str, Any], document: Document) -> Sources | None:
-    """Return the sources of a saved set; None if neither their texts nor their digests were saved.
-
-    Raises:
-        ValueError: If a text has another digest than the one that was saved.
-    """
+    """Return the sources of a saved set; None if neither their texts nor their digests were saved."""
     if "digests" not in content:
         return None
     with document.place("sources"):
@@ -447,11 +407,7 @@ def sources_of(content: Mapping[str, Any], document: Document) -> Sources | None
 
 
 def of_qrels(qrels: Qrels) -> Lines:
-    """Return judgments as JSON holds them, with the texts of the questions if they are known.
-
-    Raises:
-        ValueError: If JSON cannot hold something, such as the properties of a `Metadata`.
-    """
+    """Return judgments as JSON holds them, with the texts of the questions if they are known."""
     return Lines(
         _entry(query, qrels.texts.get(query), judgments, qrels.provenance.get(query))
         for query, judgments in qrels.as_dict().items()
@@ -476,11 +432,7 @@ def kept_beside(questions: Questions, query: QueryId) -> dict[str, Any]:
 
 
 def questions_of(entries: list[Any], document: Document) -> Questions:
-    """Return the questions of a file; those without a text have none in `queries`.
-
-    Raises:
-        ValueError: If an entry is not understood, naming it.
-    """
+    """Return the questions of a file; those without a text have none in `queries`."""
     queries: dict[Any, str] = {}
     qrels: dict[Any, Any] = {}
     provenance: dict[Any, Provenance] = {}
@@ -508,12 +460,7 @@ def questions_of(entries: list[Any], document: Document) -> Questions:
 
 
 def of_run(run: RunMapping | Run, texts: dict[str, int]) -> Section:
-    """Return a run as JSON holds it, and add its texts to those of the file; see `of_ranking`.
-
-    Raises:
-        TypeError: If a ranking has another type.
-        ValueError: If JSON cannot hold something, such as the metadata of an item.
-    """
+    """Return a run as JSON holds it, and add its texts to those of the file; see `of_ranking`."""
     rankings = run.rankings() if isinstance(run, Run) else run.items()
     said = Section(
         rankings=Lines({"query": of_id(query), **of_ranking(ranking, query, texts)} for query, ranking in rankings)
@@ -527,12 +474,7 @@ def of_run(run: RunMapping | Run, texts: dict[str, int]) -> Section:
 
 
 def run_of(said: Mapping[str, Any], texts: list[str]) -> dict[Any, Any]:
-    """Return the run that `of_run` was given, in memory.
-
-    Raises:
-        KeyError: If an entry lacks a key.
-        ValueError: If an entry is malformed.
-    """
+    """Return the run that `of_run` was given, in memory."""
     run = {entry["query"]: ranking_of(entry, texts) for entry in said["rankings"]}
     if "failed" not in said:
         return run
@@ -547,16 +489,7 @@ ROUNDING = 1e-9
 
 
 def refuse_wrong_values(scores: Scores, few: int | None = FEW) -> None:
-    """Raise if a value is outside the range of its metric, or not what the saved rankings and judgments give.
-
-    Args:
-        scores: What was read from a file.
-        few: The number of queries to score again, spread over all of them, without metrics of a user's own, whose
-            functions can be slow; None scores all queries by all metrics.
-
-    Raises:
-        ValueError: If there is such a value, naming its query and metric.
-    """
+    """Raise if a value is outside the range of its metric, or not what the saved rankings and judgments give."""
     for at, metric in enumerate(scores.metrics):
         column = scores.values[:, at]
         low, high = metric.definition.bounds

@@ -454,12 +454,7 @@ class Truths(NamedTuple):
         sample: Sample,
         scale: Scale | None,
     ) -> Truths:
-        """Return the judgments of both, with one largest grade.
-
-        Raises:
-            ValueError: If people graded nothing for a sampled query, or the model nothing for any query, or a grade is
-                not on the scale of either.
-        """
+        """Return the judgments of both, with one largest grade."""
         graded, guessed = _judged(people), _judged(model)
         for who, truth in (("people", graded), ("the model", guessed)):
             if scale is not None and (odd := set(truth.document_grade.tolist()).difference(scale.grades)):
@@ -494,13 +489,7 @@ class Truths(NamedTuple):
         return all(one.is_flat and not one.has_pieces for one in (self.people, self.model))
 
     def agreement(self, names: tuple[str, str], level: float, threshold: float | None) -> Agreement | None:
-        """Return how far both agree on the documents that both graded; None if they judged anything else.
-
-        Args:
-            names: What both are called.
-            level: The confidence level of its intervals.
-            threshold: The grade from which a document is relevant; None if that is not said.
-        """
+        """Return how far both agree on the documents that both graded; None if they judged anything else."""
         if not self.of_documents:
             return None
         first, second = (
@@ -534,11 +523,7 @@ class Truths(NamedTuple):
 
 
 def drawn_sample(sample: Any, model: Labels | QuestionsOrQrels) -> Sample:
-    """Return the sample that people graded; of probabilities, the population are the queries that the model graded.
-
-    Raises:
-        TypeError: If it is neither a sample nor a mapping of queries to probabilities.
-    """
+    """Return the sample that people graded; of probabilities, the population are the queries that the model graded."""
     if isinstance(sample, Sample):
         return sample
     if isinstance(sample, Mapping):

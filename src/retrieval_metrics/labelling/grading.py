@@ -147,11 +147,7 @@ async def grades_of(
 
 
 def checked_rubric(rubric: Collection[str] | None) -> tuple[str, ...]:
-    """Return the meanings of the grades.
-
-    Raises:
-        ValueError: If there are not as many texts as grades.
-    """
+    """Return the meanings of the grades."""
     if rubric is None:
         return RUBRIC
     texts = () if isinstance(rubric, str) else tuple(rubric)
@@ -212,22 +208,7 @@ def _grade(grade: int) -> int:
 
 
 def shared_out(items: Sequence[Pooled], people: Iterable[str], overlap: float, seed: int) -> dict[str, list[Pooled]]:
-    """Return what each person grades: whole questions, of which a part is everybody's.
-
-    The questions are taken in random order. The first are everybody's; each other one goes to the person who has the
-    fewest passages so far.
-
-    Args:
-        items: What is to be graded.
-        people: The names.
-        overlap: The part of the questions that everybody grades, from 0 to 1, rounded up.
-        seed: Seed of the order.
-
-    Raises:
-        TypeError: If a name is not text, or there is a text in place of names.
-        ValueError: If there are no names, one is empty or occurs twice, the overlap is not from 0 to 1, or somebody
-            would have nothing to grade.
-    """
+    """Return what each person grades: whole questions, of which a part is everybody's."""
     if isinstance(people, str):
         raise TypeError(f"people must be a list of names, got the text {people!r}; for one person: [{people!r}]")
     names = [name.strip() if isinstance(name, str) else name for name in people]
@@ -268,17 +249,7 @@ def where_systems_differ(
     runs: Mapping[str, RunMapping | Run],
     metrics: str | Metric | Iterable[str | Metric],
 ) -> tuple[dict[Any, str], dict[str, float]]:
-    """Return two strata, the queries on which the systems differ most by these grades and the others, and their shares.
-
-    With the root mean square difference S of each of W queries, the first stratum is as large as makes the sum of W S
-    least, and the part of the labels in each is in proportion to W S (Neyman's allocation with Dalenius's boundary).
-    The others get at least 40 %: the model may be wrong.
-    Systems differ by the highest value of one of them less the lowest of another, in the metric in which that is most.
-    A query without grades, or for which a metric is undefined, counts as not different.
-
-    Raises:
-        ValueError: If there are fewer than two systems, or they differ on no query.
-    """
+    """Return two strata, the queries on which systems differ most by these grades and the others, and their shares."""
     if len(runs) < 2:  # noqa: PLR2004  (two differ)
         raise ValueError(f"only two or more systems can differ, got {list(runs)}")
     chosen, truth = as_metrics(metrics), as_qrels(graded.qrels if isinstance(graded, Labels) else graded)
@@ -420,11 +391,7 @@ class Pooled(NamedTuple):
 
 
 def with_texts(items: Sequence[Pooled], queries: Mapping[Any, str]) -> Sequence[Pooled]:
-    """Return the passages of a pool, to show or to send them to somebody who grades.
-
-    Raises:
-        ValueError: If there are none, or a passage or a query has no text.
-    """
+    """Return the passages of a pool, to show or to send them to somebody who grades."""
     if not items:
         raise ValueError("the pool is empty: all retrieved documents are judged")
     if bare := [item for item in items if item.text is None]:
@@ -445,10 +412,7 @@ def together(found: Sequence[str], systems: Sequence[str]) -> str:
 def kinds_of(
     items: Sequence[Pooled], queries: Mapping[Any, str], systems: Sequence[str]
 ) -> dict[tuple[QueryId, DocumentId], dict[str, str]]:
-    """Return the kind of each passage: which systems found it, its best rank, its length, its words of the question.
-
-    Length and words of the question are relative to the median of all passages; function words are ignored.
-    """
+    """Return the kind of each passage: which systems found it, its best rank, its length, its words of the question."""
     lengths = np.array([len(words(item.text or "")) for item in items])
     shared = np.array([_shared(queries.get(item.query, ""), item.text or "") for item in items])
     middle, usual = (float(np.median(each)) if len(each) else 0.0 for each in (lengths, shared))

@@ -342,11 +342,7 @@ class Labels(Printed):
 
 
 def labels_of(document: Document) -> Labels:
-    """Return the grades that were saved.
-
-    Raises:
-        ValueError: If an entry is malformed; the message names it.
-    """
+    """Return the grades that were saved."""
     with document.place("labels"):
         entries = list(document.content["labels"])
     found = []
@@ -394,13 +390,7 @@ class Scale(NamedTuple):
 
     @classmethod
     def of(cls, relevant_from: float, grades: Iterable[float] = GRADES) -> Scale:
-        """Return the scale of a rubric.
-
-        Raises:
-            TypeError: If a grade is not a number.
-            ValueError: If `relevant_from` is not one of the grades, or the lowest, with which all are relevant, or the
-                grades do not rise.
-        """
+        """Return the scale of a rubric."""
         known = tuple(grades)
         if any(isinstance(grade, bool) or not isinstance(grade, Real) for grade in known):
             raise TypeError(f"the grades of a rubric must be numbers, got {list(known)}")
@@ -413,11 +403,7 @@ class Scale(NamedTuple):
 
     @classmethod
     def common(cls, scales: Iterable[Scale | None]) -> Scale | None:
-        """Return the scale of several labels; those that have none have the scale of the others.
-
-        Raises:
-            ValueError: If two differ.
-        """
+        """Return the scale of several labels; those that have none have the scale of the others."""
         known = list(dict.fromkeys(scale for scale in scales if scale is not None))
         if len(known) > 1:
             one, other = known[:2]
@@ -497,12 +483,7 @@ FIELDS = tuple(each.name for each in fields(Label))
 
 
 def label_of(entry: Any) -> Label:
-    """Return the label that `Label.as_dict` was written from.
-
-    Raises:
-        TypeError: If it is no object, or a value has another type.
-        ValueError: If it holds something else.
-    """
+    """Return the label that `Label.as_dict` was written from."""
     if not isinstance(entry, Mapping):
         raise TypeError(f"a label must be an object, got {entry!r}")
     if unknown := [name for name in entry if name not in FIELDS]:
@@ -514,11 +495,7 @@ RULES = ("lowest", "highest", "majority")
 
 
 def one_of(held: Sequence[Label], rule: str) -> Label:
-    """Return the label that holds by a rule, or by the name of a grader; see `Labels.resolved`.
-
-    Raises:
-        ValueError: If that grader gave no grade, and the others differ.
-    """
+    """Return the label that holds by a rule, or by the name of a grader; see `Labels.resolved`."""
     graded = [label for label in held if label.grade is not None]
     if not graded:
         return held[0]

@@ -62,15 +62,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def of(cls, title: str, label: str, rows: Sequence[ChartRow], least: float = 0.0, *, gains: bool = False) -> Rows:
-        """Return rows on a scale that has 0, `least`, and every value with its interval.
-
-        Args:
-            title: What stands above them.
-            label: What the values and their intervals are.
-            rows: The rows.
-            least: What the scale has at least.
-            gains: Whether the values are gains and losses, told apart by the side of 0 they are on.
-        """
+        """Return rows on a scale that has 0, `least`, and every value with its interval."""
         found = [0.0, least, *(end for row in rows for end in (row.value, *row.interval) if isfinite(end))]
         low, high = min(found), max(found)
         return cls(title, label, rows, (low, high if high > low else low + 1), gains or low < 0)
@@ -329,10 +321,7 @@ def key(names: Sequence[str]) -> str:
 
 
 def changes(chart: Changes) -> str:
-    """Return the change of every query, the largest gain first, with those that moved most named.
-
-    A slim bar below has the queries won, tied and lost, on the same scale.
-    """
+    """Return the change of every query, the largest gain first, with those that moved most named."""
     widest = float(np.abs(chart.changes).max(initial=0.0)) or 1.0
     step = WIDE / max(len(chart.changes), 1)
 

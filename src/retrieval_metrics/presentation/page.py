@@ -67,17 +67,7 @@ def write(
     scripts: Sequence[str] = ("queries.js",),
     style: str = "",
 ) -> None:
-    """Write a page with a title to a file.
-
-    Args:
-        path: Where to write it.
-        title: Its title.
-        parts: Its parts, as HTML.
-        data: What the script shows, as values that JSON can hold; None leaves that script out.
-        scripts: The files of the script, in this folder. `queries.js` shows the queries in the element of `queries`.
-            That of the tables, which sorts them by their heads, is always there.
-        style: A further style sheet, in this folder.
-    """
+    """Write a page with a title to a file."""
     program = "\n".join(map(_text, ("tables.js", *(() if data is None else scripts))))
     digest = b64encode(sha256(program.encode()).digest()).decode()
     # Only the page's own script may run and nothing may be fetched, whatever the texts of the corpus contain.

@@ -200,19 +200,7 @@ def rows_of(panels: Sequence[Panel], across: int) -> list[list[int]]:
 def figure(
     panels: Sequence[Panel], across: int | None = None, *, title: str = "", note: str = "", wide: int = 1
 ) -> Plot:
-    """Return a figure of panels, with a sentence above them and a note below.
-
-    Args:
-        panels: The panels, in reading order.
-        across: How many panels are in a row; None takes two, and one where a notebook is narrow.
-        title: The sentence.
-        note: The note.
-        wide: The least width of the figure, in panels, where there is room.
-
-    Raises:
-        TypeError: If `across` is not an integer.
-        ValueError: If it is not positive.
-    """
+    """Return a figure of panels, with a sentence above them and a note below."""
     if across is not None:
         positive_integer(across, "across")
     with rc_context(_SETTINGS):
@@ -274,12 +262,7 @@ def rows_at_ends(names: Sequence[str]) -> float:
 
 
 def cutoffs_panel(chart: CutoffLines, *, small: bool = False) -> Panel:
-    """Return a panel of means over the cut-off with the marked one highlighted; of many lines, intervals only there.
-
-    Args:
-        chart: What it shows.
-        small: Whether the panel is one of a small multiple.
-    """
+    """Return a panel of means over the cut-off with the marked one highlighted; of many lines, intervals only there."""
     lines = chart.lines
 
     def draw(axes: Axes) -> None:
@@ -316,12 +299,7 @@ def _draw_means(axes: Axes, at: int, line: Line, chart: CutoffLines) -> None:
 
 
 def name_ends(axes: Axes, ends: Sequence[tuple[str, float, float]]) -> None:
-    """Write a name at the end of each line, in its colour's marker, apart from those of lines that end close to it.
-
-    Args:
-        axes: Where the lines are.
-        ends: The name of each line, in the order of their styles, with the place of its end.
-    """
+    """Write a name at the end of each line, in its colour's marker, apart from those of lines that end close to it."""
     (low, high), right = axes.get_ylim(), axes.get_xlim()[1]
     names = [broken(name, NAME) for name, _, _ in ends]
     lines = [name.count("\n") + 1 for name in names]
@@ -426,12 +404,7 @@ NAME_ROW_PANELS = 20
 
 
 def rows_panel(chart: Rows, *, small: bool = False) -> Panel:
-    """Return a panel of values with their intervals, each named where it is.
-
-    Args:
-        chart: What it shows.
-        small: Whether the panel is one of a small multiple, all with the same rows and one label.
-    """
+    """Return a panel of values with their intervals, each named where it is."""
     low, high = chart.ends
     names = [row.name for row in chart.rows]
 

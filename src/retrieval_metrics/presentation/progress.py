@@ -16,17 +16,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress(label: str, total: int, *, enabled: bool, in_bytes: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar, and yield the function that sets how much is done.
-
-    Args:
-        label: The label of the bar.
-        total: How much there is to do.
-        enabled: Whether to show the bar; without it, rich is not needed.
-        in_bytes: Whether the total is a number of bytes.
-
-    Raises:
-        ImportError: If `enabled` is set and rich is not installed.
-    """
+    """Show a progress bar, and yield the function that sets how much is done."""
     if not enabled:
         yield lambda _: None
         return
@@ -64,19 +54,7 @@ def watched(
     show_progress: bool,
     clock: Callable[[], float] = perf_counter,
 ) -> Iterator[Callable[[int], None]]:
-    """Yield the function that is told how many steps are done; 0 begins anew after what had to be prepared.
-
-    Args:
-        label: What the bar is called.
-        total: How many steps there are.
-        doing: What is done, as a sentence begins.
-        less: What takes less, likewise: `fewer settings take less`.
-        show_progress: Whether to show a bar.
-        clock: The time in seconds.
-
-    Warns:
-        RetrievalWarning: Once, if by the steps so far the rest takes more than a minute.
-    """
+    """Yield the function that is told how many steps are done; 0 begins anew after what had to be prepared."""
     began, said = clock(), False
     with progress(label, total, enabled=show_progress) as show:
 

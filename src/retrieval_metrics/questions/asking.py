@@ -53,15 +53,7 @@ class Interview:
         *,
         show_progress: bool,
     ) -> None:
-        """Set what asking needs.
-
-        Args:
-            prompter: The model.
-            prompts: The prompts.
-            reading: Shows passages, and parses replies about them.
-            personas: Descriptions of the persons who ask, by name.
-            show_progress: Whether progress bars are shown.
-        """
+        """Set what asking needs."""
         self.prompter = prompter
         self.prompts = prompts
         self._reading = reading
@@ -71,15 +63,7 @@ class Interview:
     async def questions(
         self, tasks: Sequence[WantedQuestion], earlier: Mapping[tuple[str, tuple[int, ...]], Sequence[str]]
     ) -> Replies[int, Candidate]:
-        """Let the model write questions.
-
-        Args:
-            tasks: The wanted questions.
-            earlier: The questions that were written before, by kind and passages.
-
-        Returns:
-            The candidates, by the place of their task.
-        """
+        """Let the model write questions."""
         prompts = {at: self._to_write(task, earlier.get((task.kind, task.places), ())) for at, task in enumerate(tasks)}
         return await self._ask(
             prompts,
@@ -116,13 +100,7 @@ class Interview:
         )
 
     async def whether(self, name: str, asked: Mapping[KeyT, Mapping[str, str]], what: str) -> Replies[KeyT, bool]:
-        """Ask what is answered by yes or no.
-
-        Args:
-            name: The name of the prompt, which the field of the reply has, too.
-            asked: The texts in the prompts.
-            what: What is checked, for the progress bar.
-        """
+        """Ask what is answered by yes or no."""
 
         def yes_or_no(key: KeyT, reply: str) -> bool:
             yes: bool = json_reply(reply, {name: bool}, about=asked[key].get("text", ""))[name]
@@ -159,14 +137,7 @@ class Reading:
     def __init__(
         self, corpus: Corpus, evidence: Literal["quotes", "sentences"], most_overlap: float, language: str
     ) -> None:
-        """Set the corpus, and how the model names the answer.
-
-        Args:
-            corpus: The passages.
-            evidence: `quotes` if it copies the words, `sentences` if it names the numbers of sentences.
-            most_overlap: The largest share of its content words that an `other_words` question takes from its passage.
-            language: The language of the questions, in the words of the prompt.
-        """
+        """Set the corpus, and how the model names the answer."""
         self._corpus = corpus
         self.by_number = evidence == "sentences"
         self._most_overlap = most_overlap
@@ -187,11 +158,7 @@ class Reading:
         )
 
     def question(self, task: WantedQuestion, reply: str) -> Candidate:
-        """Return the question of a reply, with its evidence in the passages.
-
-        Raises:
-            BadReplyError: If the reply cannot be used; the message tells the model why.
-        """
+        """Return the question of a reply, with its evidence in the passages."""
         kind, places = task.kind, task.places
         fields = self.fields(kind)
         optional = {"answer": fields.pop("answer")} if "answer" in fields else {}
@@ -237,11 +204,7 @@ class Reading:
         return {"role": "user", "content": first}, {"role": "assistant", "content": reply}
 
     def others(self, places: Sequence[int], reply: str) -> list[Evidence]:
-        """Return the first part that a reply names in each of the other passages.
-
-        Raises:
-            BadReplyError: If it is not in the passage.
-        """
+        """Return the first part that a reply names in each of the other passages."""
         found: dict[int, Evidence] = {}
         for one in self._evidence(json_reply(reply, self.fields_of_others)[self._named], places):
             found.setdefault(one.passage, one)
@@ -436,23 +399,14 @@ class Checking:
     """
 
     def __init__(self, corpus: Corpus, interview: Interview, elsewhere: Elsewhere) -> None:
-        """Set what the checks need.
-
-        Args:
-            corpus: The passages.
-            interview: Asks the model.
-            elsewhere: Finds other passages that could answer.
-        """
+        """Set what the checks need."""
         self._corpus = corpus
         self._interview = interview
         self._elsewhere = elsewhere
         self.findings = Findings()
 
     async def answerable(self, candidates: Sequence[Candidate]) -> dict[str, Failure]:
-        """Return the questions not answered by their quotes alone, by id.
-
-        An unanswerable question fails if a passage does answer it; the first one of a conversation counts too.
-        """
+        """Return the questions not answered by their quotes alone, by id."""
         wrong = await self._unanswerable([one for one in candidates if one.task.kind == UNANSWERABLE])
         told = [one for one in candidates if one.task.kind != UNANSWERABLE]
         why = "the model cannot answer it from its quotes alone: "
@@ -476,11 +430,7 @@ class Checking:
         return wrong | await self._refuted(ANSWERABLE, first, "histories")
 
     async def _unanswerable(self, candidates: Sequence[Candidate]) -> dict[str, Failure]:
-        """Return the questions meant to be unanswerable that a passage answers, or of which this cannot be known.
-
-        The model is asked about each passage alone: the one that the question was made from, and those that BM25 and
-        the retriever find for it. A model that denies what a passage says in as many words is not believed.
-        """
+        """Return the questions meant to be unanswerable that a passage answers, or of which this cannot be known."""
         found = await self._alternatives(candidates)
         denied = Failure("not believed", "the model denies that its passage says what it says in as many words")
         claims = {}

@@ -98,13 +98,7 @@ class Corpus:
 
     @classmethod
     def of(cls, corpus: Any, length: int) -> Corpus:
-        """Read a corpus and cut texts that are longer than `length` characters.
-
-        Raises:
-            TypeError: If it is not a corpus, or holds only ids.
-            ValueError: If it is empty, an id appears twice, or there is nothing to ask about.
-            OSError: If a file cannot be read.
-        """
+        """Read a corpus and cut texts that are longer than `length` characters."""
         positive_integer(length, "passage_length")
         if length < SHORTEST_LENGTH:
             raise ValueError(f"passage_length must be at least {SHORTEST_LENGTH} characters, got {length}")
@@ -174,11 +168,7 @@ class Corpus:
 
 
 def _whole(item: Retrieved, *, alone: bool) -> Stretch:
-    """Return a text of the corpus with the source and offset that spans in it refer to.
-
-    A text without offsets begins at 0 of its own source: its id or, if a loader gave it none, its source if no other
-    text comes from it.
-    """
+    """Return a text of the corpus with the source and offset that spans in it refer to."""
     text = item.text or ""
     placed = item.source is not None and item.start is not None and item.end == item.start + len(text)
     name = item.source if item.id is None and alone else item.id
@@ -201,9 +191,6 @@ def _last_before(headings: list[tuple[int, str]], start: int) -> str | None:
 
 def cut(text: str, length: int) -> list[tuple[int, int]]:
     r"""Return where to cut a text into parts of about equal length, none longer than `length`.
-
-    A cut is between paragraphs if possible, else between sentences, else between words. White space at the cuts is
-    dropped.
 
     Example:
         >>> text = "One two. Three four.\n\nFive six seven."
@@ -257,9 +244,6 @@ SAMPLE = 5000
 class Contents:
     """Passages as tf-idf vectors of length 1 of their content words, and clusters of them.
 
-    The clusters are those of spherical k-means (Dhillon and Modha 2001), initialised as in k-means++ (Arthur and
-    Vassilvitskii 2007) with a seed; there are about sqrt(n / 2) of them for n passages.
-
     Attributes:
         clusters: The cluster of each passage, shape (passages,), from 0.
     """
@@ -290,10 +274,7 @@ class Contents:
         return counts
 
     def order(self) -> list[int]:
-        """Return the passages in an order whose every prefix is spread over the clusters.
-
-        First comes one passage of each cluster; after that, larger clusters come more often.
-        """
+        """Return the passages in an order whose every prefix is spread over the clusters."""
         priority = np.zeros(len(self._tokens))
         for cluster in range(int(self.clusters.max()) + 1):
             (members,) = np.nonzero(self.clusters == cluster)
@@ -354,14 +335,7 @@ class Elsewhere:
     """Searches a corpus with BM25, and with a retriever if there is one."""
 
     def __init__(self, corpus: Corpus, retriever: Any, *, depth: int, show_progress: bool) -> None:
-        """Set what is searched.
-
-        Args:
-            corpus: The passages.
-            retriever: A retriever used besides BM25; None if there is none.
-            depth: How many passages each of them finds.
-            show_progress: Whether progress bars are shown.
-        """
+        """Set what is searched."""
         self._corpus = corpus
         self._retriever = retriever
         self._depth = depth
@@ -382,11 +356,7 @@ class Elsewhere:
         return max(ranks)
 
     async def found(self, candidates: Sequence[Candidate]) -> tuple[dict[str, list[int]], int]:
-        """Return the passages that BM25 and the retriever find for each question, by id, and how many calls failed.
-
-        Raises:
-            ValueError: If nothing that the retriever returns is in the corpus.
-        """
+        """Return the passages that BM25 and the retriever find for each question, by id, and how many calls failed."""
         found: dict[str, list[int]] = {}
         for candidate in candidates:
             scores = self._scores(candidate)

@@ -28,11 +28,7 @@ QUERIES, CORPUS = "queries.jsonl", "corpus.jsonl"
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the content of a JSON file.
-
-    Raises:
-        ValueError: If it is not JSON, or not an object.
-    """
+    """Return the content of a JSON file."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
@@ -45,11 +41,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_beir(kind: type[QuestionsT], folder: Path, split: str) -> QuestionsT:
-    """Read a BEIR folder: the queries that a split judges, and its judgments.
-
-    Raises:
-        ValueError: If the folder has no such split, or a judged query has no text.
-    """
+    """Read a BEIR folder: the queries that a split judges, and its judgments."""
     judged = folder / "qrels" / f"{split}.tsv"
     if not judged.is_file():
         known = sorted(path.stem for path in folder.glob("qrels/*.tsv"))
@@ -231,11 +223,7 @@ def _require_no_history(questions: Questions, what: str) -> None:
 
 
 def _require_held(questions: Questions, what: str, *, lossy: bool) -> None:
-    """Refuse what a tool without grades, groups and conversations would change.
-
-    Raises:
-        ValueError: If there is such a thing, naming it and the way out.
-    """
+    """Refuse what a tool without grades, groups and conversations would change."""
     _require_no_history(questions, what)
     truth = as_qrels(questions)
     for query, groups in truth.groups().items():

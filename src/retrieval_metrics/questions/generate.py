@@ -98,11 +98,7 @@ class Generation:
         self._checks: Counter[str] = Counter()
 
     async def run(self) -> GeneratedQuestions:
-        """Write and check until there are enough questions, or no more can be made.
-
-        Raises:
-            Exception: The error of a model that never replies.
-        """
+        """Write and check until there are enough questions, or no more can be made."""
         stopped = None
         written, most = 0, MOST_ATTEMPTS * sum(self._wanted.kinds.values())
         while stopped is None and ((tasks := self._tasks(most - written)) or self._unchecked):
@@ -300,12 +296,7 @@ class PassageQueue:
         self._uses: Counter[tuple[str, int]] = Counter()
 
     def drawn(self, kind: str, asked: Container[tuple[str, tuple[int, ...]]]) -> tuple[int, ...] | None:
-        """Return the next passage, with a partner if the kind needs one; None if all have been drawn often enough.
-
-        Args:
-            kind: The kind of the question.
-            asked: The kinds and passages of earlier requests; two passages are asked about together only once.
-        """
+        """Return the next passage, with a partner if the kind needs one; None if all have been drawn often enough."""
         while (uses := min(self._uses[kind, at] for at in self._order)) < MOST_PER_PASSAGE:
             at = next(one for one in self._order if self._uses[kind, one] == uses)
             self._order.remove(at)
@@ -318,10 +309,7 @@ class PassageQueue:
         return None
 
     def _partner(self, kind: str, at: int, asked: Container[tuple[str, tuple[int, ...]]]) -> int | None:
-        """Return a related passage that says something else, from another document if there is one.
-
-        Documents are compared with each other, so a comparison has no partner within its document.
-        """
+        """Return a related passage that says something else, from another document if there is one."""
         passages, pieces = self._corpus.passages, self._corpus.pieces
         alike = passages.alike(at, ALIKE)
         others = [

@@ -53,23 +53,6 @@ def json_reply(
 ) -> dict[str, Any]:
     r"""Return the fields of the one JSON object in a reply.
 
-    Models write sentences, code fences, thoughts and end marks around what they were asked for. All of it is left out:
-    the object that has the fields counts, also inside a list or another object. Two objects that say different things
-    are refused. `"2"` and `2.0` are the whole number 2, `"true"` is true, and one value is a list of one; anything
-    else of another kind is refused. Fields that were not asked for are left out.
-
-    Args:
-        reply: The reply.
-        fields: What each field must hold: `str`, `int`, `bool`, `list[str]` or `list[int]`.
-        optional: Likewise for fields that may be absent or null; such fields are left out.
-        about: The text that the model was asked about. A reply that this text holds already is the text's and not the
-            model's, whoever obeyed or quoted it.
-
-    Raises:
-        BadReplyError: If there is no such object or more than one, for the reason `not JSON`, or if a field is missing
-            or holds something else, for the reason `wrong fields`, or if the text holds the reply, for the reason
-            `dictated`.
-
     Example:
         >>> json_reply('Here it is: ```json {"grade": "2", "why": "it says so"} ```', {"grade": int})
         {'grade': 2}
@@ -97,9 +80,6 @@ def json_reply(
 
 def schema_of(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON schema of a reply, for models that can be asked for one.
-
-    Args:
-        fields: As in `json_reply`.
 
     Example:
         >>> schema_of({"grade": int})["properties"]

@@ -184,12 +184,7 @@ _TRIGRAM = 3
 
 
 def repeated(subject: Subject, among: Container[QueryId] | None = None) -> Iterator[LintFinding]:
-    """Yield the questions that repeat an earlier one, and those of them that are judged differently.
-
-    Args:
-        subject: The questions.
-        among: The questions to compare with earlier ones; None for all.
-    """
+    """Yield the questions that repeat an earlier one, and those of them that are judged differently."""
     of_words = grouped(
         (tuple(subject.words[query]) or (subject.texts[query].strip(),), query) for query in subject.queries
     )
@@ -265,11 +260,7 @@ def _trigrams(tokens: Iterable[str]) -> set[str]:
 
 
 def _likeness(subject: Subject, first: QueryId, other: QueryId, *, shared: bool) -> float:
-    """Return the share of content words in common; 0 if the questions differ in an important word.
-
-    Numbers and negations must be the same. Unless they share a relevant document, they must ask for the same thing, and
-    neither may replace a content word by another: "the capital of Peru" is not "the capital of Chile".
-    """
+    """Return the share of content words in common; 0 if the questions differ in an important word."""
     left, right = subject.words[first], subject.words[other]
     if _kept(left, str.isdigit) != _kept(right, str.isdigit) or DENIALS & {*left} != DENIALS & {*right}:
         return 0.0
@@ -339,10 +330,7 @@ TWO_RUNS = 2
 
 
 def few_sources(subject: Subject) -> Iterator[LintFinding]:
-    """Yield a finding if the questions come from few documents.
-
-    The effective number of documents is 1 / sum of squared shares: n for n documents of equal share, 1 for one.
-    """
+    """Yield a finding if the questions come from few documents."""
     source_of = {query: source for query in subject.queries if (source := _source(subject, query)) is not None}
     if len(source_of) < FEWEST_QUESTIONS:
         return
@@ -375,10 +363,7 @@ def _source(subject: Subject, query: QueryId) -> Any:
 
 
 def too_few_questions(subject: Subject, metric: Metric, difference: float) -> Iterator[LintFinding]:
-    """Yield a finding if a difference of means needs more questions than there are.
-
-    With two runs, their differences show how much retrievers vary.
-    """
+    """Yield a finding if a difference of means needs more questions than there are."""
     values = subject.values(metric)
     count = sum(bool(relevant) for relevant in subject.relevant.values())
     differences = _of_two_runs(values)

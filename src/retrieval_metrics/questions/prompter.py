@@ -129,29 +129,7 @@ class Prompter:
         token_budget: int | None = None,
         count_tokens: Callable[[str], int] | None = None,
     ) -> None:
-        """Take a model, and check all arguments before it is called.
-
-        Args:
-            model: A function of a prompt that returns its reply, synchronous or not, or a model of an installed host.
-                Synchronous functions run in threads.
-            model_name: The name under which replies are cached; None takes the model's own name.
-            cache: The file to which every reply is written as it arrives, and from which it is read next time. It holds
-                no failures. None keeps replies in memory, as long as the prompter exists.
-            workers: How many calls may run at once.
-            timeout: Seconds that one attempt may take; None sets no limit.
-            retries: How often a failed call is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30. A rate
-                limit is no failure: all calls wait as long as the model's service asks, and fewer run at once.
-            budget: The largest number of calls, retries included; replies from the cache cost nothing.
-            token_budget: The largest number of tokens in prompts and replies together. No call begins once it is spent,
-                but the calls then under way can exceed it.
-            count_tokens: Returns the number of tokens of a text; None counts one token for every four characters.
-
-        Raises:
-            TypeError: If `model` is not a model, its name is no text, or a number has another type.
-            ValueError: If a number is not positive, `retries` is negative, the file is not a cache, or there is a cache
-                but no name of the model.
-            ImportError: If the model belongs to a host whose integration is not installed.
-        """
+        """Take a model, and check all arguments before it is called."""
         prompt = how_to_prompt(model)
         self._takes_schema = takes_schema(prompt)
         self._caller = Caller(prompt, what="model", timeout=timeout, retries=retries)
@@ -182,29 +160,7 @@ class Prompter:
         label: str = "asking the model",
         show_progress: bool = False,
     ) -> Replies[KeyT, Parsed]:
-        """Send every prompt and parse the replies; synchronous callers use `run_until_complete`.
-
-        Prompts are sent one at a time until the model has replied once, then several at a time. Identical prompts are
-        sent once. After a reply that cannot be used, the model is told why and asked once more. Cancelling it cancels
-        the calls that are under way.
-
-        Args:
-            prompts: The prompts, by a key of your own.
-            parse: `parse(key, reply)` returns the parsed reply, or raises `BadReplyError`.
-            fields: `fields(key)` returns the fields of a reply, as in `json_reply`, for a model that can be asked for a
-                JSON schema.
-            label: The label of the progress bar.
-            show_progress: Show a progress bar on stderr; needs rich.
-
-        Returns:
-            The parsed replies and the failures.
-
-        Raises:
-            Exception: The error of a model that failed for the first prompts and never replied.
-            TypeError: If the first reply is not a text.
-            OSError: If the cache cannot be written.
-            ImportError: If `show_progress` is set and rich is not installed.
-        """
+        """Send every prompt and parse the replies; synchronous callers use `run_until_complete`."""
         parsed: dict[KeyT, Parsed] = {}
         failures: dict[KeyT, Failure] = {}
         waiting = iter(prompts.items())
@@ -374,12 +330,7 @@ class Spending:
     def __init__(
         self, calls: Calls, budget: int | None, token_budget: int | None, count_tokens: Callable[[str], int] | None
     ) -> None:
-        """Set the budgets; None sets no limit.
-
-        Raises:
-            TypeError: If a budget is not an integer, or `count_tokens` is not a function.
-            ValueError: If a budget is not positive.
-        """
+        """Set the budgets; None sets no limit."""
         self._calls = calls
         self._budget = None if budget is None else positive_integer(budget, "budget", or_none=True)
         self._token_budget = (
@@ -390,12 +341,7 @@ class Spending:
         self._count_tokens = count_tokens or _estimated
 
     def start(self, prompt: str) -> None:
-        """Count a call before it is made.
-
-        Raises:
-            BudgetSpentError: If the budget does not allow the call.
-            TypeError: If what counts tokens returns anything but a number from 0.
-        """
+        """Count a call before it is made."""
         tokens = self._count(prompt)
         if self._budget is not None and self._calls.made >= self._budget:
             raise BudgetSpentError(f"the budget of {self._budget:,} calls is spent")
@@ -435,15 +381,7 @@ NAMES = ("model_name", "model", "model_id", "name")
 
 
 def how_to_prompt(model: Any) -> Callable[[str], Any]:
-    """Return the function to call with a prompt, synchronous or not.
-
-    Args:
-        model: A function from a prompt to a reply, or a model of an installed host.
-
-    Raises:
-        TypeError: If it is not a model.
-        ImportError: If it belongs to a host whose integration is not installed.
-    """
+    """Return the function to call with a prompt, synchronous or not."""
     host = host_of(model)
     if host is not None:
         prompt = None if host.model is None else host.model(model)
@@ -480,21 +418,10 @@ LOOK_AGAIN = 0.05
 
 
 class ReplyCache:
-    """Replies by the name of the model and the exact prompt; each is written as it arrives.
-
-    Replies that do not have the form asked for are written too, to be read by people, but never given back: the prompt
-    is sent again next time.
-    """
+    """Replies by the name of the model and the exact prompt; each is written as it arrives."""
 
     def __init__(self, path: str | PathLike[str] | None) -> None:
-        """Read the replies cached so far.
-
-        Args:
-            path: The file; None keeps the replies in memory only.
-
-        Raises:
-            ValueError: If the file is not a cache, is of a newer version, or is damaged before its last line.
-        """
+        """Read the replies cached so far."""
         self._journal = None if path is None else Journal(path, KIND)
         self._locks = None if path is None else PromptLocks(path)
         self._replies: dict[str, str] = {}
@@ -521,22 +448,14 @@ class ReplyCache:
             self._locks.give(asked)
 
     def keep(self, model: str | None, prompt: str, reply: str) -> None:
-        """Keep a reply.
-
-        Raises:
-            OSError: If the file cannot be written.
-        """
+        """Keep a reply."""
         asked = _asked(model, prompt)
         if self._journal is not None:
             self._journal.append({"asked": asked, "model": model, "reply": reply})
         self._replies[asked] = reply
 
     def keep_unusable(self, model: str | None, prompt: str, reply: str, reason: str) -> None:
-        """Write down a reply that must not be given back.
-
-        Raises:
-            OSError: If the file cannot be written.
-        """
+        """Write down a reply that must not be given back."""
         if self._journal is not None:
             asked = _asked(model, prompt)
             self._journal.append({"asked": asked, "model": model, "unusable": reply, "reason": reason})
@@ -568,11 +487,7 @@ _OPEN: dict[Path, int] = {}
 
 
 class PromptLocks:
-    """One lock for each prompt: a byte of a file in the folder for temporary files, which the system frees by itself.
-
-    A process that ends, however it ends, gives up its locks. On Windows, and for processes on different machines,
-    nothing is locked: then a prompt can be sent twice, and both replies are kept.
-    """
+    """One lock for each prompt: a byte of a file in the temporary folder, which the system frees by itself."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
         """Set the file that is cached in."""

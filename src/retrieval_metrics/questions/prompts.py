@@ -67,16 +67,6 @@ def difficulty_of(overlap: float) -> str:
 def shared_out(n: int, shares: Any, known: Sequence[str] | Mapping[str, str], what: str) -> dict[str, int]:
     """Return how many of `n` go to each name, by the largest remainders.
 
-    Args:
-        n: The total.
-        shares: A name, several names in equal shares, or a mapping of names to shares, in any unit.
-        known: The known names.
-        what: What is shared out, for messages.
-
-    Raises:
-        TypeError: If the shares are none of these.
-        ValueError: If a name is unknown, there is no name, or a share is not positive.
-
     Example:
         >>> shared_out(10, {"easy": 1, "hard": 2}, DIFFICULTIES, "difficulty")
         {'easy': 3, 'hard': 7}

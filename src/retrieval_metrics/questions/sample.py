@@ -116,19 +116,7 @@ def draw(
     seed: int,
     shares: Mapping[Any, float] | None = None,
 ) -> Sample:
-    """Draw queries; see `EvaluationSet.sample`.
-
-    Args:
-        queries: All queries.
-        n: How many to draw.
-        strata: The stratum of each query.
-        seed: Seed of the draw.
-        shares: The part of the draw that each stratum gets, until it is empty; None draws in proportion to their sizes.
-
-    Raises:
-        TypeError: As `EvaluationSet.sample`.
-        ValueError: As `EvaluationSet.sample`.
-    """
+    """Draw queries; see `EvaluationSet.sample`."""
     id_kind(set(map(type, queries)), "query ids")
     wanted = positive_integer(n, "n")
     if wanted > len(queries):

@@ -149,12 +149,7 @@ class Search:
 
 
 def _chance(scores: FloatArray, groups: Sequence[Sequence[int]]) -> float:
-    """Return the probability that random passages would rank at least as well as those of the groups.
-
-    The best of m passages that satisfy a group ranks r or better among n with probability 1 - (1 - r/n)^m. The
-    probabilities of several groups are combined by Fisher's method: minus the sum of their logarithms has a gamma
-    distribution.
-    """
+    """Return the probability that random passages would rank at least as well as those of the groups."""
     total = 0.0
     for group in groups:
         best = float(scores[list(group)].max())

@@ -87,11 +87,7 @@ class WordIndex:
     """BM25 over texts given as words."""
 
     def __init__(self, texts: Sequence[Sequence[str]], what: str) -> None:
-        """Index the words of each text; `what` names the caller in messages.
-
-        Raises:
-            ImportError: If bm25s is not installed; the message holds the command.
-        """
+        """Index the words of each text; `what` names the caller in messages."""
         self._size = len(texts)
         self._index = require("bm25s", what).BM25()
         self._index.index([content_words(tokens) or [""] for tokens in texts], show_progress=False)
@@ -139,13 +135,7 @@ class Passages:
 
     @classmethod
     def of(cls, corpus: Any) -> Passages:
-        """Read a corpus: texts by id, BEIR rows by id, passages, documents of a host, a folder, a file, or only ids.
-
-        Raises:
-            TypeError: If it is none of these.
-            ValueError: If it is empty, or an id appears twice.
-            OSError: If a file cannot be read.
-        """
+        """Read a corpus: texts by id, BEIR rows by id, passages, documents of a host, a folder, a file, or only ids."""
         if isinstance(corpus, PathLike) or (isinstance(corpus, str) and Path(corpus).exists()):
             corpus = texts_at(corpus)
         if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Iterable):
@@ -228,10 +218,7 @@ class Passages:
         return [at for at, tokens in zip(having[0], kept, strict=True) if tokens.issuperset(wanted)]
 
     def places(self, quote: str) -> dict[Any, int]:
-        """Return how often a quote is in each source whose text is known, and else in each passage by id.
-
-        A place in overlapping passages counts once.
-        """
+        """Return how often a quote is in each source whose text is known, and else in each passage by id."""
         wanted = normalised(quote)
         found: Counter[Any] = Counter()
         for at in self.holding(quote):
@@ -266,10 +253,7 @@ class Passages:
         return [other for other in self._same.get(self.normal_texts[at], ()) if other != at]
 
     def alike(self, at: int, least: float) -> dict[int, float]:
-        """Return the passages that share runs of words with one, and the share of the shorter passage's runs.
-
-        Runs in very many passages are ignored.
-        """
+        """Return the passages that share runs of words with one, and the share of the shorter passage's runs."""
         telling = {run for run in self.shingles[at] if len(self._sharing[run]) <= COMMON}
         shared = Counter(other for run in telling for other in self._sharing[run] if other != at)
         alike = {}
@@ -282,11 +266,7 @@ class Passages:
         return alike
 
     def alike_in_words(self, at: int, least: float) -> dict[int, float]:
-        """Return the passages that share rare words with one, and the share of the shorter list of rare words.
-
-        This finds copies in which so many words were changed that few runs are left. Words in very many passages are
-        ignored, and so are passages with few others.
-        """
+        """Return the passages that share rare words with one, and the share of the shorter list of rare words."""
         own = self._rare[at]
         shared = Counter(other for word in own for other in self._having[word] if other != at)
         alike = {}
@@ -491,10 +471,6 @@ def pointing_words(question: str) -> str | None:
 
 def language_of(tokens: Sequence[str], share: float = SHARE) -> str | None:
     """Return the language of a text among those whose phrases are known; None if it is none of them, or too short.
-
-    Args:
-        tokens: The words of the text.
-        share: The least share of these that are among the common words of the language.
 
     Example:
         >>> language_of("wie lange ist eine gästekarte gültig".split())

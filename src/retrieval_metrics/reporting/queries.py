@@ -76,12 +76,7 @@ class ShownQueries:
         known: QueryTexts,
         show_progress: bool = False,
     ) -> ShownQueries:
-        """Take what a caller gave, with the query texts already known, and nothing for what else was left out.
-
-        Raises:
-            TypeError: If k or the length is not an integer.
-            ValueError: If k or the length is not positive.
-        """
+        """Take what a caller gave, with the query texts already known, and nothing for what else was left out."""
         for value, name in ((k, "k"), (length, "text_length")):
             if value is not None:
                 positive_integer(value, name, or_none=True)
@@ -157,12 +152,7 @@ class QueryData:
         return "document" if self._judged.qrels.is_flat else "group"
 
     def data(self) -> tuple[dict[str, Any], int]:
-        """Return everything as values for JSON, and the length to which texts were cut.
-
-        `ids`, `texts` and `slice` have a value for each query; `values` has them by system and metric, and `wanted` and
-        `missing` by system: how many documents or groups were needed, and why some are missing, as the place of their
-        kinds in `missed`. `shown` has the details of some queries, by place.
-        """
+        """Return everything as values for JSON, and the length to which texts were cut."""
         slices: dict[str, int] = {}
         labels, texts = self._shown.labels, self._shown.queries
         details, documents, length = self._details.data(self._shown.length)
@@ -401,12 +391,7 @@ FEW = 40
 
 
 def unscripted(data: Mapping[str, Any], order: Sequence[int]) -> str:
-    """Return every query of a page: its values, and folded in it what it needed and what came back, if that is there.
-
-    Args:
-        data: The data of the page.
-        order: The places of the queries, as they are listed.
-    """
+    """Return every query of a page: its values, and folded in it what it needed and what came back."""
     shown, texts = data["shown"], data["texts"] or [None] * len(data["ids"])
     titles = [
         f"{values}  {query}  {text or ''}".rstrip()
@@ -520,13 +505,7 @@ class Details:
     """
 
     def __init__(self, systems: int, depth: int, *, flat: bool) -> None:
-        """Begin with nothing.
-
-        Args:
-            systems: How many systems there are.
-            depth: How many results of a query are kept.
-            flat: Whether each needed document is a group of its own.
-        """
+        """Begin with nothing."""
         self._systems = systems
         self._depth = depth
         self._flat = flat
@@ -547,11 +526,7 @@ class Details:
         row["results"][system] = [self._result(result, explained, explainer.needed, order) for result in results]
 
     def data(self, length: int | None) -> tuple[dict[int, dict[str, Any]], list[list[Any]], int]:
-        """Return the details by place, the documents they refer to, and the length to which texts were cut.
-
-        Args:
-            length: The number of characters shown of a text; None shows whole texts as long as the page stays small.
-        """
+        """Return the details by place, the documents they refer to, and the length to which texts were cut."""
         texts = self._passages.shortened(length)
         return {place: _finished(row, texts) for place, row in self._rows.items()}, texts.rows, texts.length
 

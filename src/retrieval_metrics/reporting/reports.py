@@ -201,13 +201,7 @@ COLUMNS = {
 
 
 def about(systems: Mapping[str, Scores], glossary: Mapping[str, str], length: int | None) -> list[str]:
-    """Return the folded last section of a report.
-
-    Args:
-        systems: The scores of each system.
-        glossary: What its columns mean, besides those of every report.
-        length: The length to which texts were cut.
-    """
+    """Return the folded last section of a report."""
     first = next(iter(systems.values()))
     metrics = Table(["metric", "what it says"], [[str(one), one.in_words] for one in first.metrics], words=(0, 1))
     columns = Table(["column", "meaning"], [list(item) for item in (COLUMNS | dict(glossary)).items()], words=(0, 1))

@@ -146,12 +146,7 @@ def _quantiles(seconds: Collection[float]) -> list[str]:
 
 
 def small_print(comparison: Compared, *, pairs: bool = True) -> list[str]:
-    """Return how the differences were tested, and what was left out.
-
-    Args:
-        comparison: The comparison.
-        pairs: Whether there is a sentence on each pair; else what would have been found is said of all together.
-    """
+    """Return how the differences were tested, and what was left out."""
     tests = comparison.differences[0].comparisons
     exact = all(each.paired.exact for each in comparison.differences)
     corrected = f", corrected for {tests} comparisons" if tests > 1 else ""

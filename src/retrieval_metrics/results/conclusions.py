@@ -58,14 +58,7 @@ class OtherGrades(NamedTuple):
 
 
 def rare_changes(n: int, span: float, rare: RareChange, moved: tuple[str, str] = ("differ", "by")) -> str:
-    """Return in a sentence what so few queries cannot have shown.
-
-    Args:
-        n: How many queries there are.
-        span: How much a query can change.
-        rare: How many could have changed so, and what that would make of the mean.
-        moved: What would become of a query, and of the mean.
-    """
+    """Return in a sentence what so few queries cannot have shown."""
     query, mean = moved
     return (
         f"{numbers.queries(n)} cannot show what is rare: "
@@ -420,11 +413,7 @@ def _kind(one: Difference, grades: OtherGrades | None) -> ConclusionKind:
 
 
 def _other_grades(one: Difference, bounds: UnjudgedBounds, level: float) -> OtherGrades:
-    """Return what other grades could change: a finding could vanish, or one could appear.
-
-    It is enough to test the least and the greatest differences, because the p value of a positive sum falls as any of
-    its differences rises.
-    """
+    """Return what other grades could change: a finding could vanish, or one could appear."""
     key = one.metric, *one.pair
     low, high = bounds.differences[key]
     p_low, p_high = (min(p * one.looks, 1.0) for p in bounds.p_values[key])
@@ -471,12 +460,7 @@ class Ignorance(NamedTuple):
         return self.has_nonrelevant and self.judged_less is not None
 
     def sentence(self, *, condensed: bool, bounded: bool) -> str:
-        """Return how unjudged documents were treated; empty if that alone could not explain a difference.
-
-        Args:
-            condensed: Whether unjudged documents were taken out of the rankings.
-            bounded: Whether bounds over their grades are known.
-        """
+        """Return how unjudged documents were treated; empty if that alone could not explain a difference."""
         shares = ", ".join(f"{name} {_percent(share)}" for name, share in self.judged.items())
         if condensed:
             favoured = "" if self.judged_less is None else f", so it favours {self.judged_less}"
@@ -500,8 +484,6 @@ def _percent(share: float) -> str:
 @dataclass(frozen=True, slots=True)
 class UnjudgedBounds:
     """The bounds of means and differences over all possible grades of the unjudged documents.
-
-    Queries without a relevant document stay out of the means of metrics that need one, as usual.
 
     Attributes:
         depths: Per metric, among how many first documents of each compared run the unjudged ones are graded: its
@@ -587,15 +569,7 @@ class Flattered(NamedTuple):
 def flattered(
     metric: str, systems: Sequence[str], columns: FloatArray, sign: int, clusters: IntArray | None
 ) -> Flattered | None:
-    """Return how much the best of several systems is flattered; None for few systems, or without queries.
-
-    Args:
-        metric: The metric.
-        systems: The systems.
-        columns: Their values, shape (systems, queries).
-        sign: -1 where lower is better.
-        clusters: The cluster of each query; None if queries are independent.
-    """
+    """Return how much the best of several systems is flattered; None for few systems, or without queries."""
     if len(systems) < MANY or not columns.size:
         return None
     values = sign * columns.T

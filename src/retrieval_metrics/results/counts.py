@@ -61,16 +61,7 @@ def count(
     kept: IntArray | None = None,
     among: IntArray | None = None,
 ) -> Counts:
-    """Count the issues.
-
-    Args:
-        judged: The judged run.
-        run: The run it was judged from.
-        rules: The rules.
-        kept: Positions of the queries that the rules keep in the result; None if they keep all.
-        among: Positions of the judged queries to count; None counts all of them, and the rest of the run. For some of
-            the queries, `unplaced`, `misplaced` and `ambiguous` are 0, because they are known only of the whole run.
-    """
+    """Count the issues."""
     looked_at: slice | IntArray = slice(None) if among is None else among
     undefined = judged.n_relevant() == 0
     enters = enters_means(~(undefined if kept is None else undefined[kept]), rules)
@@ -133,10 +124,7 @@ _REPEATS = {
 
 
 def describe(counts: Counts, rules: Rules) -> list[str]:
-    """Return the issues in words, one line each, without those that did not occur.
-
-    A query whose retriever failed is counted as such and not among those with nothing retrieved.
-    """
+    """Return the issues in words, one line each, without those that did not occur."""
     scored_zero = ", scored 0"
     said: dict[str, str] = {
         "missing": "with nothing retrieved"

@@ -242,11 +242,7 @@ class Differences(tuple[Difference, ...], Printed):
         return next(each for each in self if each.metric == main)
 
     def table(self, *, whole: bool = False) -> Table:
-        """Return the differences of a single pair of systems, a row per metric.
-
-        Args:
-            whole: Whether effect sizes and detectable differences are shown too.
-        """
+        """Return the differences of a single pair of systems, a row per metric."""
         header = ["metric", "difference", numbers.level_name(1 - self[0].alpha), "p", "won/tied/lost"]
         header += ["effect", "detects"] if whole else []
         main = self.telling
@@ -310,11 +306,7 @@ def fitting(differences: Iterable[PairT], metric: str, system: str | None, basel
 def only_one(
     differences: Sequence[PairT], kind: str, metric: str | Metric, system: str | None, baseline: str | None
 ) -> PairT:
-    """Return the one that fits, of `differences` of a kind; the metric is in any spelling.
-
-    Raises:
-        KeyError: If there is none, or more than one.
-    """
+    """Return the one that fits, of `differences` of a kind; the metric is in any spelling."""
     name = spelled(metric, {each.metric for each in differences})
     found = fitting(differences, name, system, baseline)
     if len(found) != 1:
@@ -366,12 +358,7 @@ class Aligned:
         return None if self.labels is None else self.labels[rows]
 
     def shared(self, metric: Metric, systems: Sequence[str] | None = None) -> tuple[IntArray, FloatArray]:
-        """Return the places of the queries that have a value in all systems, and the values, shape (places, systems).
-
-        Args:
-            metric: The metric.
-            systems: Only these systems; None means all.
-        """
+        """Return the places of the queries that have a value in all systems, and the values (places, systems)."""
         chosen = slice(None) if systems is None else [self.systems.index(name) for name in systems]
         values = self.values[chosen, :, self.metrics[metric]].T
         rows = np.flatnonzero(~np.isnan(values).any(axis=1))

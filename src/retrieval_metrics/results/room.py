@@ -145,10 +145,7 @@ def said_of_budgets(record: Record) -> list[str]:
 
 
 def said_of_room(scores: Mapping[str, Scores], metrics: Sequence[Metric], budgets: Sequence[BudgetUse]) -> str:
-    """Return in a sentence that the systems have unequal amounts of text among the first k, and what to do.
-
-    Empty where they are about equal, and where the rankings hold only ids.
-    """
+    """Return in a sentence that the systems have unequal amounts of text among the first k, and what to do."""
     metric = next((metric for metric in metrics if isinstance(metric.k, int)), None)
     judged = _judged(scores)
     if metric is None or not isinstance(metric.k, int) or judged is None:

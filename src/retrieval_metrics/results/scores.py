@@ -63,8 +63,6 @@ class Origin(NamedTuple):
 class Record(ABC):
     """The numbers of an evaluation.
 
-    What only single queries tell is unknown here, and known in the subclass that keeps them.
-
     Attributes:
         metrics: The metrics, in the order of the call.
         counts: How many queries and documents were missing, repeated, unjudged, tied or undefined.

@@ -126,16 +126,7 @@ class Compared:
         return {str(metric): self.aligned.shared(metric) for metric in self.metrics}
 
     def difference(self, metric: str | Metric, system: str | None = None, baseline: str | None = None) -> Difference:
-        """Return one of the differences.
-
-        Args:
-            metric: The metric, in any spelling.
-            system: The system; None if there is only one difference to choose from.
-            baseline: The system it is compared with; None likewise.
-
-        Raises:
-            KeyError: If there is no such difference, or more than one.
-        """
+        """Return one of the differences."""
         return only_one(self.differences, "differences", metric, system, baseline)
 
 
@@ -220,10 +211,7 @@ class Standings(Printed):
 
     @property
     def best(self) -> dict[str, tuple[str, ...]]:
-        """The systems of each metric that are not shown to be worse than the best.
-
-        With a baseline, those that are better than it; if none is, the baseline and those not shown to be worse.
-        """
+        """The systems of each metric that are not shown to be worse than the best."""
         found = {}
         for metric, places in self.places.items():
             better = tuple(place.system for place in places if place.standing == "better")
@@ -383,10 +371,7 @@ def _seconds(comparison: Compared) -> dict[str, float]:
 
 
 def main_pair(comparison: Compared, metric: Metric) -> tuple[str, str]:
-    """Return the pair to show first, that of the clearest finding in a metric, or else in any.
-
-    Without a finding, it is the two compared systems with the largest means that differ in some query.
-    """
+    """Return the pair to show first, that of the clearest finding in a metric, or else in any."""
     findings = [each for each in comparison.conclusions if each.kind in OPPOSITE]
     findings = [each for each in findings if each.metric == str(metric)] or findings
     if findings:

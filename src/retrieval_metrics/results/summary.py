@@ -213,10 +213,7 @@ def _values(scores: Scores, metric: Metric) -> FloatArray:
 
 
 def usual_cutoffs(every: Sequence[Scores], metric: Metric) -> list[int]:
-    """Return 1, 2, 3 and so on, to twice the largest cut-off of the metrics, no further than the longest ranking.
-
-    Of a metric with a budget, equal steps to twice that budget.
-    """
+    """Return 1, 2, 3 and so on, to twice the largest cut-off of the metrics, no further than the longest ranking."""
     if isinstance(metric.k, Budget):
         steps = range(1, 2 * STEPS_TO_BUDGET + 1)
         return list(dict.fromkeys(max(1, round(metric.k.size * step / STEPS_TO_BUDGET)) for step in steps))
@@ -272,12 +269,6 @@ class QueryScore(NamedTuple):
 
 def query_scores(scores: Scores) -> dict[Metric, dict[QueryId, QueryScore]]:
     """Return each value with the ranks behind it.
-
-    Args:
-        scores: The scores of an evaluation, such as `rm.evaluate(...).scores`.
-
-    Raises:
-        ValueError: If the scores came without the run from which they were computed.
 
     Example:
         >>> import retrieval_metrics as rm

@@ -31,24 +31,10 @@ LONGEST_PAUSE = 30.0
 
 
 class Caller:
-    """Calls one function; a synchronous function is called in a thread.
-
-    A rate limit is no failure: all calls wait as long as the service asks, and then go on with fewer at once.
-    """
+    """Calls one function; a synchronous function is called in a thread."""
 
     def __init__(self, function: Callable[..., Any], *, what: str, timeout: float | None, retries: int) -> None:
-        """Take a function of a text.
-
-        Args:
-            function: The function, synchronous or not.
-            what: What it is, for messages ("retriever").
-            timeout: Seconds that one attempt may take.
-            retries: How often a failed call is repeated.
-
-        Raises:
-            TypeError: If `retries` is not an integer.
-            ValueError: If `timeout` is not positive, or `retries` is negative.
-        """
+        """Take a function of a text."""
         self._function = function
         self._what = what
         self._asynchronous = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
@@ -69,17 +55,7 @@ class Caller:
         after: Callable[[float], object],
         **options: Any,
     ) -> Any:
-        """Return the result of the first attempt that succeeds; attempts refused by a rate limit do not count.
-
-        Args:
-            text: The argument of the function.
-            before: Called before each attempt; what it raises ends the call.
-            after: Called after each attempt, failed or not, with the seconds it took.
-            **options: Further arguments of the function.
-
-        Raises:
-            Exception: The failure of the last attempt.
-        """
+        """Return the result of the first attempt that succeeds; attempts refused by a rate limit do not count."""
         failed = 0
         while True:
             await self._pace.start()
@@ -127,13 +103,7 @@ class Caller:
 
 
 async def several_at_a_time(things: Iterator[Thing], work: Callable[[Thing], Awaitable[None]], workers: int) -> None:
-    """Do `work` for each thing, for at most `workers` of them at a time.
-
-    After a failure that is raised, or a cancellation, no worker takes another thing.
-
-    Raises:
-        Exception: The first that `work` raises.
-    """
+    """Do `work` for each thing, for at most `workers` of them at a time."""
 
     async def take() -> None:
         for thing in things:  # one iterator for all workers: each takes the next
@@ -159,13 +129,7 @@ class Threads:
         self._idle: list[_Thread] = []
 
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function in a thread, in the context of the caller, and return its result.
-
-        A cancelled call continues in its thread, which ends after it and is not reused.
-
-        Raises:
-            BaseException: What the function raises.
-        """
+        """Call a function in a thread, in the context of the caller, and return its result."""
         thread = self._idle.pop() if self._idle else _Thread()
         try:
             answer, error = await thread.call(partial(copy_context().run, function, *arguments))
@@ -240,13 +204,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 class Pace:
-    """How fast a service may be called: learnt from its refusals, and kept by all its callers together.
-
-    After a refusal nobody calls until the pause is over; then one call goes first. The pause is what the service asks
-    for, or else the one that was long enough last time, doubled as long as it is too short. From then on calls begin at
-    even intervals: those in which the service answered before, waiting included. For every five calls that succeed,
-    the interval is a tenth shorter and one more call may be under way; half as many may after a refusal.
-    """
+    """How fast a service may be called: learnt from its refusals, and kept by all its callers together."""
 
     def __init__(self) -> None:
         self._under_way = 0

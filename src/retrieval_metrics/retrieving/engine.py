@@ -33,11 +33,7 @@ _WIDE = 4096  # dimensions summed at once where more rivals cost less than more 
 
 
 def solve(problems: Sequence[Problem], k: int | None, lambda_mult: float) -> list[Selection]:
-    """Select `k` candidates by MMR for each of several problems.
-
-    Problems of one size whose candidates are few, compared with `k`, are solved together. Of the others, and of those
-    that this leaves open, problems that follow each other share what is computed for the same candidates.
-    """
+    """Select `k` candidates by MMR for each of several problems."""
     selections: dict[int, Selection] = {}
     of_shape: dict[tuple[int, ...], list[int]] = {}
     for i, problem in enumerate(problems):
@@ -110,16 +106,7 @@ _FEW = 32  # more candidates than this that seem to tie are settled at once
 
 
 class Rehearsal:
-    """Upper bounds on the score of every candidate: the score given the picks that it was compared with so far.
-
-    A score never rises from one step to the next, so a candidate whose old score is below the best does not have to be
-    compared with the newer picks. Source: Minoux, Accelerated greedy algorithms for maximizing submodular set functions
-    (1978). Here a few leading candidates compete until one of the others could be better, and only then others are
-    compared, with all newer picks at once, which is much faster than one pick at a time.
-
-    A bound from float32 is wrong by at most half of a tolerance. So the picks of a rehearsal are provisional, and
-    `Picks` decides between each of them and the candidates that were too close to it.
-    """
+    """Upper bounds on the score of every candidate: the score given the picks that it was compared with so far."""
 
     def __init__(self, picks: Picks, candidates: Directions, problem: Problem, leaders: int) -> None:
         """Prepare to let some leaders compete, or all candidates."""
@@ -160,10 +147,7 @@ class Rehearsal:
     def _rehearse(
         self, scores: Vectors, beside: Callable[[int], Vectors], least: float, steps: int
     ) -> tuple[list[int], list[int], Vectors]:
-        """Return the apparent picks, who else could be picked, and the scores at the last step.
-
-        No candidate other than those of `scores` has `least`; `beside` returns scores given a single pick.
-        """
+        """Return the apparent picks, who else could be picked, and the scores at the last step."""
         expected: list[int] = []
         close: list[int] = []
         for step in range(steps):
@@ -224,9 +208,6 @@ class Rehearsal:
 class Picks:
     """The candidates picked so far, each with the largest `lambda * relevance - (1 - lambda) * redundancy` at its step.
 
-    Scores from float64 products have an error of at most half of a tolerance, so two that are further apart are in the
-    right order. Closer ones are computed again from the definition: a selection does not depend on the BLAS.
-
     Attributes:
         rows: The picks, in the order of selection.
         scores: The score of each pick at its step; of the first, which is the most relevant at every lambda, relevance.
@@ -253,12 +234,7 @@ class Picks:
         return ties
 
     def take_each(self, expected: list[int], close: Sequence[int]) -> bool:
-        """Pick as expected for as long as that is right, then what is right; return whether all was as expected.
-
-        Args:
-            expected: The candidates that seem to be the best at the next steps.
-            close: Those that could be the best instead at one of these steps; they may be repeated.
-        """
+        """Pick as expected for as long as that is right, then what is right; return whether all was as expected."""
         before, steps = len(self.rows), len(expected)
         rows = np.array(list(dict.fromkeys([*expected, *close])))
         units = self._candidates.units(rows)
@@ -368,13 +344,7 @@ def read_problem(
     relevance: npt.ArrayLike | None,
     names: tuple[str, str, str] = ("query", "candidates", "relevance"),
 ) -> Problem:
-    """Return a checked problem; `names` are the names of the other three arguments in error messages.
-
-    Raises:
-        TypeError: If an argument holds something other than real numbers.
-        ValueError: If shapes do not fit together, the query or the relevance holds a NaN or infinite number, or both
-            are None. The numbers of the candidates are checked when their lengths are computed.
-    """
+    """Return a checked problem; `names` are the names of the other three arguments in error messages."""
     query_name, name, relevance_name = names
     vectors = matrix(candidates, name)
     n, d = vectors.shape
@@ -440,10 +410,7 @@ class Directions:
 
 
 def dot_products(left: Vectors, right: Vectors, block: int = BLOCK) -> Vectors:
-    """Return the dot products of all vectors on the left with one vector, shape (d,), or several, shape (m, d).
-
-    Blocks of dimensions are summed first, then the blocks, because the error of a sum grows with its number of terms.
-    """
+    """Return the dot products of all vectors on the left with one vector, shape (d,), or several, shape (m, d)."""
     d = left.shape[1]
     if d <= block:
         products: Vectors = left @ right.T
@@ -453,12 +420,7 @@ def dot_products(left: Vectors, right: Vectors, block: int = BLOCK) -> Vectors:
 
 
 def rounding_error(dtype: np.dtype[Any], d: int, block: int = BLOCK) -> float:
-    """Return a bound on the error of a cosine of two vectors of `d` numbers, computed from these products in `dtype`.
-
-    A dot product sums as many rounded products as a block has dimensions, and then the blocks; so does each of the two
-    lengths, under a square root. Each rounding is by at most eps / 2, in any order of summation, and a few operations
-    are added for safety. Source: Higham, Accuracy and Stability of Numerical Algorithms (2002), section 3.1.
-    """
+    """Return a bound on the error of a cosine of two vectors of `d` numbers, from these products in `dtype`."""
     terms = sum(min(d, width) + math.ceil(d / width) for width in (block, d if dtype == DOUBLE else BLOCK))
     relative = (terms + 8) * float(np.finfo(dtype).eps) / 2
     return relative / (1 - relative)
@@ -486,11 +448,7 @@ def _row_by_row(vectors: Vectors) -> Vectors:
 
 
 def _in_range(vectors: Vectors, what: str) -> tuple[Vectors, FloatArray]:
-    """Return vectors and their squared lengths, with infinity in place of 0.
-
-    Vectors whose squared length is out of range are scaled, in a copy, by a power of two, which does not change any
-    digit of a cosine.
-    """
+    """Return vectors and their squared lengths, with infinity in place of 0."""
     with np.errstate(over="ignore", invalid="ignore"):  # such vectors are found by their squares below
         squares = squared_lengths(vectors)
     low, high = RANGE[vectors.dtype]
@@ -510,17 +468,7 @@ _NUMBERS_AT_ONCE_EXACT = 8192  # in the buffer of einsum, which splits a sum whe
 
 
 def exact_cosines(left: Vectors, rows: Indices, right: Vectors, others: Indices) -> FloatArray:
-    """Return the float64 cosines a.b / (|a| |b|) of pairs of vectors, 0 for a zero vector, shape (pairs,).
-
-    Pairs of equal vectors have equal cosines. BLAS does not guarantee that: its order of summation depends on the
-    position of a vector in the matrix.
-
-    Args:
-        left: Vectors, shape (n, d).
-        rows: The row of the first vector of each pair, shape (pairs,).
-        right: Vectors, shape (m, d).
-        others: The row of the second vector of each pair, shape (pairs,).
-    """
+    """Return the float64 cosines a.b / (|a| |b|) of pairs of vectors, 0 for a zero vector, shape (pairs,)."""
     cosines = np.zeros(len(rows))
     pairs = max(1, _NUMBERS_AT_ONCE_EXACT // left.shape[1])
     for start in range(0, len(rows), pairs):

@@ -162,21 +162,7 @@ class Asking:
         name: str = "",
         resume: str | PathLike[str] | None = None,
     ) -> None:
-        """Take the arguments of `retrieve`, and check them before anything is asked.
-
-        Args:
-            retriever: The retriever.
-            questions: The questions.
-            workers: How many queries may be under way at once.
-            timeout: Seconds that one attempt may take.
-            retries: How often a failed query is repeated.
-            raise_on_error: Whether the first failure is raised.
-            match: What ids of the judgments are compared with.
-            check: Called with the first answer.
-            items: A function that converts an answer into items; None leaves that to the host.
-            name: The name of the system, for messages.
-            resume: The file in which the answers are kept.
-        """
+        """Take the arguments of `retrieve`, and check them before anything is asked."""
         ask, host = how_to_ask(retriever)
         self._items = host.items if items is None and host is not None else items
         self.texts = question_texts(questions)
@@ -211,11 +197,7 @@ class Asking:
         return len(self._rankings) + len(self._errors)
 
     async def first(self) -> None:
-        """Ask the first query alone, so that an error in every answer costs only one query; after a failure, the next.
-
-        Raises:
-            Exception: The failure, if the first queries fail alike.
-        """
+        """Ask the first query alone, so that an error in every answer costs one query; after a failure, the next."""
         for query, text in self._waiting:
             await self._ask_one(query, text)
             if self._rankings or len(self._errors) == FAILURES_ALIKE:
@@ -247,11 +229,7 @@ class Asking:
         await several_at_a_time(self._waiting, work, min(self._workers, len(self.texts) - self.done))
 
     def run(self) -> RetrievedRun:
-        """Return the rankings in the order of the queries.
-
-        Raises:
-            Exception: The first failure, if every query failed.
-        """
+        """Return the rankings in the order of the queries."""
         if self.texts and len(self._errors) == len(self.texts):
             self._raise_first(f"all {numbers.queries(len(self.texts))} failed, so there is nothing to evaluate")
         if lost := [query for query, error in self._errors.items() if is_of_another_loop(error)]:
@@ -318,12 +296,7 @@ class Asking:
 
 
 async def ask_all(askings: Sequence[Asking], *, show_progress: bool) -> list[RetrievedRun]:
-    """Ask several retrievers one after the other; all first queries come before any second one.
-
-    Raises:
-        Exception: If a first answer cannot be read, or, with `raise_on_error`, the first failure.
-        ImportError: If `show_progress` is set and rich is not installed.
-    """
+    """Ask several retrievers one after the other; all first queries come before any second one."""
     total = sum(len(asking.texts) for asking in askings)
     with progress("retrieving", total, enabled=show_progress) as show:
 
@@ -353,12 +326,7 @@ def _judgeable(questions: Questions, match: MatchBy) -> Judgeable:
 
 
 def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None]:
-    """Return the function to call with the text of a query, and the host that converts its answers.
-
-    Raises:
-        TypeError: If it is not a retriever.
-        ImportError: If it belongs to a host whose integration is not installed.
-    """
+    """Return the function to call with the text of a query, and the host that converts its answers."""
     host = host_of(retriever)
     if host is not None:
         ask = host.ask(retriever)
@@ -374,18 +342,7 @@ def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None]:
 
 
 def as_ranking(answer: Any, query: QueryId, items: Callable[[Any], Sequence[Retrieved]] | None) -> Ranking:
-    """Return the answer of a retriever as a ranking: ids, ids with scores, or items.
-
-    Args:
-        answer: What the retriever returned; documents of any installed host are converted.
-        query: The id of the query.
-        items: A function that converts the answer, such as that of the retriever's host; None for a plain function.
-
-    Raises:
-        TypeError: If it is not a ranking.
-        ValueError: If a score is not finite.
-        ImportError: If the answer holds documents of a host whose integration is not installed.
-    """
+    """Return the answer of a retriever as a ranking: ids, ids with scores, or items."""
     if answer is None:
         raise TypeError(
             f"the retriever returned None for query {query!r}; does it lack a return statement? If nothing was found, "
@@ -444,22 +401,11 @@ class Answers:
     """A journal of answers; the last answer to a query counts."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        """Set the path; the first answer creates the file.
-
-        Raises:
-            ValueError: If the name is that of a compressed file.
-        """
+        """Set the path; the first answer creates the file."""
         self._journal = Journal(path, KIND)
 
     def known(self, texts: Mapping[Any, str]) -> dict[Any, tuple[Ranking, float]]:
-        """Return the ranking and the seconds of each answered query, except those whose text has changed.
-
-        Args:
-            texts: The texts of the queries, by query id.
-
-        Raises:
-            ValueError: If the file is not such a journal, is of a newer version, or is damaged before its last line.
-        """
+        """Return the ranking and the seconds of each answered query, except those whose text has changed."""
         found: dict[Any, tuple[Ranking, float]] = {}
 
         def take(entry: dict[str, Any]) -> None:
@@ -471,11 +417,7 @@ class Answers:
         return found
 
     def run(self) -> RetrievedRun:
-        """Return all answers, and the failures without a later answer.
-
-        Raises:
-            ValueError: As `known`.
-        """
+        """Return all answers, and the failures without a later answer."""
         rankings: dict[Any, Ranking] = {}
         errors: dict[Any, Exception] = {}
         seconds: dict[Any, float] = {}
@@ -500,11 +442,7 @@ class Answers:
                 raise ValueError(f"{self._journal.path}, line {number}, holds no answer: {error!r}") from error
 
     def keep(self, query: QueryId, text: str, said: Mapping[str, Any], seconds: float) -> None:
-        """Append an answer of `of_ranking`, or a failure of `of_error`, after which the query is asked again next time.
-
-        Raises:
-            OSError: If the file cannot be written.
-        """
+        """Append an answer of `of_ranking`, or a failure of `of_error`, after which the query is asked again."""
         question = question_fingerprint(text)
         self._journal.append({"query": of_id(query), "question": question, **said, "seconds": seconds})
 

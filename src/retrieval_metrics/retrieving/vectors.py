@@ -24,32 +24,17 @@ Indices: TypeAlias = npt.NDArray[np.intp]
 
 
 def cutoff(k: int | None, n: int) -> int:
-    """Return the number of candidates to select: `k`, or `n` if `k` is None or larger.
-
-    Raises:
-        TypeError: If `k` is not an integer.
-        ValueError: If it is zero or negative.
-    """
+    """Return the number of candidates to select: `k`, or `n` if `k` is None or larger."""
     return n if k is None else min(positive_integer(k, "k", or_none=True), n)
 
 
 def trade_off(lambda_mult: float) -> float:
-    """Return `lambda_mult` as a float from 0 to 1.
-
-    Raises:
-        TypeError: If it is not a number.
-        ValueError: If it is not between 0 and 1.
-    """
+    """Return `lambda_mult` as a float from 0 to 1."""
     return proportion(lambda_mult, "lambda_mult", zero=True, one=True)
 
 
 def matrix(values: npt.ArrayLike, what: str) -> Vectors:
-    """Return vectors as the rows of an array, shape (n, d): float32 as float32, everything else as float64.
-
-    Raises:
-        TypeError: If it holds something other than real numbers.
-        ValueError: If its rows differ in length, or it does not have two dimensions.
-    """
+    """Return vectors as the rows of an array, shape (n, d): float32 as float32, everything else as float64."""
     array = _from_lists(values)
     if array is None:
         array = _array(values, what)
@@ -61,12 +46,7 @@ def matrix(values: npt.ArrayLike, what: str) -> Vectors:
 
 
 def vector(values: npt.ArrayLike, what: str, d: int | None = None) -> FloatArray:
-    """Return one vector, of `d` numbers if `d` is given, as a float64 array.
-
-    Raises:
-        TypeError: If it holds something other than real numbers.
-        ValueError: If it is not one vector, or not of `d` numbers, or a number is NaN or infinite.
-    """
+    """Return one vector, of `d` numbers if `d` is given, as a float64 array."""
     array = _array(values, what)
     if array.ndim != 1 or not array.size:
         raise ValueError(f"{what} must be one vector, shape (d,), got shape {array.shape}")
@@ -93,11 +73,7 @@ def numbers(values: npt.ArrayLike, what: str, shape: tuple[int, ...] | None = No
 
 
 def require_finite(array: Vectors, what: str, rows: Indices | None = None) -> None:
-    """Raise if a number is NaN or infinite; if `array` holds some rows of another, `rows` are their indices there.
-
-    Raises:
-        ValueError: If a number is NaN or infinite.
-    """
+    """Raise if a number is NaN or infinite; if `array` holds some rows of another, `rows` are their indices there."""
     finite = np.isfinite(array)
     if finite.all():
         return
@@ -166,8 +142,6 @@ DocumentT = TypeVar("DocumentT")
 
 def scaled(scores: FloatArray) -> FloatArray:
     """Return the scores scaled so that the lowest is 0 and the highest 1; if all are equal, all are 1.
-
-    Scores of BM25 or a cross-encoder have other scales, which lambda cannot weigh against cosines.
 
     Example:
         >>> scaled(np.array([10.0, 20.0, 12.5])).tolist()

@@ -94,10 +94,7 @@ GRACE = 1.0
 
 
 class _Loops:
-    """The loops of this process: one for all ordinary threads, and one for callers inside each of these loops.
-
-    If a coroutine calls a synchronous function that waits for another coroutine, one loop would wait for itself.
-    """
+    """The loops of this process: one for all ordinary threads, and one for callers inside each of these loops."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -144,10 +141,7 @@ _of_the_parent: list[_Loops] = []
 
 
 def _start_afresh() -> None:
-    """Replace the loops in a forked child, which has their memory but not their threads.
-
-    The old ones stay referenced: a loop that is collected closes what it shares with the parent.
-    """
+    """Replace the loops in a forked child, which has their memory but not their threads."""
     global _loops  # noqa: PLW0603  (one per process is what this module is for)
     _of_the_parent.append(_loops)
     _loops = _Loops()
@@ -159,9 +153,6 @@ if hasattr(os, "register_at_fork"):  # Windows does not fork
 
 def serves_a_synchronous_caller() -> bool:
     """Return whether the running event loop is one of this module.
-
-    Behind it waits a synchronous caller, so clients are better called by their synchronous way, in threads: an
-    asynchronous client that was used here breaks in the event loop of its owner.
 
     Example:
         >>> async def asked():

@@ -129,11 +129,7 @@ def define_metric(
 
 
 def forget_metric(name: str) -> None:
-    """Remove a metric that `define_metric` defined.
-
-    Raises:
-        ValueError: If there is no such metric.
-    """
+    """Remove a metric that `define_metric` defined."""
     if name not in DEFINITIONS or DEFINITIONS[name].made_by is None:
         raise ValueError(f"define_metric has not defined a metric {name!r}")
     remove(name)
@@ -168,11 +164,7 @@ def _definition(again: Again, asks: frozenset[str], parameters: Mapping[str, Par
 
 
 def _defined_before(again: Again, *, replace: bool) -> Definition | None:
-    """Return the user-defined metric of that name if it is the same or is to be replaced.
-
-    Raises:
-        ValueError: If it is another metric.
-    """
+    """Return the user-defined metric of that name if it is the same or is to be replaced."""
     name, function, facts, _ = again
     before = DEFINITIONS.get(name)
     if before is None or before.made_by is None:
@@ -345,10 +337,7 @@ class PerRanking:
 
 
 def grades_of_rows(judged: JudgedRun, k: Cut) -> list[FloatArray]:
-    """Return, for each query, the grade of each row of the expanded ranking within the cut-off.
-
-    It is 0 for rows that are not hits. The arrays are read-only.
-    """
+    """Return, for each query, the grade of each row of the expanded ranking within the cut-off."""
     hits = judged.hits().cut(k)
     n_rows = _n_rows(judged, k)
     first = np.cumsum(n_rows) - n_rows

@@ -148,11 +148,7 @@ class Definition:
         return 1 if self.higher_is_better else -1
 
     def explicit(self, given: Mapping[str, Any]) -> dict[str, ParameterValue]:
-        """Return the given parameters, checked, without those that are None or at their default.
-
-        Raises:
-            ValueError: If a parameter is unknown or its value is not allowed; the message says what is allowed.
-        """
+        """Return the given parameters, checked, without those that are None or at their default."""
         explicit = {}
         for key, value in given.items():
             if value is None:
@@ -214,16 +210,7 @@ LARGEST_EXPONENT = 1000
 
 
 def gain_of(grade: FloatArray, gain: str, gains: str | None = None) -> FloatArray:
-    """Return the gain of each grade above 0.
-
-    Args:
-        grade: Grades above 0.
-        gain: `linear` (the grade), `exponential` (2^grade - 1) or `binary` (1).
-        gains: The gains of particular grades, such as `1:0;3:7`.
-
-    Raises:
-        ValueError: If a grade is too large for an exponential gain, or gains would decrease with the grade.
-    """
+    """Return the gain of each grade above 0."""
     result = _BY_NAME[gain](grade)
     if gains is None:
         return result
@@ -241,11 +228,7 @@ def gain_of(grade: FloatArray, gain: str, gains: str | None = None) -> FloatArra
 
 
 def exponential(grade: FloatArray) -> FloatArray:
-    """Return 2^grade - 1.
-
-    Raises:
-        ValueError: If a grade is so large that the power overflows a float.
-    """
+    """Return 2^grade - 1."""
     largest = grade.max(initial=0.0)
     if largest > LARGEST_EXPONENT:
         raise ValueError(f"an exponential gain needs grades of at most {LARGEST_EXPONENT}, got {largest:g}")
@@ -367,11 +350,7 @@ def refuse_unknown_scale(metrics: Iterable[Metric], shown: str, cure: str, judgm
 
 
 def largest_grade(judged: JudgedRun, max_grade: float | None) -> float:
-    """Return the top of the scale: `max_grade`, or the largest grade of all judgments (1 if nothing is relevant).
-
-    Raises:
-        ValueError: If a grade is above `max_grade`.
-    """
+    """Return the top of the scale: `max_grade`, or the largest grade of all judgments (1 if nothing is relevant)."""
     largest = judged.qrels.largest_grade
     if max_grade is None:
         return largest or 1.0

@@ -166,16 +166,7 @@ def _restored(
 
 
 def need_definition(name: str, module: str) -> None:
-    """Make sure that a user-defined metric is known; if it is not, import the module that defines it.
-
-    Args:
-        name: The canonical name of the metric.
-        module: The module that calls `define_metric` when it is imported.
-
-    Raises:
-        ImportError: If the module cannot be imported.
-        ValueError: If it does not define the metric.
-    """
+    """Make sure that a user-defined metric is known; if it is not, import the module that defines it."""
     if name in NAME_OF:
         return
     from importlib import import_module  # noqa: PLC0415  (needed only where a metric of the user's travels)
@@ -206,10 +197,7 @@ def parse_computed(text: str) -> Metric:
 
 
 def spelled(metric: str | Metric, names: Collection[str]) -> str:
-    """Return the name of a metric as it is among some names, which may be of given metrics not known here.
-
-    A metric without `rel` also stands for the only one that has the `rel` of a rubric: mrr for mrr(rel=2).
-    """
+    """Return the name of a metric as it is among some names, which may be of given metrics not known here."""
     if str(metric) in names or (name := str(as_metric(metric))) in names:
         return str(metric) if str(metric) in names else name
     same = [one for one in names if "rel=" in one and str(_without_rel(Metric.parse(one))) == name]
@@ -218,8 +206,6 @@ def spelled(metric: str | Metric, names: Collection[str]) -> str:
 
 def relevant_from(metrics: Iterable[Metric], grade: float | None) -> tuple[Metric, ...]:
     """Return metrics that count a document as relevant from a grade, unless they say otherwise themselves.
-
-    Metrics that use the grades as they are, such as NDCG, stay as they are; so do all if the grade is None.
 
     Example:
         >>> [str(metric) for metric in relevant_from(as_metrics(["mrr", "ndcg@10", "recall(rel=1)@5"]), 2)]
@@ -247,12 +233,7 @@ def forget_names() -> None:
 
 
 def as_metric(metric: str | Metric) -> Metric:
-    """Return a metric from its name; a metric is returned unchanged.
-
-    Raises:
-        TypeError: If it is neither.
-        ValueError: If no metric has that name.
-    """
+    """Return a metric from its name; a metric is returned unchanged."""
     return metric if isinstance(metric, Metric) else Metric.parse(metric)
 
 
@@ -308,11 +289,7 @@ class ReadName(NamedTuple):
 
 
 def read_name(text: str) -> ReadName:
-    """Return the parts of a name such as `precision(rel=2)@5` or `ndcg_cut_10`.
-
-    Raises:
-        ValueError: If it is no name, or its cut-off or a parameter cannot be read.
-    """
+    """Return the parts of a name such as `precision(rel=2)@5` or `ndcg_cut_10`."""
     match = re.fullmatch(_NAME, text)
     if match is None:
         raise ValueError(
@@ -370,15 +347,7 @@ def _key(name: str) -> str:
 
 
 def canonical_name(name: str, given: Collection[str] = ()) -> str:
-    """Return the name that a metric has in the table, from any of its names.
-
-    Args:
-        name: The name, without cut-off and parameters.
-        given: Names of metrics whose values were given, which are offered too.
-
-    Raises:
-        ValueError: If there is none; the message suggests the nearest.
-    """
+    """Return the name that a metric has in the table, from any of its names."""
     key = _key(name)
     if key in NAME_OF:
         return NAME_OF[key]
@@ -402,9 +371,6 @@ Bounds: TypeAlias = tuple[float | None, float | None]
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GivenMetric(Metric):
     """A metric known only by its name, its bounds and its direction; nothing here computes it.
-
-    It is equal to any other of the same name. Those with other bounds or another direction are refused where two
-    evaluations meet; see `refuse_other_facts`.
 
     Attributes:
         bounds: The smallest and the largest possible value, infinite where there is none.
@@ -441,12 +407,7 @@ class GivenMetric(Metric):
 
 
 def given_metric(name: str, bounds: tuple[float, float] | None, *, lower_is_better: bool) -> Metric:
-    """Return the metric of that name: one that is known here, such as `nDCG@10`, or else a given one.
-
-    Raises:
-        TypeError: If the name is not a str.
-        ValueError: If it is empty, or a known metric has other bounds or another direction.
-    """
+    """Return the metric of that name: one that is known here, such as `nDCG@10`, or else a given one."""
     if not isinstance(name, str):
         raise TypeError(f"the name of a metric must be a str, got {name!r}")
     if not name.strip() or not name.isprintable() or name != name.strip():
@@ -467,12 +428,7 @@ def given_metric(name: str, bounds: tuple[float, float] | None, *, lower_is_bett
 def bounds_by_metric(
     names: Sequence[str], bounds: Bounds | Mapping[str, Bounds] | None
 ) -> dict[str, tuple[float, float] | None]:
-    """Return the bounds of each metric, None where they are not given.
-
-    Raises:
-        TypeError: If bounds are not a pair of numbers.
-        ValueError: If the lower is not below the upper, or they are of a metric that is not there.
-    """
+    """Return the bounds of each metric, None where they are not given."""
     if not isinstance(bounds, Mapping):
         return dict.fromkeys(names, None if bounds is None else _pair(bounds))
     _refuse_unknown("bounds", bounds, names)
@@ -480,22 +436,14 @@ def bounds_by_metric(
 
 
 def names_of_lower(names: Sequence[str], lower_is_better: str | Collection[str]) -> set[str]:
-    """Return the metrics in which lower is better.
-
-    Raises:
-        ValueError: If one is not there.
-    """
+    """Return the metrics in which lower is better."""
     lower = [lower_is_better] if isinstance(lower_is_better, str) else list(lower_is_better)
     _refuse_unknown("lower_is_better", lower, names)
     return set(lower)
 
 
 def refuse_other_facts(ours: Iterable[Metric], theirs: Iterable[Metric]) -> None:
-    """Raise if a metric has other bounds or another direction in two evaluations.
-
-    Raises:
-        ValueError: If it has; the message says which.
-    """
+    """Raise if a metric has other bounds or another direction in two evaluations."""
     known = {str(metric): metric.definition for metric in ours}
     for metric in theirs:
         one, other = known.get(str(metric)), metric.definition

@@ -46,15 +46,7 @@ class Scored(NamedTuple):
 
 
 def score(judged: JudgedRun, metric: Metric, rules: Rules) -> Scored:
-    """Return a metric of every query under a rule set.
-
-    Queries without a relevant document, or for which nothing was retrieved, are handled here, in the same way for all
-    metrics. Refused queries become NaN; call `refuse` first to raise instead.
-
-    Raises:
-        ValueError: If a budget cannot be counted, a grade is not allowed, or ties="expected" leaves too many orders to
-            try.
-    """
+    """Return a metric of every query under a rule set."""
     parameters, rules, k = parameters_of(metric, rules), rules.of(metric.name), judged.cutoff(metric.k)
     definition, judged = metric.definition, judged.with_repeats(rules.repeats)
     # The judged share is that of the rankings as retrieved.
@@ -108,11 +100,7 @@ def _over_orders(
 
 
 def truth_under(truth: Qrels, rules: Rules) -> Qrels:
-    """Return the judgments as the rules read them.
-
-    Raises:
-        ValueError: If a grade is not a whole number and the rules allow only whole numbers.
-    """
+    """Return the judgments as the rules read them."""
     if rules.negative == "unjudged":
         truth = truth.without_negative_grades()
     if rules.grades == "integer":
@@ -121,11 +109,7 @@ def truth_under(truth: Qrels, rules: Rules) -> Qrels:
 
 
 def refuse(judged: JudgedRun, rules: Rules) -> None:
-    """Raise if the rules refuse a query.
-
-    Raises:
-        ValueError: If they do; the message names the first such query and the rule.
-    """
+    """Raise if the rules refuse a query."""
     for rule, (queries, complaint) in refusals(judged, rules).items():
         if queries.any():
             query = judged.qrels.queries[int(queries.argmax())]
@@ -175,14 +159,7 @@ def ideal_values(metric: Metric, judged: JudgedRun, rules: Rules) -> FloatArray 
 
 
 def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None) -> tuple[float, float]:
-    """Return the smallest and the largest value that a metric can have on given queries.
-
-    Args:
-        metric: The metric.
-        smallest: The smallest of its values, all of which are within the bounds; NaN if there are none.
-        largest: The largest of its values.
-        ideal: The largest of the `ideal_values` of these queries. If it is None, a bounded metric reaches 1.
-    """
+    """Return the smallest and the largest value that a metric can have on given queries."""
     if metric.definition.given:
         return metric.definition.bounds
     if not metric.definition.bounded or largest > 1 or smallest < 0:
@@ -198,11 +175,7 @@ def is_binary(metric: Metric, sums: Sums) -> bool:
 
 
 def _has_known_ideal(metric: Metric, qrels: Qrels) -> bool:
-    """Return whether sorting the relevant documents by grade gives the metric's best value.
-
-    It does not if one document may satisfy several groups, unless the metric counts documents rather than groups. The
-    best value is unknown if items of unknown length or number may satisfy a piece.
-    """
+    """Return whether sorting the relevant documents by grade gives the metric's best value."""
     return (metric.definition.by_document or qrels.is_flat) and not (qrels.has_pieces or isinstance(metric.k, Budget))
 
 
@@ -227,23 +200,7 @@ def score_one(
     n_nonrelevant: int | None = None,
     **parameters: Any,
 ) -> float:
-    """Return one metric of one ranking.
-
-    Args:
-        definition: The metric.
-        gains: Grades in rank order; 0 is not relevant, None is not judged.
-        k: The cut-off.
-        n_relevant: How many documents are relevant, retrieved or not. None counts those in the list; if there are none,
-            it assumes one that was not retrieved, so the list scores 0, as it would for any number.
-        ideal: The grades of all relevant documents, retrieved or not, instead of their number.
-        n_nonrelevant: How many documents are judged not relevant; None counts those in the list.
-        **parameters: The metric's own parameters; None means the default.
-
-    Raises:
-        TypeError: If the gains are not a sequence of numbers.
-        ValueError: If a gain is not finite, a parameter is not allowed, or the list holds more documents than the given
-            number.
-    """
+    """Return one metric of one ranking."""
     metric = Metric(definition.name, k, tuple(parameters.items()))
     listed = _numbers(gains, "gains", none_allowed=True)
     grades = {position: grade for position, grade in enumerate(listed) if grade is not None}

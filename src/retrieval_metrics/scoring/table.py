@@ -55,11 +55,7 @@ NAME_OF: Mapping[str, str] = _Table(_NAME_OF)
 
 
 def add(definition: Definition) -> None:
-    """Register a metric.
-
-    Raises:
-        ValueError: If one of its names is already taken.
-    """
+    """Register a metric."""
     spellings = (definition.name, *definition.aliases)
     for spelling in spellings:
         if spelling in NAME_OF:
@@ -69,11 +65,7 @@ def add(definition: Definition) -> None:
 
 
 def remove(name: str) -> None:
-    """Remove a metric and all its names.
-
-    Raises:
-        KeyError: If there is no metric with that canonical name.
-    """
+    """Remove a metric and all its names."""
     definition = _DEFINITIONS.pop(name)
     for spelling in (definition.name, *definition.aliases):
         del _NAME_OF[spelling]

@@ -21,20 +21,7 @@ if TYPE_CHECKING:
 
 
 def over_orders(judged: JudgedRun, queries: IntArray, metric: Metric, parameters: Mapping[str, Any]) -> OverOrders:
-    """Return a metric over all orders of equal scores, in closed form if it has one.
-
-    The closed forms are those of McSherry and Najork, Computing information retrieval performance measures efficiently
-    in the presence of tied scores (2008), extended to graded gains, ERR, bpref and alpha-NDCG.
-
-    Args:
-        judged: The judged run.
-        queries: The queries with ties; the values of all others are meaningless.
-        metric: The metric.
-        parameters: Its parameters.
-
-    Raises:
-        ValueError: If there is no closed form and there are too many orders to try.
-    """
+    """Return a metric over all orders of equal scores, in closed form if it has one."""
     definition, judged = metric.definition, _with_ties_joined(judged)
     if definition.mean_over_orders is not None and (judged.qrels.is_flat or definition.by_document):
         cut = judged.cutoff(metric.k)
@@ -61,27 +48,14 @@ def _with_ties_joined(judged: JudgedRun) -> JudgedRun:
 
 
 def best_and_worst(judged: JudgedRun, first: BoolArray) -> tuple[JudgedRun, JudgedRun]:
-    """Return a judged run in the best order of equal scores and in the worst, which is the reverse.
-
-    In the best order of a block some documents come first, highest grade on top, and the other judged ones come last.
-
-    Args:
-        judged: The judged run with all documents of a tie at its first rank.
-        first: The items that come first.
-    """
+    """Return a judged run in the best order of equal scores and in the worst, which is the reverse."""
     grade = judged.items.grade
     best, worst = _ordered(judged, first, grade), _ordered(judged, ~first, -grade)
     return judged.with_items(best), judged.with_items(worst)
 
 
 def _ordered(judged: JudgedRun, first: BoolArray, worth: FloatArray) -> Items:
-    """Return the items with some of them first in their block and the other judged ones last.
-
-    Args:
-        judged: The judged run with all documents of a tie at its first rank.
-        first: The items that come first.
-        worth: Among these, items worth more are ranked higher.
-    """
+    """Return the items with some of them first in their block and the other judged ones last."""
     items = judged.items
     order = np.lexsort((-worth, ~first, items.rank, items.query))
     query, above, size, first = items.query[order], items.rank[order] - 1, items.tied[order], first[order]
@@ -99,11 +73,7 @@ MOST_ORDERS = 10_000
 
 
 def enumerated(judged: JudgedRun, queries: IntArray, metric: Metric, parameters: Mapping[str, Any]) -> OverOrders:
-    """Return mean, smallest and largest value over all orders of equal scores.
-
-    Raises:
-        ValueError: If a query has too many orders.
-    """
+    """Return mean, smallest and largest value over all orders of equal scores."""
     mean, low, high = np.zeros((3, judged.n_queries))
     for query in queries.tolist():
         values = metric.definition.score(_orders(judged, query, metric), k=judged.cutoff(metric.k), **parameters)
@@ -146,13 +116,7 @@ def _orders(judged: JudgedRun, query: int, metric: Metric) -> JudgedRun:
 def mean_weight(
     judged: JudgedRun, weight: Callable[[FloatArray], FloatArray], cut: int | IntArray | None
 ) -> FloatArray:
-    """Return for each item the mean weight of the ranks of its block; ranks beyond the cut weigh 0.
-
-    Args:
-        judged: The judged run with all documents of a tie at its first rank.
-        weight: Takes ranks and returns their weights.
-        cut: The last rank that counts, one for all queries or one for each; None counts all ranks.
-    """
+    """Return for each item the mean weight of the ranks of its block; ranks beyond the cut weigh 0."""
     items = judged.items
     above, below = items.rank - 1, items.rank - 1 + items.tied
     if cut is not None:
@@ -199,13 +163,7 @@ class Block(NamedTuple):
 
 
 def by_block(judged: JudgedRun, rel: float | None, mean_of: Callable[[int, Sequence[Block]], float]) -> FloatArray:
-    """Return the mean of a metric over all orders of equal scores, computed query by query, shape (queries,).
-
-    Args:
-        judged: The judged run with all documents of a tie at its first rank.
-        rel: The relevance threshold.
-        mean_of: Takes the position of a query and its blocks, top first, and returns the mean.
-    """
+    """Return the mean of a metric over all orders of equal scores, computed query by query, shape (queries,)."""
     mean = np.zeros(judged.n_queries)
     for query, blocks in blocks_of(judged, rel):
         mean[query] = mean_of(query, blocks)

@@ -51,37 +51,12 @@ def out_of_bag(
 ) -> OutOfBag:
     """Estimate what choosing the best of several settings by its mean is worth on new questions.
 
-    The winner's own mean is too good, because it won on these questions. In each of B resamples of the questions (with
-    replacement; of clusters, whole), the best setting of the resample is chosen, and scored on the questions that the
-    resample left out:
-
-        estimate = mean over resamples of the mean over left-out questions of the setting chosen without them
-
-    No setting is run anew. The interval is that of the 2.5 % and 97.5 % quantiles over resamples. It is wide, because
-    about a third of the questions score a resample; shortened, it covered less than promised in simulations.
-
-    Args:
-        values: Shape (questions, settings).
-        default: The setting to keep unless another is better.
-        keep: False: the default is what the others are compared with, but cannot be chosen.
-        clusters: The cluster of each question, shape (questions,); None: questions are independent.
-        level: Confidence level of the intervals.
-        resamples: Number of resamples.
-        seed: Seed of the resamples.
-
-    Raises:
-        ValueError: If the array is empty or not finite, or an argument is out of range.
-
     Example:
         The second setting is better by .2 on every question, here and on those left out.
 
         >>> found = out_of_bag([[0.5, 0.7], [0.1, 0.3], [0.6, 0.8]], default=0)
         >>> found.winner, round(found.gain, 6)
         (1, 0.2)
-
-    References:
-        I. Tsamardinos, E. Greasidou, G. Borboudakis (2018). Bootstrapping the out-of-sample predictions for efficient
-        and accurate cross-validation. Machine Learning 107.
     """
     proportion(level, "level")
     positive_integer(resamples, "resamples")
@@ -143,35 +118,11 @@ def possibly_best(
 ) -> NDArray[np.bool_]:
     """Return which settings may have the best mean on new questions: the multiple comparisons with the best.
 
-    A setting i is out if its largest standardised deficit is more than chance gives it:
-
-        max over j of (mean_j - mean_i) / s_ij  >  the `level` quantile of the same of deviations with random signs
-
-    where s_ij is the standard error of the difference, and the quantile, which is nearly normal, is converted to the
-    one of Student's t with the same probability. The set holds the truly best setting in at least about `level`
-    of all evaluations, however many settings there are.
-
-    Args:
-        values: Shape (questions, settings), finite.
-        clusters: The cluster of each question, shape (questions,); their deviations change signs together.
-        level: How often the set holds the best setting.
-        resamples: Number of draws of the signs.
-        seed: Seed of the signs.
-
-    Returns:
-        Shape (settings,). The setting with the best mean is always in it, and so is one that equals it everywhere.
-
-    Raises:
-        ValueError: If the array is empty or not finite, or an argument is out of range.
-
     Example:
         The third setting loses on every question.
 
         >>> possibly_best([[0.5, 0.6, 0.1], [0.4, 0.3, 0.2], [0.6, 0.7, 0.1], [0.5, 0.4, 0.3]] * 3).tolist()
         [True, True, False]
-
-    References:
-        J. C. Hsu (1981). Simultaneous confidence intervals for all distances from the "best". Annals of Statistics 9.
     """
     from scipy import stats  # noqa: PLC0415  (takes long to import)
 

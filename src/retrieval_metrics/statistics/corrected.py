@@ -173,11 +173,7 @@ class CorrectedMean:
         return float(more[enough[0]]) if enough.size else math.inf
 
     def _assured_half_widths(self, more: NDArray[np.int64], level: float) -> NDArray[np.float64]:
-        """Return the half width that so many more labels should reach in four of five samples.
-
-        The variance that n labels show is uncertain, and so is that of the labels to come: the quotient of the two has
-        an F distribution.
-        """
+        """Return the half width that so many more labels should reach in four of five samples."""
         from scipy.special import fdtri  # noqa: PLC0415 - importing the package must not load scipy
 
         degrees, growth = self.degrees, 1 + more / self.labelled
@@ -422,11 +418,7 @@ class Drawn:
         strata: ArrayLike | None,
         clusters: ArrayLike | None,
     ) -> Drawn:
-        """Check the arguments of `corrected_mean`.
-
-        Raises:
-            ValueError: As `corrected_mean`.
-        """
+        """Check the arguments of `corrected_mean`."""
         values, predicted = np.asarray(people, np.float64), np.asarray(model, np.float64)
         at = np.asarray(labelled, np.int64)
         if values.ndim != 1 or predicted.ndim != 1 or at.shape != values.shape:
@@ -455,13 +447,7 @@ class Drawn:
         return float(self.model[known].mean()) if known.any() else math.nan
 
     def line(self) -> FittedLine:
-        """Return the line that predicts people's values from the model's.
-
-        The design has a column for each stratum, and the model's values about their mean. The latter are left out if
-        the labelled queries do not show a slope: if the values are all equal, if one or two queries determine the
-        slope, or if the labelled queries differ so much from all queries that the estimate would extrapolate. This is
-        decided from the model's values only, so it does not bias the estimate.
-        """
+        """Return the line that predicts people's values from the model's."""
         without = self.without_slope()
         layers = without.design
         centred = np.where(np.isnan(self.model), 0.0, self.model - self.centre)
@@ -479,16 +465,7 @@ class Drawn:
         return self._fitted((self.strata[:, None] == np.unique(self.strata)[None, :]).astype(np.float64), slope=False)
 
     def outside(self, defined: NDArray[np.bool_]) -> tuple[int, float]:
-        """Return how many of the model's values lie far outside those labelled in their stratum, and by how much.
-
-        The largest of many values almost always lies a little outside; far is more than a quarter of their range.
-
-        Args:
-            defined: Shape (n,), whether people's value of a labelled query is defined.
-
-        Returns:
-            The number, and the sum of how far they lie above less how far below, divided by the number of all queries.
-        """
+        """Return how many of the model's values lie far outside those labelled in their stratum, and by how much."""
         count, total = 0, 0.0
         here, strata = self.model[self.labelled], self.strata[self.labelled]
         for stratum in np.unique(self.strata):

@@ -23,11 +23,7 @@ ROUNDING = 1e-12
 
 
 def vector(values: ArrayLike, name: str = "values") -> NDArray[np.float64]:
-    """Return one number per query as a float64 array; the caller's array is never written to.
-
-    Raises:
-        ValueError: If it does not have one dimension, or a number is NaN or infinite.
-    """
+    """Return one number per query as a float64 array; the caller's array is never written to."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, one number per query; got an array of shape {array.shape}")
@@ -35,11 +31,7 @@ def vector(values: ArrayLike, name: str = "values") -> NDArray[np.float64]:
 
 
 def finite(array: NDArray[np.float64], name: str) -> NDArray[np.float64]:
-    """Return the array unchanged if all its numbers are finite.
-
-    Raises:
-        ValueError: If one is NaN or infinite; the message names the first.
-    """
+    """Return the array unchanged if all its numbers are finite."""
     wrong = np.argwhere(~np.isfinite(array))
     if len(wrong):
         place = tuple(int(i) for i in wrong[0])
@@ -51,11 +43,7 @@ def finite(array: NDArray[np.float64], name: str) -> NDArray[np.float64]:
 
 
 def settings_table(values: ArrayLike) -> NDArray[np.float64]:
-    """Return values of several settings as a float64 array, shape (questions, settings).
-
-    Raises:
-        ValueError: If it does not have two dimensions, is empty, or a number is NaN or infinite.
-    """
+    """Return values of several settings as a float64 array, shape (questions, settings)."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2 or not array.size:  # noqa: PLR2004  (dimensions)
         raise ValueError(f"values must have a row per question and a column per setting; got shape {array.shape}")
@@ -198,10 +186,7 @@ class ExactSums:
 
 
 def _whole(values: FloatArray) -> int:
-    """Return the sum of finite values as a multiple of 2**-1126.
-
-    The mantissas are summed exponent by exponent, in two halves whose sums are exact in a float.
-    """
+    """Return the sum of finite values as a multiple of 2**-1126."""
     total = 0
     for start in range(0, len(values), _AT_ONCE):
         mantissa, exponent = np.frexp(values[start : start + _AT_ONCE])

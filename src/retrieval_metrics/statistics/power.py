@@ -177,20 +177,7 @@ def queries_needed(
 def units_needed(
     difference: float, variance: float, step: float, power: float, level: float, *, freedom: float = math.inf
 ) -> int:
-    """Return the fewest units with which a paired test finds a difference.
-
-    Args:
-        difference: The true mean difference; positive.
-        variance: The variance of the differences of units.
-        step: What a few units change by, which carry the whole difference; 0 if all change alike.
-        power: Probability of finding it.
-        level: Level of the two-sided test.
-        freedom: Degrees of freedom of the variance, if it was estimated; the power is then the mean over such
-            estimates.
-
-    Raises:
-        ValueError: If it takes more than 2^40.
-    """
+    """Return the fewest units with which a paired test finds a difference."""
     variance *= room_for_error(freedom, power, level)
     from scipy.special import betainc  # noqa: PLC0415 - importing the package must not load scipy
 
@@ -218,20 +205,9 @@ def units_needed(
 def room_for_error(freedom: float, power: float, level: float) -> float:
     """Return by how much more to plan with an estimated variance than with one that is known.
 
-    If the number of units is c s^2 / d^2, and s^2 is distributed as sigma^2 chi2(f) / f, the power is on average
-
-        P(Z + z < sqrt(c chi2(f) / f)) = P(T < sqrt(c))        z = z_{1 - level / 2}
-
-    with T of the noncentral t distribution with f degrees of freedom and noncentrality z. sqrt(c) is therefore its
-    quantile at `power`; for a known variance it is z + z_power. The ratio of the squares is returned, at least 1.
-
     Example:
         >>> round(room_for_error(14, 0.8, 0.05), 2), room_for_error(math.inf, 0.8, 0.05)
         (1.13, 1.0)
-
-    References:
-        S. A. Julious, R. J. Owen (2006). Sample size calculations for clinical studies allowing for uncertainty about
-        the variance. Pharmaceutical Statistics 5.
     """
     if math.isinf(freedom):
         return 1.0
@@ -269,10 +245,7 @@ def _effect_found(count: float, power: float, level: float) -> float:
 
 
 def paired_t_power(effect: float, count: float, level: float) -> float:
-    """Return the power of the two-sided paired t test to find a true mean difference of `effect` standard deviations.
-
-    A rejection in the wrong direction does not count as finding it.
-    """
+    """Return the power of the two-sided paired t test to find a mean difference of `effect` standard deviations."""
     from scipy.stats import nct, t  # noqa: PLC0415 - importing the package must not load scipy
 
     freedom = count - 1

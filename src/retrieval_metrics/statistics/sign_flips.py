@@ -379,12 +379,7 @@ def sign_flip_test(differences: ArrayLike, *, resamples: int = 10_000, seed: int
 def all_sums(
     differences: NDArray[np.float64], most: int = LARGEST_ENUMERATION
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Return every distinct sum of the differences with random signs, and its probability.
-
-    Args:
-        differences: Shape (n,), as `of_size_one` returns them.
-        most: The largest number of sums that are listed; None is returned if there are more.
-    """
+    """Return every distinct sum of the differences with random signs, and its probability."""
     magnitudes, counts = np.unique(np.abs(differences).round(12), return_counts=True)
     if np.log2(counts + 1.0).sum() > np.log2(most):
         return None
@@ -398,8 +393,6 @@ def all_sums(
 
 def heads(count: int) -> NDArray[np.float64]:
     """Return the probabilities of 0 to `count` heads in as many tosses of a fair coin.
-
-    They start from the exact one in the middle, so that their relative error is about count * 1e-16.
 
     Example:
         >>> heads(3).tolist()

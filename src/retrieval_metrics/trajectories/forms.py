@@ -91,11 +91,7 @@ UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 
 
 def spans_of(unit: Any) -> Iterator[TraceSpan]:
-    """Yield the spans of one object of a file: a span, a whole trace, or an export of many.
-
-    Raises:
-        TraceError: If it is none of these.
-    """
+    """Yield the spans of one object of a file: a span, a whole trace, or an export of many."""
     if not isinstance(unit, dict):
         unit = _as_mapping(unit)
     if not isinstance(unit.get("attributes"), dict):  # the usual form comes first: files hold many of them
@@ -135,11 +131,7 @@ def _inside(unit: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _of_collector(unit: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the spans of an export of OpenTelemetry, in the form of today and of before 2022.
-
-    Raises:
-        TraceError: If it is none.
-    """
+    """Yield the spans of an export of OpenTelemetry, in the form of today and of before 2022."""
     try:
         for resource in unit["resourceSpans"]:
             for name in ("scopeSpans", "instrumentationLibrarySpans"):
@@ -177,11 +169,7 @@ def _span(unit: Mapping[str, Any]) -> TraceSpan:
 
 
 def _kind(said: Any, name: str, id_: str, *, plain: bool) -> str:
-    """Return the kind of a span, an unknown one as the form calls it.
-
-    Raises:
-        TraceError: If the kind of a plain span is unknown.
-    """
+    """Return the kind of a span, an unknown one as the form calls it."""
     kind = UNSAID if said is None else KINDS.get(str(said).lower())
     if kind in {None, OTHER, UNSAID}:
         kind = BY_NAME.get(name, kind)

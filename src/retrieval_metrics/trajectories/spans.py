@@ -37,12 +37,7 @@ class TraceError(ValueError):
 
 @dataclass(slots=True, eq=False)
 class TraceSpan:
-    """One span: where it stands, when it ran, and what went in and came out, as recorded.
-
-    The kind is one of `SPAN_KINDS`, or `UNSAID`; an unknown one is what the form calls it. The name of a tool is that
-    of the tool, and `call` the id of the tool call that it answers. `listed` are documents that stand beside the output
-    of a search, `dropped` says how many attributes were dropped, and `root` is what an outermost span was read from.
-    """
+    """One span: where it stands, when it ran, and what went in and came out, as recorded."""
 
     trace: str
     id: str
@@ -75,11 +70,7 @@ class TraceSpan:
         return None if found is None else found.strip().removeprefix("input is ").strip() or None
 
     def found(self) -> list[Retrieved] | None:
-        """Return the documents that a search found, if possible with ids; None if the span does not say.
-
-        Raises:
-            TraceError: If it said more than was kept.
-        """
+        """Return the documents that a search found, if possible with ids; None if the span does not say."""
         found = None
         for one in (self.listed, self.output):
             try:
@@ -100,11 +91,7 @@ class TraceSpan:
         return found
 
     def read(self) -> str | None:
-        """Return the text that a model has read; None if it was not recorded.
-
-        Raises:
-            TraceError: If some of it was lost.
-        """
+        """Return the text that a model has read; None if it was not recorded."""
         said = self._whole(self.input, "input")
         if isinstance(self.input, Listed):  # a limit on the length of values shows in the longest, which has them all
             self._whole(self.input.otherwise, "input")
@@ -128,11 +115,7 @@ class TraceSpan:
         return answer_in(self.output)
 
     def _whole(self, payload: Any, what: str, *, text: bool = False) -> Any:
-        """Return a payload as an object; `text` says that it may be a text that looks like JSON.
-
-        Raises:
-            TraceError: If it was cut.
-        """
+        """Return a payload as an object; `text` says that it may be a text that looks like JSON."""
         try:
             said = parsed(payload)
         except ValueError as error:
@@ -187,11 +170,7 @@ class Listed(NamedTuple):
     flat: bool = False
 
     def value(self) -> Any:
-        """Return the list.
-
-        Raises:
-            ValueError: If a part of it was lost: a limit on attributes drops the oldest, which are its beginning.
-        """
+        """Return the list."""
         whole = parsed(self.attributes.get(self.name))
         if isinstance(whole, list):
             return _nested(whole)
@@ -241,11 +220,7 @@ def _nested(said: dict[str, Any] | list[Any]) -> Any:
 
 
 def items_in(said: Any) -> list[Retrieved] | None:
-    """Return the documents in a payload; None if it holds no list of documents.
-
-    Raises:
-        ValueError: If it holds several lists that differ; an empty one says nothing beside a filled one.
-    """
+    """Return the documents in a payload; None if it holds no list of documents."""
     lists = list(_lists_in(said, DOCUMENTS_UNDER))
     filled = [one for one in lists if one]
     if lists and not filled and any(_lists_in(said, None)):

@@ -141,19 +141,7 @@ def seen_in_trace(
     citations: Sequence[Any] | None = None,
     where: str = "the span",
 ) -> Seen:
-    """Return what was seen in one trace, for hosts that score a trace at a time.
-
-    Args:
-        spans: The spans as plain dicts, as in `read_traces`.
-        view: Which searches count, or what became of them.
-        calls: The ids of the spans that are the searches; empty for the outermost retrievers.
-        citations: What the answer cites, if that is known.
-        where: Where the documents of a search are, for messages.
-
-    Raises:
-        ValueError: If the trace cannot be trusted, or what the view needs is unknown.
-        TypeError: If a search found something other than a list of documents.
-    """
+    """Return what was seen in one trace, for hosts that score a trace at a time."""
     (trace,) = _Traces(spans, None).values()
     rules = ReadingRules(calls=calls, documents=lambda output: [] if output is None else items_in(output, where))
     told = Trace(trace, rules).trajectory()
@@ -290,12 +278,7 @@ def _there(traces: _Traces) -> str:
 
 
 class ReadingRules(NamedTuple):
-    """What a reader was asked for.
-
-    `tools` are the names of tools that search, `calls` the ids of the spans that are the searches, if they are given.
-    `documents` returns the documents in the output of a search, `citations` what an answer cites. `any_reader` says
-    that what any model has read counts as context, not only the one that answered.
-    """
+    """What a reader was asked for."""
 
     tools: Collection[str] = ()
     calls: Collection[str] = ()
@@ -318,11 +301,7 @@ class Trace:
     """The spans of one trace."""
 
     def __init__(self, spans: Mapping[str, TraceSpan], rules: ReadingRules) -> None:
-        """Take the spans.
-
-        Raises:
-            TraceError: If spans lie inside each other in a circle.
-        """
+        """Take the spans."""
         self._rules = rules
         self._spans = spans
         self._above = {id_: self._path(span) for id_, span in spans.items()}
@@ -358,11 +337,7 @@ class Trace:
         return next((one.id for one in self._around(span, TOOL)), None)
 
     def trajectory(self) -> Trajectory:
-        """Return what the trace tells.
-
-        Raises:
-            TraceError: If a search does not say what it found.
-        """
+        """Return what the trace tells."""
         calls = self._calls(sorted(self._searches(), key=lambda one: one.place))
         items: dict[Any, Any] = {identity(item): item for call in calls for item in call.ranking}
         return Trajectory(calls, self._context(list(items.values())), self._citations())
@@ -402,10 +377,7 @@ class Trace:
         return _Search(span, place, tuple(turn for turn, *_ in place), call_id, question)
 
     def _place(self, step: TraceSpan, question: str | None) -> tuple[int, int, float, str]:
-        """Return the place of a call in its agent: its turn, its position in the model's message, its start, its id.
-
-        Models without a call between them are of one turn: some instrumentations write two spans where one model spoke.
-        """
+        """Return the place of a call in its agent: its turn, its position in the model's message, its start, its id."""
         scope = self._scope(step)
         before = [one for one in self._models if one.end <= step.start and self._scope(one) == scope]
         if not before:
@@ -460,11 +432,7 @@ class Trace:
         return replace(call, ranking=found, before=before)
 
     def _told(self, span: TraceSpan) -> list[Any]:
-        """Return the documents that a span says it found.
-
-        Raises:
-            TraceError: If it does not say.
-        """
+        """Return the documents that a span says it found."""
         found = self._found(span)
         if found is None:
             said = repr(span.output)

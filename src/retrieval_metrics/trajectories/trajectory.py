@@ -230,18 +230,6 @@ UNKNOWN = {
 def seen_in(trajectory: Trajectory, view: CallsView, per_call: int | None = None) -> Seen:
     """Return the ranking that a view makes of a trajectory; of one search that is its own ranking, scores included.
 
-    An item that an earlier search has found is left out; a repeat within one search stays a repeat.
-
-    Args:
-        trajectory: The searches, and what came of them.
-        view: `"union"`, all items in the order of the calls; `"interleaved"`, the first of each call, then the second
-            of each; `"first"` or `"last"`, the items of one call, failed or not; `"context"`, what the model that
-            answered has read; `"cited"`, what of that the answer cites.
-        per_call: Only the first so many items of each call; None takes all.
-
-    Raises:
-        ValueError: If what the model has read, or what the answer cites, is needed and unknown.
-
     Example:
         >>> from retrieval_metrics import SearchCall, Trajectory
         >>> found = Trajectory([SearchCall("a", ["d1", "d2"]), SearchCall("b", ["d2", "d7"])], context=["d7"])
