@@ -47,6 +47,7 @@ settings.load_profile("suite")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="run the tests that belong to the changed files, no host")
     parser.addoption("--changed", action="append", metavar="FILE", help="with --quick: this file, not what git says")
+    parser.addoption("--depth", type=int, metavar="N", help="with --quick: at most N imports away from a change")
 
 
 def pytest_configure(config: pytest.Config) -> None:

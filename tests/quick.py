@@ -1,8 +1,9 @@
-"""`pytest --quick`: the tests that belong to the changed files, within seconds and without any host.
+"""`pytest --quick`: the tests that belong to the changed files, chosen by what imports what, and no host.
 
-A module of the core has its own doctests, those of the modules that import it, the folder of tests with its folder's
-name, and the tests that import it. A changed test is run, and so is a test whose helper changed. The tests of
-integrations, examples and pages need hosts, so they are left to a run without `--quick`.
+A changed module of the core has its doctests, the tests of its folder and the tests that import it; every module that
+imports it when it runs, also through others, has its doctests and the test of its name. A changed test is run, and so
+is a test whose helper changed. What is nearest to a change runs first. The tests of integrations, examples and pages
+need hosts, so they are left to a run without `--quick`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-import time
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "src" / "retrieval_metrics"
-SECONDS = 25
-"""When no further test is begun: the command promises half a minute."""
+LARGE = 60
+"""More files than this are no quick choice any more, so the header says how to narrow it."""
 
 LEFT_OUT = ("tests/integrations", "tests/examples", "tests/documentation", "tests/distributions", "tests/peers")
 """What needs a host, an environment of its own, or the site."""
@@ -49,15 +49,22 @@ HOSTS = {
 class Quick:
     """The plugin behind `--quick`."""
 
-    def __init__(self, changed: Sequence[str]) -> None:
+    def __init__(self, changed: Sequence[str], depth: int | None) -> None:
         self.changed = changed
-        self.chosen = belonging(changed)
-        self.begun = time.monotonic()
+        self.chosen = belonging(changed, depth)
 
     def pytest_report_header(self) -> str:
-        left = sorted({path for path in self.changed if not belonging([path])})
-        unseen = f"; nothing here belongs to {', '.join(left)}" if left else ""
-        return f"quick: {len(self.chosen)} files belong to {len(self.changed)} changed{unseen}"
+        unseen = [path for path in self.changed if not belonging([path], 0)]
+        said = f"quick: {len(self.chosen)} files belong to {len(self.changed)} changed"
+        if unseen:
+            said += f"; nothing here belongs to {', '.join(unseen)}"
+        if len(self.chosen) > LARGE:
+            nearer = len([distance for distance in self.chosen.values() if distance <= 1])
+            said += (
+                f"; that is much: -x stops at the first failure, and the nearest run first; --depth=1 takes the "
+                f"{nearer} of what imports a change directly, --changed=FILE a single file"
+            )
+        return said
 
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
         if collection_path.is_dir():
@@ -66,13 +73,7 @@ class Quick:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        changed = {ROOT / path for path in self.changed}
-        items.sort(key=lambda item: item.path not in changed)
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_setup(self) -> None:
-        if time.monotonic() - self.begun > SECONDS:
-            pytest.skip(f"--quick begins no test after {SECONDS} seconds")
+        items.sort(key=lambda item: self.chosen.get(item.path, 0))
 
     def find_spec(self, name: str, _path: object, _target: object = None) -> None:
         """Skip what imports a host."""
@@ -82,7 +83,7 @@ class Quick:
 
 def start(config: pytest.Config) -> None:
     """Let a session run what belongs to the changed files only."""
-    plugin = Quick(config.getoption("changed") or changed_files())
+    plugin = Quick(config.getoption("changed") or changed_files(), config.getoption("depth"))
     config.pluginmanager.register(plugin, "quick")
     sys.meta_path.insert(0, plugin)
     settings.load_profile("quick")
@@ -100,24 +101,39 @@ def _git(*arguments: str) -> list[str]:
     return done.stdout.splitlines() if done.returncode == 0 else []
 
 
-def belonging(changed: Iterable[str]) -> set[Path]:
-    """Return the files whose tests belong to changed files, which are given relative to the repository."""
-    chosen: set[Path] = set()
+def belonging(changed: Iterable[str], depth: int | None = None) -> dict[Path, int]:
+    """Return the files whose tests belong to changed files, each with how many imports lie between the two."""
+    found: dict[Path, int] = {}
     for path in (ROOT / name for name in changed if name.endswith(".py")):
         if path.is_relative_to(CORE):
-            module = _module(path)
-            chosen |= {path, *(user for user in _files(CORE) if module in _imported(user))}
-            folder = ROOT / "tests" / path.relative_to(CORE).parent
-            if folder == ROOT / "tests":
-                chosen.add(folder / f"test_{path.stem}.py")
-            else:
-                chosen |= set(folder.rglob("test_*.py"))
-            chosen |= {test for test in _files(ROOT / "tests") if module in _imported(test)}
-            chosen.add(ROOT / "tests" / "test_architecture.py")
+            for user, distance in _users(path, depth).items():
+                for one in (user, _test_of(user)):
+                    found[one] = min(distance, found.get(one, distance))
+            module, beside = _module(path), _test_of(path).parent
+            tests = [test for test in _files(ROOT / "tests") if module in _imported(test)]
+            tests += beside.rglob("test_*.py") if beside != ROOT / "tests" else []
+            found |= dict.fromkeys([*tests, ROOT / "tests" / "test_architecture.py"], 0)
         elif path.is_relative_to(ROOT / "tests"):
-            chosen |= {path, *(test for test in _files(ROOT / "tests") if path.stem in _helpers(test))}
+            tests = [test for test in _files(ROOT / "tests") if path.stem in _helpers(test)]
+            found |= dict.fromkeys([path, *tests], 0)
     left_out = tuple(ROOT / folder for folder in LEFT_OUT)
-    return {path for path in chosen if path.exists() and not any(map(path.is_relative_to, left_out))}
+    return {path: at for path, at in found.items() if path.exists() and not any(map(path.is_relative_to, left_out))}
+
+
+def _users(path: Path, depth: int | None) -> dict[Path, int]:
+    """Return a module and all that import it, also through others, each with how many imports lie between."""
+    found, latest = {path: 0}, [path]
+    while latest and (depth is None or found[latest[0]] < depth):
+        modules = {_module(one) for one in latest}
+        distance = found[latest[0]] + 1
+        latest = [user for user in _files(CORE) if user not in found and modules & _imported(user)]
+        found |= dict.fromkeys(latest, distance)
+    return found
+
+
+def _test_of(path: Path) -> Path:
+    """Return where the test of a module stands: in the same folder of the tests, with the same name."""
+    return ROOT / "tests" / path.relative_to(CORE).parent / f"test_{path.stem}.py"
 
 
 @cache
@@ -127,13 +143,17 @@ def _files(folder: Path) -> list[Path]:
 
 @cache
 def _imported(path: Path) -> frozenset[str]:
-    """Return every module that a file names in an import."""
+    """Return every module that a file names in an import which runs; what is imported for types alone never does."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    left: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while left:
+        node = left.pop()
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        left += [] if for_types else ast.iter_child_nodes(node)
     return frozenset(found)
 
 

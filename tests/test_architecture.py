@@ -62,14 +62,6 @@ What is imported for annotations alone may come from above: nothing happens ther
 """
 
 INTEGRATIONS = {path.parent.name: path for path in sorted(ROOT.glob("integrations/*/src"))}
-ADAPTING = (
-    "retrieval_metrics.adapting",
-    "retrieval_metrics.adapting.twins",
-    "retrieval_metrics.adapting.distributed",
-    "retrieval_metrics.adapting.gating",
-    "retrieval_metrics.adapting.printing",
-)
-OPEN_TO_INTEGRATIONS = {"retrieval_metrics", "retrieval_metrics.types", *ADAPTING}
 
 
 def name_of(path: Path, root: Path) -> str:
@@ -77,17 +69,13 @@ def name_of(path: Path, root: Path) -> str:
 
 
 MODULES = {name_of(path, CORE.parent): path for path in sorted(CORE.rglob("*.py"))}
+ADAPTING = [name for name in MODULES if f"{name}.".startswith("retrieval_metrics.adapting.")]
+OPEN_TO_INTEGRATIONS = {"retrieval_metrics", "retrieval_metrics.types", *ADAPTING}
 
 
 @cache
 def imported(path: Path, *, typed: bool = True, late: bool = True) -> set[str]:
-    """Return the modules that a file imports.
-
-    Args:
-        path: The file; where all is wanted, a stub beside it counts too.
-        typed: Whether what is imported for annotations alone is wanted too.
-        late: Whether what functions import when they are called is wanted too.
-    """
+    """Return the modules that a file imports, also for types alone if `typed`, and also inside functions if `late`."""
     found = set()
     stub = path.with_suffix(".pyi")
     left: list[ast.AST] = [*ast.parse(path.read_text() + (stub.read_text() if typed and stub.exists() else "")).body]
@@ -111,36 +99,34 @@ def part_of(module: str) -> str:
     return module.split(".")[1]
 
 
-def test_every_folder_has_its_floor() -> None:
+def test_every_folder_has_its_floor_and_the_picture_shows_it() -> None:
     folders = {part_of(module) for module in MODULES if module != "retrieval_metrics"}
     listed = [folder for floor in FLOORS for folder in floor]
     assert sorted(folders) == sorted(listed)
+    page = (ROOT / "docs" / "explanation" / "how-it-works.md").read_text(encoding="utf-8")
+    picture = page.partition("```text\n")[2].partition("```")[0]
+    numbers, _, rest = picture.partition("---")
+    drawn = {"NUMBERS": numbers, "ON_TOP": rest.partition("entrances")[0], "ENTRANCES": rest.partition("entrances")[2]}
+    for part, floors in {"NUMBERS": NUMBERS, "ON_TOP": ON_TOP, "ENTRANCES": ENTRANCES}.items():
+        absent = {folder for floor in floors for folder in floor} - set(drawn[part].split())
+        assert not absent, f"the picture of the house does not show {absent} among {part}"
 
 
-@pytest.mark.parametrize("module", sorted(MODULES.keys() - {"retrieval_metrics"}))
-def test_the_flow_goes_one_way(module: str) -> None:
-    part = part_of(module)
-    (floor,) = [at for at, folders in enumerate(FLOORS) if part in folders]
-    below = {part, *(folder for folders in FLOORS[:floor] for folder in folders)}
-    of_the_core = {name for name in imported(MODULES[module], typed=False) if name.split(".")[0] == "retrieval_metrics"}
-    if part == "command_line":  # it stands above all else, and uses the top level as a user does
-        of_the_core.discard("retrieval_metrics")
-    assert "retrieval_metrics" not in of_the_core, f"{module} imports the top level, which has everything"
-    above = {name for name in of_the_core if part_of(name) not in below}
-    assert not above, f"{module} imports {above}, which stand beside or above it"
-
-
-def test_no_number_needs_what_stands_on_top() -> None:
-    helpers = {folder for floor in ON_TOP for folder in floor}
-    numbers = {folder for floor in NUMBERS for folder in floor}
+def test_the_flow_goes_one_way() -> None:
+    """What stands on the numbers is listed above them, so no number needs it."""
+    wrong: dict[str, set[str]] = {}
     for module, path in MODULES.items():
-        if module != "retrieval_metrics" and part_of(module) in numbers:
-            reached = {
-                name
-                for name in imported(path, typed=False)
-                if name.startswith("retrieval_metrics.") and part_of(name) in helpers
-            }
-            assert not reached, f"{module} makes numbers and imports {reached}, which stand on top of them"
+        if module == "retrieval_metrics":
+            continue
+        part = part_of(module)
+        (floor,) = [at for at, folders in enumerate(FLOORS) if part in folders]
+        below = {part, *(folder for folders in FLOORS[:floor] for folder in folders)}
+        of_the_core = {name for name in imported(path, typed=False) if name.split(".")[0] == "retrieval_metrics"}
+        if part == "command_line":  # it stands above all else, and uses the top level as a user does
+            of_the_core.discard("retrieval_metrics")
+        if above := {name for name in of_the_core if name == "retrieval_metrics" or part_of(name) not in below}:
+            wrong[module] = above
+    assert not wrong, f"these import what stands beside or above them, or the top level: {wrong}"
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
@@ -197,53 +183,40 @@ def test_no_two_classes_have_one_name(integration: str) -> None:
     assert not twice, f"one word for two things: {twice}"
 
 
-def integration_files() -> list[Any]:
-    return [
-        pytest.param(name, path, id=f"{name}: {path.relative_to(root)}")
-        for name, root in INTEGRATIONS.items()
-        for path in sorted(root.rglob("*.py"))
-    ]
-
-
 def packages_of(integration: str) -> list[str]:
     """Return the packages of an integration, dotted."""
     return [name_of(marker.parent, INTEGRATIONS[integration]) for marker in INTEGRATIONS[integration].rglob("py.typed")]
 
 
-@pytest.mark.parametrize(("integration", "path"), integration_files())
-def test_an_integration_sees_the_top_level_and_adapting_alone(integration: str, path: Path) -> None:
-    names = imported(path)
-    inside = {name for name in names if name.split(".")[0] == "retrieval_metrics"} - OPEN_TO_INTEGRATIONS
-    assert not inside, f"{path.name} imports {inside}; what it needs belongs into retrieval_metrics.adapting"
-    siblings = {package for other in INTEGRATIONS if other != integration for package in packages_of(other)}
-    reached = {name for name in names for other in siblings if f"{name}.".startswith(f"{other}.")}
-    assert not reached, f"{path.name} imports {reached}, another integration; ask the hosts that are installed"
-
-
 @pytest.mark.parametrize("integration", INTEGRATIONS)
-def test_no_integration_names_another_in_a_string(integration: str) -> None:
+def test_an_integration_sees_the_top_level_and_adapting_alone(integration: str) -> None:
     siblings = {package for other in INTEGRATIONS if other != integration for package in packages_of(other)}
     for path in INTEGRATIONS[integration].rglob("*.py"):
+        names = imported(path)
+        inside = {name for name in names if name.split(".")[0] == "retrieval_metrics"} - OPEN_TO_INTEGRATIONS
+        assert not inside, f"{path.name} imports {inside}; what it needs belongs into retrieval_metrics.adapting"
+        reached = {name for name in names for other in siblings if f"{name}.".startswith(f"{other}.")}
+        assert not reached, f"{path.name} imports {reached}, another integration; ask the hosts that are installed"
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isprintable():
                 named = [other for other in siblings if node.value == other or node.value.startswith(f"{other}.")]
                 assert not named, f"{path.name}, line {node.lineno}, names {named}"
 
 
-@pytest.mark.parametrize("boundary", ADAPTING)
-def test_adapting_holds_what_integrations_use_and_nothing_else(boundary: str) -> None:
+FOR_OTHERS = {"Host", "host_of", "run_until_complete"}
+"""What integrations of other people need: how a host is announced, found and asked."""
+
+
+def test_adapting_holds_what_integrations_use_and_nothing_else() -> None:
+    offered = {name for module in ADAPTING for name in import_module(module).__all__}
     used = set()
     for root in INTEGRATIONS.values():
         for path in root.rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.ImportFrom) and node.module == boundary:
+                if isinstance(node, ast.ImportFrom) and node.module in ADAPTING:
                     used |= {alias.name for alias in node.names}
-    unused = set(import_module(boundary).__all__) - used
-    assert not unused - FOR_OTHERS, f"no integration uses {unused - FOR_OTHERS}"
-
-
-FOR_OTHERS = {"Host", "host_of", "run_until_complete"}
-"""What integrations of other people need: how a host is announced, found and asked."""
+    unused = offered - used - FOR_OTHERS
+    assert not unused, f"no integration uses {unused}"
 
 
 def test_importing_the_core_brings_numpy_and_no_host_and_no_extra() -> None:

@@ -8,35 +8,51 @@ from pathlib import Path
 
 import pytest
 
-from quick import HOSTS, ROOT, belonging
+from quick import HOSTS, LARGE, ROOT, Quick, belonging
 
 
-def names(*changed: str) -> set[str]:
-    return {path.relative_to(ROOT).as_posix() for path in belonging(changed)}
+def names(*changed: str, depth: int | None = None) -> dict[str, int]:
+    return {path.relative_to(ROOT).as_posix(): distance for path, distance in belonging(changed, depth).items()}
 
 
-def test_a_module_has_its_doctests_those_of_its_users_and_the_tests_of_its_folder() -> None:
-    chosen = names("src/retrieval_metrics/scoring/score.py")
-    assert "src/retrieval_metrics/scoring/score.py" in chosen
-    assert "src/retrieval_metrics/evaluation/evaluate.py" in chosen
-    assert {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "scoring").rglob("test_*.py")} < chosen
-    assert "tests/test_architecture.py" in chosen
+def test_a_module_has_its_doctests_and_the_tests_of_its_folder() -> None:
+    chosen = names("src/retrieval_metrics/scoring/score.py", depth=0)
+    beside = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "scoring").rglob("test_*.py")}
+    assert {"src/retrieval_metrics/scoring/score.py", "tests/test_architecture.py", *beside} <= chosen.keys()
+    assert set(chosen.values()) == {0}
     assert not {name for name in chosen if name.startswith(("tests/files/", "tests/integrations/"))}
 
 
-def test_a_module_without_a_folder_has_the_tests_of_its_name() -> None:
-    assert "tests/test_checks.py" in names("src/retrieval_metrics/checks.py")
+def test_a_module_without_a_folder_has_the_test_of_its_name() -> None:
+    assert "tests/test_checks.py" in names("src/retrieval_metrics/checks.py", depth=0)
 
 
-def test_a_helper_has_the_tests_that_import_it_also_through_another() -> None:
-    assert {"tests/metrics/test_laws.py", "tests/metrics/test_against_reference.py"} < names("tests/generated.py")
-    assert "tests/scoring/ties/test_over_orders.py" in names("tests/reference.py")
+def test_what_imports_a_module_is_chosen_also_through_others_but_not_for_its_types() -> None:
+    chosen = names("src/retrieval_metrics/scoring/score.py")
+    assert chosen["src/retrieval_metrics/evaluation/evaluate.py"] == 1
+    assert chosen["src/retrieval_metrics/loading.py"] > 1
+    assert chosen["tests/evaluation/test_evaluate.py"] == 1
+    assert "src/retrieval_metrics/inputs/columns.py" not in chosen
+    near = names("src/retrieval_metrics/scoring/score.py", depth=1)
+    assert near == {name: distance for name, distance in chosen.items() if distance <= 1}
+
+
+def test_a_large_choice_says_how_to_narrow_it() -> None:
+    few, many = Quick(["tests/test_lazy.py"], None), Quick(["src/retrieval_metrics/checks.py"], None)
+    assert len(few.chosen) <= LARGE < len(many.chosen)
+    assert "--depth=1" not in few.pytest_report_header()
+    assert "--depth=1" in many.pytest_report_header()
+
+
+def test_a_helper_has_the_tests_that_import_it() -> None:
+    assert {"tests/metrics/test_laws.py", "tests/metrics/test_against_reference.py"} <= set(names("tests/generated.py"))
+    assert "tests/metrics/test_against_reference.py" in names("tests/reference.py")
     assert "tests/metrics/test_laws.py" not in names("tests/reference.py")
 
 
 @pytest.mark.parametrize("changed", ["docs/index.md", "tests/integrations/ray/test_results.py", "src/gone.py"])
 def test_what_needs_a_host_or_is_gone_has_none(changed: str) -> None:
-    assert names(changed) == set()
+    assert names(changed) == {}
 
 
 def test_it_imports_no_host(tmp_path: Path) -> None:

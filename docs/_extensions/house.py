@@ -15,9 +15,9 @@ BLOCK = re.compile(r"^```\{house\}\n```$", re.MULTILINE)
 
 
 PARTS = {
-    "NUMBERS": "From judgments and rankings to numbers and conclusions",
-    "ON_TOP": "What stands on the numbers: the searches of agents, and the making of judgments",
-    "ENTRANCES": "What opens both to users",
+    "NUMBERS": "Numbers: from judgments and rankings to conclusions",
+    "ON_TOP": "On top of the numbers: the searches of agents, and the making of judgments",
+    "ENTRANCES": "Entrances: what opens both to users",
 }
 """The parts of the house, from the ground up, by their name in the test of the architecture."""
 
