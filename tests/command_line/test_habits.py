@@ -82,7 +82,7 @@ def test_ties_and_match(files: list[str], tmp_path: Path, capsys: Out) -> None:
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare", "audit"])
-@pytest.mark.parametrize("kind", ["text", "json", "csv", "markdown", "html"])
+@pytest.mark.parametrize("kind", ["text", "json", "csv", "markdown"])
 def test_every_command_writes_every_format_and_a_report(
     files: list[str], tmp_path: Path, capsys: Out, command: str, kind: str
 ) -> None:
@@ -245,7 +245,7 @@ def test_a_narrow_terminal_wraps_cells_and_no_row(files: list[str]) -> None:
 EVERY_FORMAT = """
 import sys
 from retrieval_metrics.command_line.main import main
-for kind in ["text", "markdown", "json", "csv", "html"]:
+for kind in ["text", "markdown", "json", "csv"]:
     print(f"== {kind}", flush=True)
     assert main(["evaluate", *sys.argv[1:], "-m", "mrr", "-q", "--format", kind]) == 0
 """
@@ -258,7 +258,7 @@ def test_no_control_character_of_an_id_reaches_the_terminal(tmp_path: Path) -> N
     out = on_a_terminal([sys.executable, "-c", EVERY_FORMAT, *files], 200, NO_COLOR="1")
     assert not {"\x1b", "\x9b", "\u202e"} & set(out)
     _, *written = out.split("== ")
-    assert [each.split()[0] for each in written] == ["text", "markdown", "json", "csv", "html"]
+    assert [each.split()[0] for each in written] == ["text", "markdown", "json", "csv"]
     assert all("7" in each for each in written)
 
 

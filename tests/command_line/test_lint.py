@@ -38,16 +38,12 @@ def test_findings_as_severe_as_wanted_fail(files: list[str], severity: str, code
     assert main(["lint", *files[:2], "--corpus", files[2], "--fail-on", severity]) == code
 
 
-def test_csv_tsv_and_json_have_a_row_per_finding(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_csv_and_json_have_a_row_per_finding(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     main(["lint", *files[:2], "--format", "csv"])
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert (rows[0]["name"], rows[0]["query"], rows[0]["severity"]) == ("duplicate_question", "q2", "warning")
     assert "is removed" in rows[0]["repair"]
-    main(["lint", *files[:2], "--format", "tsv"])
-    fields = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    whole = [[" ".join(str(cell).split()) for cell in row.values()] for row in rows]
-    assert fields[1:] == whole  # an empty field where there is no query or no repair, as in CSV
-    assert fields[-1][1] == ""
+    assert rows[-1]["query"] == ""
     main(["lint", *files[:2], "--format", "json"])
     content = json.loads(capsys.readouterr().out)
     assert content["questions"] == 2

@@ -56,13 +56,12 @@ def test_csv_is_a_table_of_means_or_of_queries(files: list[str], capsys: pytest.
     assert rows == [["query", "mrr"], ["q1", "1.0"], ["q2", "0.5"], ["q3", ""]]
 
 
-def test_text_markdown_and_html_hold_the_queries_too(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    for kind, row in (("text", "q2     0.500"), ("markdown", "| q2 | 0.500 |"), ("html", ">q2</td>")):
+def test_text_and_markdown_hold_the_queries_too(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    for kind, row in (("text", "q2     0.500"), ("markdown", "| q2 | 0.500 |")):
         main(["evaluate", *files, "-m", "mrr", "--format", kind, "--per-query"])
         out = capsys.readouterr().out
         assert row in out
         assert "0.750" in out
-    assert out.startswith("<!doctype html>")
 
 
 def test_the_output_may_go_to_a_file(files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -262,9 +261,8 @@ def test_runs_have_the_names_of_their_files_or_those_they_are_given(
     qrels, good, _ = systems
     assert main(["compare", qrels, good, good]) == 2
     assert "two runs are named 'good'" in capsys.readouterr().err
-    assert main(["compare", qrels, f"first={good}", f"second={good}", "-m", "mrr", "--format", "html"]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith("<!doctype html>")
+    assert main(["compare", qrels, f"first={good}", f"second={good}", "-m", "mrr"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
     assert "first and second have the same value for every query" in out.replace("second and first", "first and second")
     assert main(["compare", *systems, "--baseline", "best"]) == 2
     assert "no run is named 'best', the --baseline; the runs are good, bad" in capsys.readouterr().err
@@ -344,7 +342,7 @@ def test_two_outputs_are_two_files(files: list[str], tmp_path: Path, capsys: pyt
 
 @pytest.mark.parametrize(
     ("name", "begins"),
-    [("a.json", "{"), ("a.CSV", "metric,"), ("a.tsv", "metric\t"), ("a.md", "| metric"), ("a.html", "<!doctype")],
+    [("a.json", "{"), ("a.CSV", "metric,"), ("a.md", "| metric"), ("a.html", "metric ")],
 )
 def test_the_extension_of_the_output_says_its_format(files: list[str], tmp_path: Path, name: str, begins: str) -> None:
     assert main(["evaluate", *files, "-m", "mrr", "-o", str(tmp_path / name)]) == 0

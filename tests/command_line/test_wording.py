@@ -84,7 +84,6 @@ CALLS = {
     "tune qrels.trec good.run other.run --default good -m mrr --level 7": "--level must be",
     "convert run good.run out": "does not show the format to write; pass --to trec or another",
     "report qrels.trec -o out.html": "holds no saved result",
-    "check qrels.trec": "holds no saved result",
     "compare qrels.trec good.run other.run --unjudged bounds --unseen -3": "--unseen must be 0 or more",
     "compare qrels.trec good.run other.run --plan 0": "--plan must be positive",
     "evaluate saved.json good.run": "saved.json holds an evaluation, not judgments",
@@ -92,7 +91,6 @@ CALLS = {
     "evaluate qrels.trec saved_questions.json": "saved_questions.json holds a set of questions, not a run",
     "compare saved.json saved_run.json": "saved_run.json holds a run, not an evaluation",
     "report history.jsonl -o out.html": "history.jsonl is a history; history show prints it",
-    "generate corpus.jsonl --model no:no -o out.json": "",
 }
 PYTHON = re.compile(
     r"(?<![-\w])(?!score=|grade=|rank=|document=|query=|line=|subset=|split=|compression=)[a-z_]+=(?![=\d])"

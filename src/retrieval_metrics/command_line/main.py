@@ -137,12 +137,10 @@ examples:
   retrieval-metrics history add retrieval.jsonl today.json.gz
   retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
   retrieval-metrics convert run run.parquet run.trec.zst
-  retrieval-metrics check today.json.gz
 
 exit codes:
   0  done
-  1  a metric is below its --fail-under, a run is worse (--fail-if-worse), there is such a finding (--fail-on), or a
-     file is not what was saved (check)
+  1  a metric is below its --fail-under, a run is worse (--fail-if-worse), or there is such a finding (--fail-on)
   2  the call or a file is invalid
   3  a bug in this program
 """
@@ -215,22 +213,6 @@ examples:
   retrieval-metrics lint queries.jsonl qrels.trec --run bm25=bm25.run --run dense=dense.run --format csv
 """,
     ),
-    "generate": Command(
-        "Let a model write questions about your documents, each verified in their text. Those whose answers are in "
-        "the text are kept.",
-        """\
-examples:
-  retrieval-metrics generate docs/ --model my_models:ask -n 50 -o questions.json
-  retrieval-metrics generate corpus.jsonl --model my_models:ask -n 50 -o questions.json --sentences --budget 500
-  retrieval-metrics generate docs/ --model my_models:ask -n 50 -o questions.json --kinds one_passage=6 unanswerable=1
-
-my_models.py, in the current folder, holds a function of a prompt that returns the reply of a model:
-
-  def ask(prompt: str) -> str: ...
-
-The same command after an interruption goes on where it stopped: replies are kept beside the questions.
-""",
-    ),
     "convert": Command(
         "Write a run or judgments in another format. Numbers stay the same to the last bit.",
         """\
@@ -238,16 +220,6 @@ examples:
   retrieval-metrics convert run run.csv run.trec.gz --tag bm25
   retrieval-metrics convert qrels qrels/test.tsv qrels.trec
   retrieval-metrics convert run hits.parquet run.jsonl --run-column query=qid --run-column document=passage
-""",
-    ),
-    "check": Command(
-        "Check that saved files are what was saved, and that their numbers follow from their rankings. Checked are "
-        "their digest, the range of every value, that every value is what the saved judgments and rankings give, "
-        "and that the differences of a comparison are those of its values.",
-        """\
-examples:
-  retrieval-metrics check results/4f2a91c.json.gz
-  retrieval-metrics check results/*.json.gz questions.json
 """,
     ),
     "history": Command(
@@ -301,12 +273,10 @@ MODULES = {
     "compare": "several",
     "tune": "several",
     "audit": "several",
-    "check": "saved_files",
     "history": "saved_files",
     "report": "saved_files",
-    "lint": "making",
-    "generate": "making",
-    "convert": "making",
+    "lint": "data_files",
+    "convert": "data_files",
 }
 """The modules of commands that share one; the others have their own. One is imported only if its command is called."""
 

@@ -38,7 +38,7 @@ def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[rm.Qrels
     """Read the judgments and the runs of a command."""
     if [given.qrels, *runs.values()].count(STANDARD_INPUT) > 1:
         raise ValueError("standard input (-) can be read only once")
-    return judgments_at(given), {name: _read(path, given) for name, path in runs.items()}
+    return judgments_at(given), {name: run_or_saved(given, path) for name, path in runs.items()}
 
 
 def saved_evaluations(arguments: Sequence[str]) -> dict[str, rm.Evaluation] | None:
@@ -69,7 +69,12 @@ def judgments_at(given: argparse.Namespace) -> rm.Qrels | rm.EvaluationSet:
     return found
 
 
-def _read(path: str, given: argparse.Namespace) -> rm.Run | rm.RetrievedRun:
+def run_or_saved(given: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
+    """Return the run of a file, or the one that was saved to it.
+
+    Raises:
+        ValueError: If the file holds anything else.
+    """
     if not is_saved(path):
         return run_at(given, path)
     found = rm.load(path)

@@ -1,4 +1,4 @@
-"""Results as text, JSON, CSV, TSV, Markdown and HTML, for a terminal or a file."""
+"""Results as text, JSON, CSV and Markdown, for a terminal or a file."""
 
 from __future__ import annotations
 
@@ -117,10 +117,6 @@ def _csv(shown: Shown) -> str:
     return file.getvalue().removesuffix("\n")
 
 
-def _tsv(shown: Shown) -> str:
-    return "\n".join("\t".join(" ".join(str(cell).split()) for cell in row) for row in _cells(shown))
-
-
 def _cells(shown: Shown) -> Iterator[list[Any]]:
     columns = shown.columns or list(next(iter(shown.records), ()))
     yield list(columns)
@@ -152,12 +148,10 @@ FORMATS: Mapping[str, Callable[[Shown], str]] = {
     "text": _text,
     "json": _json,
     "csv": _csv,
-    "tsv": _tsv,
     "markdown": _markdown,
-    "html": page,
     "trec_eval": lambda shown: shown.lines,
 }
-EXTENSIONS = {".csv": "csv", ".htm": "html", ".html": "html", ".json": "json", ".md": "markdown", ".tsv": "tsv"}
+EXTENSIONS = {".csv": "csv", ".json": "json", ".md": "markdown"}
 """The formats of files; any other extension is that of a text."""
 
 

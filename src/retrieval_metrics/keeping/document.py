@@ -99,13 +99,6 @@ class Document:
         with self.place("labels"):
             return dict(self.content.get("labels", {}))
 
-    @property
-    def is_of_these_versions(self) -> bool:
-        """Whether this version of the package and of numpy wrote it."""
-        written = self.content.get("written")
-        names = ("retrieval-metrics", "numpy")
-        return isinstance(written, dict) and all(written.get(name) == VERSIONS[name] for name in names)
-
     @contextmanager
     def place(self, where: str) -> Iterator[None]:
         """Name the damaged place of the file in any error raised inside."""

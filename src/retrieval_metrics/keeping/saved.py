@@ -483,12 +483,12 @@ def run_of(said: Mapping[str, Any], texts: list[str]) -> dict[Any, Any]:
 
 
 FEW = 16
-"""The queries that are scored again whenever a file is loaded; all are, if a user asks for it."""
+"""The queries that are scored again whenever a file is loaded."""
 ROUNDING = 1e-9
 """Another processor, or a later release, may add the same numbers in another order."""
 
 
-def refuse_wrong_values(scores: Scores, few: int | None = FEW) -> None:
+def refuse_wrong_values(scores: Scores) -> None:
     """Raise if a value is outside the range of its metric, or not what the saved rankings and judgments give."""
     for at, metric in enumerate(scores.metrics):
         column = scores.values[:, at]
@@ -502,13 +502,11 @@ def refuse_wrong_values(scores: Scores, few: int | None = FEW) -> None:
     if scores.origin is None or scores.origin.rounds > 1 or not scores.queries:
         return  # the values do not follow from what is in the file
     n = len(scores.queries)
-    rows = np.arange(n) if few is None else np.unique(np.linspace(0, n - 1, min(few, n)).astype(np.intp))
-    judged = scores.origin.judged if few is None else _judged_again(scores, scores.origin, rows)
-    places = scores.positions if few is None else np.arange(len(rows))
+    rows = np.unique(np.linspace(0, n - 1, min(FEW, n)).astype(np.intp))
+    judged = _judged_again(scores, scores.origin, rows)
     for at, metric in enumerate(scores.metrics):
-        if metric.definition.given or (few is not None and metric.definition.made_by is not None):
-            continue
-        _compare(scores, rows, at, score(judged, metric, scores.rules).values[places])
+        if not metric.definition.given and metric.definition.made_by is None:
+            _compare(scores, rows, at, score(judged, metric, scores.rules).values)
 
 
 def _compare(scores: Scores, rows: IntArray, at: int, found: FloatArray) -> None:

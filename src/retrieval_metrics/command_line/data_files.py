@@ -1,13 +1,10 @@
-"""The commands that make or mend data: lint, generate and convert."""
+"""The commands for files of data: lint finds problems in them, and convert writes them in another format."""
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from dataclasses import replace
-from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
@@ -24,12 +21,11 @@ from retrieval_metrics.command_line.arguments import (
     queries_at,
     run_at,
 )
-from retrieval_metrics.command_line.named_files import judgments_at
+from retrieval_metrics.command_line.named_files import judgments_at, run_or_saved
 from retrieval_metrics.command_line.values import Options, metric
 from retrieval_metrics.files.formats import FORMATS
 from retrieval_metrics.journal import save_text
 from retrieval_metrics.questions.findings import COLUMNS
-from retrieval_metrics.questions.prompts import KINDS
 from retrieval_metrics.questions.sample import only
 
 if TYPE_CHECKING:
@@ -74,7 +70,7 @@ def run_lint(given: argparse.Namespace) -> bool:
     """Run the command; return whether no finding is as severe as --fail-on."""
     lint = _questions(given).lint(
         None if given.corpus is None else documents_at(given, given.corpus),
-        {name: run_at(given, path) for name, path in map(_named, given.run)} or None,
+        {name: run_or_saved(given, path) for name, path in map(_named, given.run)} or None,
         **passed_to(rm.EvaluationSet.lint, given),
     )
     shown = _shown(lint)
@@ -109,99 +105,6 @@ def _shown(lint: rm.types.Lint[Any]) -> output.Shown:
     found = json.loads(json.dumps(rows, default=str))  # evidence such as a Quote becomes text
     data = {"questions": len(lint.questions), "findings": found, "unchecked": lint.unchecked}
     return output.Shown(lint.tables, data, found, [name for name in COLUMNS if name != "evidence"])
-
-
-# `retrieval-metrics generate CORPUS --model MODULE:FUNCTION -n N -o QUESTIONS`.
-
-
-def add_to_generate(parser: argparse.ArgumentParser) -> None:
-    """Add what the command takes."""
-    parser.add_argument("corpus", metavar="CORPUS", help="a folder of texts, or a file such as BEIR's corpus.jsonl")
-    parser.add_argument(
-        "--model", metavar="MODULE:FUNCTION", required=True, help="a function of a prompt that returns the reply"
-    )
-    parser.add_argument("-n", "--number", type=int, default=50, metavar="N", help="how many (default: %(default)s)")
-    parser.add_argument(
-        "-o", "--output", type=Target, metavar="FILE", required=True, help="where to save the questions, as JSON"
-    )
-    parser.add_argument(
-        "--cache", type=Target, metavar="FILE", help="where replies are kept (default: FILE.replies.jsonl)"
-    )
-    parser.add_argument(
-        "--sentences", action="store_true", help="the model names sentences by number: for models that copy badly"
-    )
-    parser.add_argument(
-        "--kinds",
-        nargs="+",
-        type=_share,
-        metavar="KIND[=SHARE]",
-        help=f"the kinds of questions: {', '.join(KINDS)} (default: the first four, 4 : 3 : 2 : 1)",
-    )
-    parser.add_argument(
-        "--persona", action="append", metavar="TEXT", help="a description of who asks; several of them ask in turn"
-    )
-    parser.add_argument("--language", help="the language of the questions (default: that of each passage)")
-    add_arguments_of(
-        rm.generate_questions,
-        parser,
-        model_name="NAME | the name under which replies are kept (default: MODULE:FUNCTION)",
-        budget="N | the largest number of calls of the model",
-        workers="N | calls at once",
-        seed="seed of the choice of passages",
-    )
-    add_reading_to(parser)
-
-
-def run_generate(given: argparse.Namespace) -> bool:
-    """Run the command; return whether there are as many questions as wanted."""
-    made = rm.generate_questions(
-        documents_at(given, given.corpus),
-        _model(given.model),
-        given.number,
-        **passed_to(
-            rm.generate_questions,
-            given,
-            kinds=None if given.kinds is None else dict(given.kinds),
-            personas=given.persona,
-            evidence="sentences" if given.sentences else "quotes",
-            prompts=None if given.language is None else rm.QuestionPrompts(language=given.language),
-            model_name=given.model_name or given.model,
-            cache=given.cache or f"{given.output}.replies.jsonl",
-            show_progress=sys.stderr.isatty(),
-        ),
-    )
-    if len(made):
-        made.questions.save(given.output)
-    shown = output.Shown(made.tables, {}, [])
-    return output.finish(shown, "text", None, [] if made.stopped is None else [made.stopped])
-
-
-def _share(given: str) -> tuple[str, float]:
-    kind, _, share = given.partition("=")
-    return kind, float(share or 1)
-
-
-def _model(named: str) -> Any:
-    """Return the function that is named; modules of the current folder count."""
-    module, colon, function = named.partition(":")
-    if not colon or not module or not function:
-        raise ValueError(f"--model must be MODULE:FUNCTION, such as my_models:ask, got {named!r}")
-    if (here := os.getcwd()) not in sys.path:  # noqa: PTH109  (a text)
-        sys.path.insert(0, here)
-    try:
-        found = import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name != module.split(".")[0]:
-            raise
-        raise ValueError(
-            f"--model names the module {module!r}, which is neither in {Path.cwd()} nor installed"
-        ) from None
-    if not hasattr(found, function):
-        raise ValueError(f"--model names {function!r}, which is not in {found.__file__}")
-    return getattr(found, function)
-
-
-# `retrieval-metrics convert run|qrels SOURCE TARGET`.
 
 
 def add_to_convert(parser: argparse.ArgumentParser) -> None:
