@@ -17,8 +17,8 @@ from langchain_retrieval_metrics.langsmith import (
 )
 from langchain_retrieval_metrics.reranker import MMRReranker
 from langchain_retrieval_metrics.retriever import MMRRetriever
+from langchain_retrieval_metrics.stores import vectors_of
 from langchain_retrieval_metrics.tuning import MMRTuning, atune_mmr, tune_mmr
-from langchain_retrieval_metrics.vectors import vectors_of
 
 __all__ = [
     "MMRReranker",

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import QueryId
 
 
-# Ask anything of LangChain for documents: retrievers, chains, agents and functions.
-
-
 class Refused:
     """Stands for the answer of a chain that cannot take a text; reading it raises."""
 
@@ -136,9 +133,6 @@ def _keys(retriever: Any) -> list[str]:
     schema = retriever.get_input_jsonschema()
     keys = list(schema.get("properties", ())) if schema.get("type") == "object" else []
     return [key for key in keys if key != "root"]
-
-
-# Record the searches of chains and agents from their callbacks.
 
 
 class LangChainRecording(Recording):
@@ -282,8 +276,6 @@ def _plain(output: Any) -> Any:
     return output
 
 
-# Convert documents of LangChain for the core.
-
 SOURCE = "source"
 START_INDEX = "start_index"
 """The metadata in which LangChain's text splitters write the offset of a chunk, if configured."""
@@ -340,6 +332,30 @@ def shown(document: Document) -> str:
     return f"document {document.id!r}, {text[:40]!r}{'...' if len(text) > 40 else ''}"  # noqa: PLR2004  (what fits a line)
 
 
+SCORE_KEYS = ("relevance_score", "score")
+"""The metadata in which rerankers of LangChain write scores."""
+
+
+def score_in(metadata: Mapping[str, Any], key: str | None = None) -> tuple[Sequence[str], Any]:
+    """Return the keys that may hold a score, and the value of the first that exists; None if none does."""
+    keys = SCORE_KEYS if key is None else (key,)
+    return keys, next((metadata[name] for name in keys if metadata.get(name) is not None), None)
+
+
+def score_of(document: Document, key: str | None) -> float:
+    """Return the score in the metadata of a document."""
+    keys, found = score_in(document.metadata, key)
+    if found is None:
+        has = ", ".join(map(repr, document.metadata)) or "none"
+        raise ValueError(
+            f"document {document.id!r} has no metadata {' or '.join(map(repr, keys))} with its score; it has {has}. "
+            "Name its key with score_key=..., or use relevance='rank'"
+        )
+    if (score := known_score(found)) is None:
+        raise ValueError(f"the score of document {document.id!r} must be a finite number, got {found!r}")
+    return score
+
+
 def _ask(retriever: Any) -> Ways | None:
     """Return how to invoke a retriever: asynchronously if that is more than `invoke` in a thread."""
     if not isinstance(retriever, Runnable) or isinstance(retriever, BaseLanguageModel):
@@ -370,10 +386,10 @@ def _model(model: Any) -> Ways | None:
     if not isinstance(model, Runnable) or isinstance(model, BaseRetriever):
         return None
 
-    def reply(prompt: str, schema: dict[str, Any] | None = None) -> str:
+    def reply(prompt: str, schema: dict[str, Any] | None = None) -> Any:
         return _text(invoked(_that_replies(model, schema), prompt))
 
-    async def areply(prompt: str, schema: dict[str, Any] | None = None) -> str:
+    async def areply(prompt: str, schema: dict[str, Any] | None = None) -> Any:
         return _text(await _that_replies(model, schema).ainvoke(prompt))
 
     return Ways(reply, areply)
@@ -395,11 +411,8 @@ def _parsed_or_raw(both: Any) -> Any:
     return both["raw"] if both["parsed"] is None else json.dumps(both["parsed"], ensure_ascii=False)
 
 
-def _text(answer: Any) -> str:
-    text = answer.text if isinstance(answer, BaseMessage) else answer
-    if not isinstance(text, str):
-        raise TypeError(f"a model must reply with a text or a message, got {type(answer).__name__}")
-    return str(text)
+def _text(answer: Any) -> Any:
+    return str(answer.text) if isinstance(answer, BaseMessage) else answer
 
 
 HOST = Host(
@@ -410,29 +423,3 @@ HOST = Host(
     documents=items_of,
 )
 """Registered as the entry point `langchain_core` of the group `retrieval_metrics.hosts`."""
-
-
-# The scores of documents in their metadata.
-
-SCORE_KEYS = ("relevance_score", "score")
-"""The metadata in which rerankers of LangChain write scores."""
-
-
-def score_in(metadata: Mapping[str, Any], key: str | None = None) -> tuple[Sequence[str], Any]:
-    """Return the keys that may hold a score, and the value of the first that exists; None if none does."""
-    keys = SCORE_KEYS if key is None else (key,)
-    return keys, next((metadata[name] for name in keys if metadata.get(name) is not None), None)
-
-
-def score_of(document: Document, key: str | None) -> float:
-    """Return the score in the metadata of a document."""
-    keys, found = score_in(document.metadata, key)
-    if found is None:
-        has = ", ".join(map(repr, document.metadata)) or "none"
-        raise ValueError(
-            f"document {document.id!r} has no metadata {' or '.join(map(repr, keys))} with its score; it has {has}. "
-            "Name its key with score_key=..., or use relevance='rank'"
-        )
-    if (score := known_score(found)) is None:
-        raise ValueError(f"the score of document {document.id!r} must be a finite number, got {found!r}")
-    return score

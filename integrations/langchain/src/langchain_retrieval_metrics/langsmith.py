@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     SummaryEvaluator = Callable[[Sequence[Any], Sequence[Any]], Any]
     ComparativeEvaluator = Callable[[Sequence[Any], Any], dict[str, Any]]
 
-
-# The examples and runs that LangSmith passes to its evaluators: their judgments, and what was retrieved.
-
 Outputs: TypeAlias = dict[str, Any]
 
 
@@ -224,8 +221,6 @@ async def _awaited(answer: Awaitable[Any]) -> Any:
     return await answer
 
 
-# The metrics as summary evaluators for LangSmith: the means of an experiment, with intervals.
-
 LEVEL = 0.95
 
 
@@ -345,9 +340,6 @@ def _summary(evaluation: Evaluation, metric: Metric, key: str, examples: int, sa
     low, high = evaluation.intervals(LEVEL)[metric]
     interval = f"95 % interval [{low:.3f}, {high:.3f}]" if examples > 1 or n == 1 else "no interval from one example"
     return {"key": key, "score": mean, "comment": f"{interval}, n = {n}{said}"}
-
-
-# Datasets of LangSmith by name, and two experiments over one dataset compared.
 
 
 def langsmith_dataset(

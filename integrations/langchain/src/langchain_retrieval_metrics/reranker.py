@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import FloatArray
 
 
-# The settings of MMR shared by the retriever and the reranker, and the selection of documents.
-
-
 class MMRSettings(BaseModel):
     """Settings of MMR for documents; see `MMRReranker` and `MMRRetriever`.
 

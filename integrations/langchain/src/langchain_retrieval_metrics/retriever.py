@@ -19,7 +19,7 @@ from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr, field_validator
 
 from langchain_retrieval_metrics.host import invoked
 from langchain_retrieval_metrics.reranker import MMRSettings, aquery_vector, query_vector
-from langchain_retrieval_metrics.vectors import holds_vectors, is_kind, to_find_again, vectors_of
+from langchain_retrieval_metrics.stores import holds_vectors, is_kind, to_find_again, vectors_of
 from retrieval_metrics import RetrievalWarning
 
 if TYPE_CHECKING:
@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 
-
 FETCH_K = 20
 """The number of candidates fetched from a store by default, as in LangChain."""
-
 _config: ContextVar[RunnableConfig | None] = ContextVar("config of the call", default=None)
 """BaseRetriever passes its callbacks to the method that retrieves, but not the config of the call."""
 
@@ -263,9 +261,6 @@ class MMRRetriever(MMRSettings, BaseRetriever):
 def _require_choice(k: int, fetch_k: int | None) -> None:
     if fetch_k is not None and fetch_k < k:
         raise ValueError(f"fetch_k={fetch_k} candidates cannot give k={k} documents; fetch_k must be at least k")
-
-
-# The base of an MMRRetriever: any retriever, or a vector store searched by the vector of the query.
 
 
 class StoreSearch(BaseRetriever):

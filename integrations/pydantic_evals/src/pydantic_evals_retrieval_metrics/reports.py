@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import Key
 
 
-def report_paths(relevant: str, retrieved: str) -> RowPaths:
-    """Return the paths if a report holds the values there."""
-    if isinstance(retrieved, str) and retrieved.startswith(SPANS):
-        raise ValueError(
-            f"a report has no spans; evaluate with lifecycle=keep_spans({retrieved!r}) and pass "
-            f"retrieved='attributes.{KEPT}' here"
-        )
-    return RowPaths(relevant, retrieved).checked(GIVEN, FOUND)
-
-
 def to_evaluation(
     report: EvaluationReport[Any, Any, Any],
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
@@ -112,6 +102,16 @@ def _numbered(cases: list[Any]) -> dict[Any, Any]:
             name = case.name if name in taken else name
         found[name] = case
     return found
+
+
+def report_paths(relevant: str, retrieved: str) -> RowPaths:
+    """Return the paths if a report holds the values there."""
+    if isinstance(retrieved, str) and retrieved.startswith(SPANS):
+        raise ValueError(
+            f"a report has no spans; evaluate with lifecycle=keep_spans({retrieved!r}) and pass "
+            f"retrieved='attributes.{KEPT}' here"
+        )
+    return RowPaths(relevant, retrieved).checked(GIVEN, FOUND)
 
 
 def judgments_of(case: Any, paths: RowPaths) -> Any:

@@ -20,6 +20,55 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import CallsView, DocumentId, Seen
 
 GIVEN = ("inputs", "metadata", "expected_output")
+
+
+def keep_spans(
+    retrieved: str, *, calls: CallsView = "interleaved", citations: str | None = None
+) -> Callable[[Case[Any, Any, Any]], CaseLifecycle]:
+    """Return a lifecycle for `Dataset.evaluate(task, lifecycle=...)` that keeps documents from spans in the report.
+
+    A report has no spans. This stores the retrieved documents as the attribute `retrieved` of each case, for
+    `RetrievalReport(retrieved="attributes.retrieved")` and `to_evaluation`.
+
+    Args:
+        retrieved: `"spans:<name of the spans>:<attribute>"`, as in `RetrievalMetrics`.
+        calls: Which calls count, as there.
+        citations: For `calls="cited"`, where the ids are that the answer cites, as there.
+
+    Raises:
+        ValueError: If the path or the choice of calls is wrong.
+
+    Warns:
+        RetrievalWarning: (for a case) If the spans do not hold it; the case then cannot be judged.
+    """
+    if not isinstance(retrieved, str) or not retrieved.startswith(SPANS):
+        raise ValueError(f"keep_spans needs a path into spans, as in 'spans:retrieve:document_ids', got {retrieved!r}")
+    paths = paths_of(RELEVANT, retrieved, calls, citations)
+    return lambda case: _KeepsSpans(case, paths)
+
+
+class _KeepsSpans(CaseLifecycle):
+    def __init__(self, case: Case[Any, Any, Any], paths: RowPaths) -> None:
+        super().__init__(case)
+        self._paths = paths
+
+    async def prepare_context(self, ctx: EvaluatorContext) -> EvaluatorContext:
+        try:
+            found = seen_in_spans(ctx, self._paths)
+        except (TypeError, ValueError) as error:  # an exception here would make the task of the case fail
+            warnings.warn(f"case {ctx.name!r} cannot be judged: {error}", RetrievalWarning, stacklevel=2)
+        else:
+            ctx.attributes[KEPT] = [_plain(item) for item in found.ranking]  # the hook exists for adding attributes
+        return ctx
+
+
+def _plain(item: Retrieved | DocumentId) -> Any:
+    """Return an item as JSON holds it."""
+    if not isinstance(item, Retrieved):
+        return item
+    return {"id": item.id, "text": item.text, "metadata": dict(item.metadata or {})}
+
+
 FOUND = ("output", "attributes", *GIVEN)
 """Where a case has its judgments, and where what was retrieved."""
 SPANS = "spans:"
@@ -73,50 +122,3 @@ def _unit(span: SpanNode, attribute: str | None) -> dict[str, Any]:
         "attributes": span.attributes,
     }
     return unit if attribute is None else {**unit, "output": span.attributes.get(attribute)}
-
-
-def keep_spans(
-    retrieved: str, *, calls: CallsView = "interleaved", citations: str | None = None
-) -> Callable[[Case[Any, Any, Any]], CaseLifecycle]:
-    """Return a lifecycle for `Dataset.evaluate(task, lifecycle=...)` that keeps documents from spans in the report.
-
-    A report has no spans. This stores the retrieved documents as the attribute `retrieved` of each case, for
-    `RetrievalReport(retrieved="attributes.retrieved")` and `to_evaluation`.
-
-    Args:
-        retrieved: `"spans:<name of the spans>:<attribute>"`, as in `RetrievalMetrics`.
-        calls: Which calls count, as there.
-        citations: For `calls="cited"`, where the ids are that the answer cites, as there.
-
-    Raises:
-        ValueError: If the path or the choice of calls is wrong.
-
-    Warns:
-        RetrievalWarning: (for a case) If the spans do not hold it; the case then cannot be judged.
-    """
-    if not isinstance(retrieved, str) or not retrieved.startswith(SPANS):
-        raise ValueError(f"keep_spans needs a path into spans, as in 'spans:retrieve:document_ids', got {retrieved!r}")
-    paths = paths_of(RELEVANT, retrieved, calls, citations)
-    return lambda case: _KeepsSpans(case, paths)
-
-
-class _KeepsSpans(CaseLifecycle):
-    def __init__(self, case: Case[Any, Any, Any], paths: RowPaths) -> None:
-        super().__init__(case)
-        self._paths = paths
-
-    async def prepare_context(self, ctx: EvaluatorContext) -> EvaluatorContext:
-        try:
-            found = seen_in_spans(ctx, self._paths)
-        except (TypeError, ValueError) as error:  # an exception here would make the task of the case fail
-            warnings.warn(f"case {ctx.name!r} cannot be judged: {error}", RetrievalWarning, stacklevel=2)
-        else:
-            ctx.attributes[KEPT] = [_plain(item) for item in found.ranking]  # the hook exists for adding attributes
-        return ctx
-
-
-def _plain(item: Retrieved | DocumentId) -> Any:
-    """Return an item as JSON holds it."""
-    if not isinstance(item, Retrieved):
-        return item
-    return {"id": item.id, "text": item.text, "metadata": dict(item.metadata or {})}

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from retrieval_metrics import Comparison, Evaluation
     from retrieval_metrics.types import Difference, Finding, QueryId
 
-
 HINT = "the baseline was not replaced; --retrieval-accept-worse replaces it"
 STAYS = "the baseline was not replaced: nothing is stored below its floor, or where the retriever failed"
 
@@ -101,13 +100,8 @@ def _changes(where: str, comparison: Comparison, show: int) -> list[str]:
     return lines
 
 
-# The best approved baseline, with which updates are compared as well, so that small drops add up to a refusal.
-#
-# It is a copy in a folder beside the baseline, for as long as the baseline itself is not significantly better.
-
-
 def worse_than_best(evaluation: Evaluation, baseline: Baseline, settings: Settings, alpha: float) -> list[Verdict]:
-    """Return a verdict for each metric that is significantly worse than in the best approved baseline."""
+    """Return a verdict for each metric worse than in the best approved baseline, so that small drops add up."""
     comparison = _against(evaluation, baseline.best, alpha)
     if comparison is None:
         return []
@@ -146,8 +140,6 @@ def _against(evaluation: Evaluation, before: Evaluation | None, alpha: float) ->
     except ValueError:
         return None
 
-
-# The text of a failure: the metric, the difference, and the queries behind it.
 
 LINES = 20
 """The number of lines of a failure, unless more queries are asked for than usual."""

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from retrieval_metrics import Comparison
     from retrieval_metrics.types import Conclusion, Difference, QueryId
 
-
 Outcome = Literal[
     "passed", "stored", "below the floor", "worse", "cannot tell", "not compared", "not stored", "warning"
 ]
@@ -209,9 +208,6 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-# The floors of metrics and queries, checked before anything is retrieved.
-
-
 def floors_of(at_least: Any) -> dict[str, float | None]:
     """Return the floor of each metric by its full name."""
     if not isinstance(at_least, Mapping):
@@ -271,8 +267,6 @@ def _number(what: str, floor: Any) -> float:
         raise ValueError(f"the {what} must be finite, got {floor!r}")
     return float(floor)
 
-
-# Baselines: the evaluation of a check, saved beside the test.
 
 WAY_OUT = "restore it from version control, or delete it and write a new one with --retrieval-update"
 CONFLICT = ("<<<<<<< ", ">>>>>>> ")

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_retrieval_metrics.settings import Settings
 
-
 PAGES = ".html"
 
 
@@ -114,9 +113,6 @@ class Gathered:
             terminalreporter.write_line(summary(list(self.checks.values()), self._settings.show))
         for line in self.said:
             terminalreporter.write_line(line)
-
-
-# Baselines whose test is gone or has another name.
 
 
 class Orphan(NamedTuple):

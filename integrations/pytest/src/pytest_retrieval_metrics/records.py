@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Comparison, Evaluation
 
-
 FAILING: Final = ("below the floor", "worse", "not stored", "warning")
 GRAVITY: Final = (*FAILING, "not compared", "cannot tell", "stored", "passed")
 
@@ -190,9 +189,6 @@ def hand_to_junit(item: pytest.Item, record: Mapping[str, Any]) -> None:
     item.user_properties[:] = [*kept, *found.items()]
 
 
-# Pass whole evaluations as files from the processes that run tests to the one that writes reports and histories.
-
-
 def put(found: Evaluation | Comparison, folder: str | None) -> str | None:
     """Write an evaluation or a comparison to the folder, and return the file; None if there is no folder."""
     if folder is None:
@@ -225,9 +221,6 @@ def remember(records: Sequence[dict[str, Any]], label: str) -> None:
             errors.append(f"{path.name}: {error}")
     if errors:
         raise ValueError("; ".join(errors))
-
-
-# How verdicts end a test: it fails, is skipped, warns, or passes.
 
 
 def ends(verdict: Verdict, settings: Settings) -> str:

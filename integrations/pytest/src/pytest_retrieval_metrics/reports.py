@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     Records = Sequence[dict[str, Any]]
 
-
 INTERNAL = {"evaluation", "comparison", "questions", "history", "had_baseline", "within"}
 """The keys of a record that only the plug-in uses."""
 
@@ -162,8 +161,6 @@ def _moves(record: dict[str, Any]) -> list[str]:
 def _outcomes(record: dict[str, Any]) -> str:
     return ", ".join(f"{row['metric']} {row['outcome']}" for row in record["metrics"]) or "nothing was measured"
 
-
-# All checks of a run, as the table in the terminal.
 
 HEADER = ("test", "metric", "mean", "interval", "n", "floor", "difference", "p", "fails at", "outcome")
 OPTIONAL = {"floor", "difference", "p", "fails at"}

@@ -15,7 +15,6 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
 PREFIX = "retrieval_"
 
 
@@ -57,10 +56,8 @@ def _folder(text: str) -> str:
 
 
 SMALLEST = 1e-9
-
 COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA")
 """Environment variables with the tested commit on GitHub and GitLab."""
-
 KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "floor": ("mean", _one_of("mean", "low"), "what must reach the floor: the mean, or the low end of its interval"),
     "level": (
@@ -99,7 +96,6 @@ KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "label": ("", str.strip, f"the label of new entries in the histories; by default {' or '.join(COMMITS)}"),
 }
 """Name, default, reader, and help; each is `--retrieval-<name>` and `retrieval_<name>`."""
-
 REPORTS = (".html", ".md", ".json", ".xml")
 
 
@@ -183,8 +179,6 @@ def report_paths(config: pytest.Config) -> list[Path]:
         paths.append(path)
     return paths
 
-
-# The names of tests, and of the files of their baselines.
 
 LONGEST_NAME = 120
 """Bytes: most file systems allow 255, and the temporary name of a file is longer."""

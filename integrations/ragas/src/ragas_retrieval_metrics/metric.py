@@ -249,9 +249,6 @@ def _reason(score: QueryScore, metric: rm.Metric) -> str:
     return f"{len(ranks)} relevant in the first {k or score.n_retrieved}{at}; {score.n_relevant} needed{budget}"
 
 
-# The most requested metrics, as classes in the style of ragas.
-
-
 class _NamedMetric(RetrievalMetric):
     """A metric defined by its class; the arguments are those of `RetrievalMetric`."""
 
@@ -391,17 +388,15 @@ def metric_suite(
     return [cls(cutoff, by=by, qrels=shared, on_unjudged=on_unjudged) for cls in SUITE for cutoff in cutoffs]
 
 
-# Names of metrics that every host of ragas accepts, and from which the metric can be rebuilt.
-#
-# Ragas keys its results by the name of a metric, MLflow refuses `@`, `(` and `=` in it, and Haystack stores only the
-# class and the name. So a name includes everything that changes the value, in letters, digits, `_`, `-`, `.` and `:`.
-
 By: TypeAlias = Literal["ids", "texts", "auto"]
 OnUnjudged: TypeAlias = Literal["nan", "zero"]
 
 
 class Named(NamedTuple):
-    """The parts of a name."""
+    """The parts of a name, which includes everything that changes the value, so that it can be rebuilt."""
+
+    # Ragas keys its results by the name of a metric, MLflow refuses `@`, `(` and `=` in it, and Haystack stores only
+    # the class and the name. So a name is made of letters, digits, `_`, `-`, `.` and `:`.
 
     metric: Metric
     by: By = "ids"
@@ -454,9 +449,6 @@ def _option() -> re.Pattern[str]:
     """Return a pattern for the name of any option, including parameters of user-defined metrics."""
     parameters = sorted({key for definition in DEFINITIONS.values() for key in definition.parameters})
     return re.compile(rf"-({'|'.join((*parameters, 'by', 'unjudged', 'qrels'))})-")
-
-
-# The judgments and the ranking that a metric compares in a row.
 
 
 class RowToScore(NamedTuple):

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ragas_retrieval_metrics.metric import By
     from ragas_retrieval_metrics.rows import References
 
-
 QUERIES = ("user_input", "query", "question", "text")
 """The columns that may hold the text of a query; the first is that of ragas."""
 
@@ -175,8 +174,6 @@ def row_of(fields: Mapping[str, Any]) -> Row:
         )
     return Row(*map(fields.get, Row._fields))._replace(user_input=query_of(fields))
 
-
-# Gather rows of ragas for the core: the judgments and rankings of all queries, for one pass.
 
 T = TypeVar("T")
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ragas_retrieval_metrics.metric import By
     from retrieval_metrics.types import QrelsMapping
 
-
 FIELDS: Mapping[By, tuple[str, str]] = {
     "ids": ("retrieved_context_ids", "reference_context_ids"),
     "texts": ("retrieved_contexts", "reference_contexts"),
@@ -130,8 +129,6 @@ def _short(text: str) -> str:
     longest = 60
     return repr(text if len(text) <= longest else text[: longest - 1] + "…")
 
-
-# Judgments passed to a metric instead of written into every row.
 
 Judged: TypeAlias = "QrelsMapping | rm.Qrels | rm.EvaluationSet | RetrievedDataset"
 """The values of `qrels=`: judgments by the text of the query, or objects with such judgments."""
@@ -311,6 +308,7 @@ try:
     from ragas.metrics.result import MetricResult
 except ImportError as error:
     raise ImportError(explanation(error), name=error.name) from error
+
 
 __all__ = [
     "BaseMetric",

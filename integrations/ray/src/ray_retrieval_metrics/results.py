@@ -188,8 +188,6 @@ class _Collected:
             raise ValueError(f"{self.repeated:,} of {self.n_rows:,} rows belong to a query that {TWICE}")
 
 
-# The rows of the result: everything about each query from which means and counts are computed, written and read.
-
 FACTS = {
     "is_judged": np.bool_,
     "is_scored": np.bool_,
@@ -201,7 +199,6 @@ FACTS = {
 }
 """Beside its id and its values: whether a query is judged, enters the means, and has a judged document that ties; how
 many documents were retrieved for it, are relevant, were retrieved and are judged, and were retrieved again."""
-
 LARGEST_GRADE = "largest_grade"
 """The largest grade of all judgments, the same in every row; only if a metric divides by it."""
 
@@ -349,8 +346,6 @@ def _table(queries: Sequence[str | int], id_type: pa.DataType, *columns: dict[st
     named = {name: column for part in columns for name, column in part.items()}
     return pa.table({"query": pa.array(queries, type=id_type), **named})
 
-
-# Find queries that are in several blocks: the workers bring equal digests together and compare them.
 
 TWICE = "is in these results twice, as when a result is joined with itself; every query must be there once"
 PART, DIGESTS, HELD, REPEATED = "part", "digests", "held", "repeated"

@@ -30,13 +30,99 @@ if TYPE_CHECKING:
 
     Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
-
 IdKinds: TypeAlias = "list[type[str | int] | None]"
 """The types of query ids and of document ids: text, whole numbers, or None if it is unknown."""
-
 RETRIEVED, JUDGED, NOT_JUDGED, JUDGED_NOTHING = range(4)
 """The kinds of rows: a retrieved document, a judgment, an unjudged query of the run, or a judged query without a
 document."""
+_SWITCHES = {
+    "RAY_USAGE_STATS_ENABLED": "0",  # no usage reports
+    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",  # otherwise every start under `uv run` builds the environment again
+    # A worker takes seconds to start and would be ended after one idle second, before the next stage needs it.
+    "RAY_idle_worker_killing_time_threshold_ms": "60000",
+}
+
+
+def read_run(paths: Paths) -> Dataset:
+    """Read runs from TREC text, plain, `.gz` or `.zst`: `query Q0 document rank score tag`.
+
+    Each file is read by one task, a few megabytes at a time, so several files are read at once and none has to fit into
+    memory. The lines of a query may be spread over files. Read other formats with Ray: `ray.data.read_parquet`,
+    `read_csv`, `read_json`.
+
+    Args:
+        paths: One path or several; every machine of the cluster must be able to open them.
+
+    Returns:
+        A Dataset with the columns `query`, `document` and `score`.
+
+    Raises:
+        ValueError: If a name is that of another format, or there is no path. Errors in a file are raised when it is
+            read, with the file, the number of the line, and the line.
+    """
+    return _read(paths, trec.RUN)
+
+
+def read_qrels(paths: Paths) -> Dataset:
+    """Read judgments from TREC text, plain, `.gz` or `.zst`: `query iteration document grade`.
+
+    Args:
+        paths: One path or several, as in `read_run`.
+
+    Returns:
+        A Dataset with the columns `query`, `document` and `grade`.
+
+    Raises:
+        ValueError: As in `read_run`.
+    """
+    return _read(paths, trec.QRELS)
+
+
+def start(address: str | None = None, **options: Any) -> BaseContext:
+    """Start Ray on this machine, or join a cluster, with its usage reports off.
+
+    You do not need it if Ray is already running. It keeps environment variables that are set, and a running Ray. Call
+    it before Ray is imported, because Ray reads its environment variables then.
+
+    Args:
+        address: The address of a cluster (`"auto"` for the one of this machine). None takes the environment variable
+            `RAY_ADDRESS`, or starts Ray on this machine, in child processes that end with this one.
+        options: Other arguments of `ray.init`, such as `num_cpus` or `object_store_memory`.
+
+    Returns:
+        The context of Ray: `with start(): ...` shuts it down again.
+    """
+    for name, value in _SWITCHES.items():
+        os.environ.setdefault(name, value)
+    import ray  # noqa: PLC0415  (it reads the switches when it is imported, and takes seconds)
+
+    # Without an address, Ray would join whatever cluster somebody happens to have started on this machine.
+    where = address or os.environ.get("RAY_ADDRESS") or "local"
+    return ray.init(address=where, **{"include_dashboard": False, "ignore_reinit_error": True, **options})
+
+
+def _read(paths: Paths, layout: trec.Layout) -> Dataset:
+    files = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
+    if not files:
+        raise ValueError("there is nothing to read: pass at least one path")
+    for path in files:
+        kind = format_by_name(path) or "trec"
+        if kind != "trec":
+            reader = {"parquet": "read_parquet", "csv": "read_csv", "tsv": "read_csv"}.get(kind, "read_json")
+            raise ValueError(f"{path} is named like {kind}, not like TREC text; read it with ray.data.{reader}")
+    import ray  # noqa: PLC0415  (takes seconds)
+
+    if not ray.is_initialized():
+        start()
+    listed = ray.data.from_items([{"path": path} for path in files], override_num_blocks=len(files))
+    return blockwise(listed, read_trec, layout=layout)
+
+
+def read_trec(files: pa.Table, layout: trec.Layout) -> Iterator[pa.Table]:
+    """Yield the rows of files in pieces."""
+    for path in files["path"].to_pylist():
+        for query, document, value in trec.parts_of_file(path, layout):
+            yield pa.table({"query": query.to_arrow(), "document": document.to_arrow(), layout.value: value})
 
 
 class RowColumns(NamedTuple):
@@ -233,11 +319,8 @@ def with_said_of(rows: pa.Table, queries: pa.Array, says: int) -> pa.Table:
     return pa.concat_tables([rows, more])
 
 
-# Read judgments: few are held by the driver and sent to every worker, many stay a dataset.
-
 FEW = 1_000_000
 """The largest number of judgments held by the driver, about 50 MB."""
-
 _OF_ROWS = RowColumns("query", "document", "number", "grade")
 """The columns of the result of `to_rows`."""
 
@@ -335,96 +418,3 @@ def _collected(dataset: Dataset, most: int) -> pa.Table | None:
     if not sum(map(len, parts)):
         raise ValueError("the qrels are empty: they have no rows")
     return pa.concat_tables(parts, promote_options="default") if sum(map(len, parts)) < most else None
-
-
-# Read TREC text into datasets, file by file and piece by piece; Ray reads other formats itself.
-
-
-def read_run(paths: Paths) -> Dataset:
-    """Read runs from TREC text, plain, `.gz` or `.zst`: `query Q0 document rank score tag`.
-
-    Each file is read by one task, a few megabytes at a time, so several files are read at once and none has to fit into
-    memory. The lines of a query may be spread over files. Read other formats with Ray: `ray.data.read_parquet`,
-    `read_csv`, `read_json`.
-
-    Args:
-        paths: One path or several; every machine of the cluster must be able to open them.
-
-    Returns:
-        A Dataset with the columns `query`, `document` and `score`.
-
-    Raises:
-        ValueError: If a name is that of another format, or there is no path. Errors in a file are raised when it is
-            read, with the file, the number of the line, and the line.
-    """
-    return _read(paths, trec.RUN)
-
-
-def read_qrels(paths: Paths) -> Dataset:
-    """Read judgments from TREC text, plain, `.gz` or `.zst`: `query iteration document grade`.
-
-    Args:
-        paths: One path or several, as in `read_run`.
-
-    Returns:
-        A Dataset with the columns `query`, `document` and `grade`.
-
-    Raises:
-        ValueError: As in `read_run`.
-    """
-    return _read(paths, trec.QRELS)
-
-
-def _read(paths: Paths, layout: trec.Layout) -> Dataset:
-    files = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
-    if not files:
-        raise ValueError("there is nothing to read: pass at least one path")
-    for path in files:
-        kind = format_by_name(path) or "trec"
-        if kind != "trec":
-            reader = {"parquet": "read_parquet", "csv": "read_csv", "tsv": "read_csv"}.get(kind, "read_json")
-            raise ValueError(f"{path} is named like {kind}, not like TREC text; read it with ray.data.{reader}")
-    import ray  # noqa: PLC0415  (takes seconds)
-
-    if not ray.is_initialized():
-        start()
-    listed = ray.data.from_items([{"path": path} for path in files], override_num_blocks=len(files))
-    return blockwise(listed, read_trec, layout=layout)
-
-
-def read_trec(files: pa.Table, layout: trec.Layout) -> Iterator[pa.Table]:
-    """Yield the rows of files in pieces."""
-    for path in files["path"].to_pylist():
-        for query, document, value in trec.parts_of_file(path, layout):
-            yield pa.table({"query": query.to_arrow(), "document": document.to_arrow(), layout.value: value})
-
-
-_SWITCHES = {
-    "RAY_USAGE_STATS_ENABLED": "0",  # no usage reports
-    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",  # otherwise every start under `uv run` builds the environment again
-    # A worker takes seconds to start and would be ended after one idle second, before the next stage needs it.
-    "RAY_idle_worker_killing_time_threshold_ms": "60000",
-}
-
-
-def start(address: str | None = None, **options: Any) -> BaseContext:
-    """Start Ray on this machine, or join a cluster, with its usage reports off.
-
-    You do not need it if Ray is already running. It keeps environment variables that are set, and a running Ray. Call
-    it before Ray is imported, because Ray reads its environment variables then.
-
-    Args:
-        address: The address of a cluster (`"auto"` for the one of this machine). None takes the environment variable
-            `RAY_ADDRESS`, or starts Ray on this machine, in child processes that end with this one.
-        options: Other arguments of `ray.init`, such as `num_cpus` or `object_store_memory`.
-
-    Returns:
-        The context of Ray: `with start(): ...` shuts it down again.
-    """
-    for name, value in _SWITCHES.items():
-        os.environ.setdefault(name, value)
-    import ray  # noqa: PLC0415  (it reads the switches when it is imported, and takes seconds)
-
-    # Without an address, Ray would join whatever cluster somebody happens to have started on this machine.
-    where = address or os.environ.get("RAY_ADDRESS") or "local"
-    return ray.init(address=where, **{"include_dashboard": False, "ignore_reinit_error": True, **options})

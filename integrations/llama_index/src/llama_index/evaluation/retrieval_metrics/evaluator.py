@@ -359,8 +359,6 @@ def _refuse_unknown(arguments: Mapping[str, Any]) -> None:
         )
 
 
-# How the text of a query is asked: of retrievers, engines, agents and workflows, with postprocessors behind them.
-
 RETRIEVED = "retrieved"
 """The stage after retrieval."""
 

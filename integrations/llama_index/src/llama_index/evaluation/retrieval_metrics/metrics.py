@@ -209,8 +209,6 @@ def as_result(score: QueryScore, spec: Metric) -> RetrievalMetricResult:
     return RetrievalMetricResult(score=score.value, metadata=metadata)
 
 
-# Make the metrics known to `RetrieverEvaluator.from_metric_names` of llama-index-core.
-
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 """The cut-offs to register if there are no names; the registry is a dict, so each cut-off is an entry."""
 

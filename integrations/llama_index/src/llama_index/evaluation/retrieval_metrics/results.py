@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from retrieval_metrics import Comparison, Evaluation
     from retrieval_metrics.types import Judgments, QueryId
 
-
 LAST = ""
 """Stands for the last stage, which is that of the results."""
 
@@ -263,9 +262,6 @@ class DatasetResult(list[RetrievalEvalResult]):
     def _repr_html_(self) -> str | None:
         own = [] if self._evaluation is None else [self._evaluation._repr_html_()]
         return "".join([*own, *(table.html() for table in self._tables())]) or None
-
-
-# Questions and judgments of LlamaIndex: read, checked, and written for JSON.
 
 
 def content_of(dataset: Any) -> Any:

@@ -31,6 +31,110 @@ if TYPE_CHECKING:
     from retrieval_metrics import RetrievedRun
     from retrieval_metrics.types import ClustersBy, DocumentId, MatchBy, QueryId, QueryScore
 
+Source: TypeAlias = str | Callable[[NodeWithScore], str | None]
+METADATA = "metadata:"
+
+
+class ResponseEvaluator(BaseEvaluator):
+    """Scores the source nodes of a response by one metric, for `BatchEvalRunner`.
+
+    Args:
+        metric: A name such as `"recall@5"`.
+        dataset: The questions and judgments, as in `RetrieverEvaluator.evaluate_dataset`; a response is judged by those
+            of the question with the same text.
+        match: What identifies a node in the judgments, as in `RetrieverEvaluator`.
+        source: The name of a node's document, as in `RetrieverEvaluator`.
+        documents: The documents that the nodes were cut from, if a `Span` is judged, as in `RetrieverEvaluator`.
+        passing: The smallest score that passes.
+
+    Raises:
+        ValueError: If no metric has that name, or two questions have the same text.
+
+    Example:
+        >>> from llama_index.core.base.response.schema import Response
+        >>> from llama_index.core.schema import NodeWithScore, TextNode
+        >>> nodes = [NodeWithScore(node=TextNode(id_=name, text=name)) for name in ("d3", "d7")]
+        >>> evaluator = ResponseEvaluator("mrr", [("what is a slot?", ["d7"])])
+        >>> evaluator.evaluate_response("what is a slot?", Response("a place", source_nodes=nodes)).score  # at rank 2
+        0.5
+    """
+
+    def __init__(
+        self,
+        metric: str | Metric,
+        dataset: Any,
+        *,
+        match: MatchBy = "id",
+        source: Source = "ref_doc_id",
+        documents: Any = None,
+        passing: float = 0.5,
+    ) -> None:
+        """Set the questions, the judgments and the options."""
+        questions = EvaluationSet.of(content_of(dataset))
+        refuse_nodes(questions)
+        asked = Asked(questions, [metric], match, documents=partial(texts_by_name, documents, source))
+        self._scorer = RowScorer([metric], match=asked.match, max_grade=asked.qrels.largest_grade or 1.0)
+        (self._metric,) = self._scorer.metrics
+        self._source = one_document_each(source, asked.sources)
+        self._has_ids = asked.qrels.document_kind is not None
+        self._judgments: dict[str, Any] = {}
+        judged: Mapping[Any, Any] = questions.qrels
+        for query, text in asked.texts.items():
+            if text in self._judgments:
+                raise ValueError(f"query {query!r} has the text of another, {text!r}, but responses are found by text")
+            self._judgments[text] = judged[query]
+        self._passing = passing
+
+    def _get_prompts(self) -> dict[str, Any]:
+        return {}
+
+    def _update_prompts(self, prompts_dict: dict[str, Any]) -> None:
+        """Do nothing: there is no prompt."""
+
+    def evaluate_response(
+        self, query: str | None = None, response: Response | None = None, **_: Any
+    ) -> EvaluationResult:
+        """Score the source nodes of a response."""
+        items = as_items(response or [], source=self._source)
+        return self._scored(query, None if response is None else response.response, items)
+
+    async def aevaluate_response(
+        self, query: str | None = None, response: Response | None = None, **options: Any
+    ) -> EvaluationResult:
+        """Score the source nodes of a response; the asynchronous twin."""
+        return self.evaluate_response(query, response, **options)
+
+    async def aevaluate(
+        self,
+        query: str | None = None,
+        response: str | None = None,
+        contexts: Sequence[str] | None = None,
+        **_: Any,
+    ) -> EvaluationResult:
+        """Score contexts, which are texts without ids, so the judgments must be quotes or texts."""
+        if self._has_ids:
+            return _invalid(query, response, "contexts have no ids, but the judgments are ids; evaluate the response")
+        return self._scored(query, response, [Retrieved(None, text=text) for text in contexts or ()])
+
+    def _scored(self, query: str | None, response: str | None, items: list[Retrieved]) -> EvaluationResult:
+        if query not in self._judgments:
+            return _invalid(query, response, f"the dataset has no question {query!r}")
+        (score,) = self._scorer.row(self._judgments[query], lambda: items, name=f"query {query!r}").values()
+        if not score.is_defined:
+            return _invalid(query, response, f"{self._metric} is undefined: nothing is relevant")
+        return EvaluationResult(
+            query=query,
+            response=response,
+            contexts=[item.text or "" for item in items],
+            score=score.value,
+            passing=score.value >= self._passing,
+            feedback=f"{self._metric} {numbers.value(score.value)}, relevant at ranks {[*score.relevant_ranks]}",
+        )
+
+
+def _invalid(query: str | None, response: str | None, reason: str) -> EvaluationResult:
+    return EvaluationResult(query=query, response=response, invalid_result=True, invalid_reason=reason)
+
 
 READS_TEXTS_ALONE = (CohereRerankRelevancyMetric,)
 """Metrics of LlamaIndex that use no judgments."""
@@ -151,13 +255,6 @@ class NodeScorer:
                 errors[result.query_id] = error
                 result.failures[one.metric_name] = f"{type(error).__name__}: {error}"
         result.metric_dict = {name: values[name] for name in self._order if name in values}
-
-
-# Convert retrieved nodes for the core.
-
-Source: TypeAlias = str | Callable[[NodeWithScore], str | None]
-
-METADATA = "metadata:"
 
 
 def source_of(source: Source) -> Callable[[NodeWithScore], str | None]:
@@ -328,104 +425,3 @@ def as_items(
         return [Retrieved(name, text=text) for name, text in zip(*nodes, strict=True)]
     named = source_of(source)
     return [as_retrieved(scored, named) for scored in of_mode(nodes_of(nodes), mode)]
-
-
-class ResponseEvaluator(BaseEvaluator):
-    """Scores the source nodes of a response by one metric, for `BatchEvalRunner`.
-
-    Args:
-        metric: A name such as `"recall@5"`.
-        dataset: The questions and judgments, as in `RetrieverEvaluator.evaluate_dataset`; a response is judged by those
-            of the question with the same text.
-        match: What identifies a node in the judgments, as in `RetrieverEvaluator`.
-        source: The name of a node's document, as in `RetrieverEvaluator`.
-        documents: The documents that the nodes were cut from, if a `Span` is judged, as in `RetrieverEvaluator`.
-        passing: The smallest score that passes.
-
-    Raises:
-        ValueError: If no metric has that name, or two questions have the same text.
-
-    Example:
-        >>> from llama_index.core.base.response.schema import Response
-        >>> from llama_index.core.schema import NodeWithScore, TextNode
-        >>> nodes = [NodeWithScore(node=TextNode(id_=name, text=name)) for name in ("d3", "d7")]
-        >>> evaluator = ResponseEvaluator("mrr", [("what is a slot?", ["d7"])])
-        >>> evaluator.evaluate_response("what is a slot?", Response("a place", source_nodes=nodes)).score  # at rank 2
-        0.5
-    """
-
-    def __init__(
-        self,
-        metric: str | Metric,
-        dataset: Any,
-        *,
-        match: MatchBy = "id",
-        source: Source = "ref_doc_id",
-        documents: Any = None,
-        passing: float = 0.5,
-    ) -> None:
-        """Set the questions, the judgments and the options."""
-        questions = EvaluationSet.of(content_of(dataset))
-        refuse_nodes(questions)
-        asked = Asked(questions, [metric], match, documents=partial(texts_by_name, documents, source))
-        self._scorer = RowScorer([metric], match=asked.match, max_grade=asked.qrels.largest_grade or 1.0)
-        (self._metric,) = self._scorer.metrics
-        self._source = one_document_each(source, asked.sources)
-        self._has_ids = asked.qrels.document_kind is not None
-        self._judgments: dict[str, Any] = {}
-        judged: Mapping[Any, Any] = questions.qrels
-        for query, text in asked.texts.items():
-            if text in self._judgments:
-                raise ValueError(f"query {query!r} has the text of another, {text!r}, but responses are found by text")
-            self._judgments[text] = judged[query]
-        self._passing = passing
-
-    def _get_prompts(self) -> dict[str, Any]:
-        return {}
-
-    def _update_prompts(self, prompts_dict: dict[str, Any]) -> None:
-        """Do nothing: there is no prompt."""
-
-    def evaluate_response(
-        self, query: str | None = None, response: Response | None = None, **_: Any
-    ) -> EvaluationResult:
-        """Score the source nodes of a response."""
-        items = as_items(response or [], source=self._source)
-        return self._scored(query, None if response is None else response.response, items)
-
-    async def aevaluate_response(
-        self, query: str | None = None, response: Response | None = None, **options: Any
-    ) -> EvaluationResult:
-        """Score the source nodes of a response; the asynchronous twin."""
-        return self.evaluate_response(query, response, **options)
-
-    async def aevaluate(
-        self,
-        query: str | None = None,
-        response: str | None = None,
-        contexts: Sequence[str] | None = None,
-        **_: Any,
-    ) -> EvaluationResult:
-        """Score contexts, which are texts without ids, so the judgments must be quotes or texts."""
-        if self._has_ids:
-            return _invalid(query, response, "contexts have no ids, but the judgments are ids; evaluate the response")
-        return self._scored(query, response, [Retrieved(None, text=text) for text in contexts or ()])
-
-    def _scored(self, query: str | None, response: str | None, items: list[Retrieved]) -> EvaluationResult:
-        if query not in self._judgments:
-            return _invalid(query, response, f"the dataset has no question {query!r}")
-        (score,) = self._scorer.row(self._judgments[query], lambda: items, name=f"query {query!r}").values()
-        if not score.is_defined:
-            return _invalid(query, response, f"{self._metric} is undefined: nothing is relevant")
-        return EvaluationResult(
-            query=query,
-            response=response,
-            contexts=[item.text or "" for item in items],
-            score=score.value,
-            passing=score.value >= self._passing,
-            feedback=f"{self._metric} {numbers.value(score.value)}, relevant at ranks {[*score.relevant_ranks]}",
-        )
-
-
-def _invalid(query: str | None, response: str | None, reason: str) -> EvaluationResult:
-    return EvaluationResult(query=query, response=response, invalid_result=True, invalid_reason=reason)

@@ -39,9 +39,7 @@ if TYPE_CHECKING:
 
     from pandas import DataFrame
 
-
 Judged: TypeAlias = DocumentId | Quote | Span
-
 FIELDS = ("content", "id", "quote", "span")
 COMPARED = "compared"
 
@@ -281,9 +279,6 @@ class RetrievalEvaluator:
         if len(without) == everything:
             raise ValueError(f"{said}; choose another document_comparison_field")
         warnings.warn(f"{said}; they count as not relevant", RetrievalWarning, stacklevel=4)
-
-
-# Results that Haystack can write down, so that a pipeline resumes from a breakpoint behind them.
 
 
 class Undefined(float):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from haystack import Pipeline
 from haystack.dataclasses import ChatMessage
@@ -15,9 +15,6 @@ from haystack_integrations.components.evaluators.retrieval_metrics.evaluating im
     sockets_of,
 )
 from retrieval_metrics.adapting import Host, Ways
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def _retriever(thing: Any) -> PipelineRetriever | None:
@@ -36,20 +33,13 @@ def _model(thing: Any) -> Ways | None:
     if "messages" not in sockets_of(thing, "input") or "replies" not in sockets_of(thing, "output"):
         return None
 
-    def reply(prompt: str) -> str:
-        return _text(thing.run(messages=[ChatMessage.from_user(prompt)]))
+    def reply(prompt: str) -> Any:
+        return thing.run(messages=[ChatMessage.from_user(prompt)])["replies"][0].text
 
-    async def areply(prompt: str) -> str:
-        return _text(await run_async(thing, messages=[ChatMessage.from_user(prompt)]))
+    async def areply(prompt: str) -> Any:
+        return (await run_async(thing, messages=[ChatMessage.from_user(prompt)]))["replies"][0].text
 
     return Ways(reply, areply)
-
-
-def _text(answer: Mapping[str, Any]) -> str:
-    text = answer["replies"][0].text
-    if not isinstance(text, str):
-        raise TypeError(f"a model must reply with a text, got {answer['replies'][0]!r:.80}")
-    return text
 
 
 HOST = Host(
