@@ -355,3 +355,57 @@ def test_what_retrieved_nothing_has_no_judged_share(tmp_path: Path) -> None:
     comparison.report(tmp_path / "report.html")
     assert "judged@10: a 1.00, nothing -" in str(comparison)
     assert "nan" not in str(comparison) + re.sub(r"<script.*?</script>", "", (tmp_path / "report.html").read_text())
+
+
+N = 150
+JUDGED = {f"q{at}": [f"needed {at}"] for at in range(N)}
+TEXT = "<b>a passage</b> of some length that says what was looked for, " * 20
+
+
+def run(every: int) -> dict[str, list[rm.Retrieved]]:
+    return {
+        query: [rm.Retrieved(f"other {at}-{part}", TEXT) for part in range(9)]
+        + ([rm.Retrieved(f"needed {at}", TEXT)] if at % every else [])
+        for at, query in enumerate(JUDGED)
+    }
+
+
+@pytest.fixture(scope="module")
+def of_two() -> rm.Comparison:
+    runs = {f"system {at}": run(at + 2) for at in range(6)}
+    return rm.compare(JUDGED, runs, ["mrr@10", "hit_rate@5", "ndcg@10", "recall@10"])
+
+
+def test_an_evaluation_shows_its_means_in_words_and_its_worst_queries(of_two: rm.Comparison) -> None:
+    shown = of_two.evaluations["system 0"]._repr_html_()
+    assert "1 / rank of the first relevant result" in shown
+    assert shown.count("<details>") == 1 + 5
+    assert "never retrieved" in shown
+    assert "&lt;b&gt;a passage&lt;/b&gt;" in shown
+    assert "<b>" not in shown
+    assert "<caption" not in shown
+
+
+def test_a_comparison_shows_its_answer_first(of_two: rm.Comparison) -> None:
+    shown = of_two._repr_html_()
+    assert shown.index("In mrr@10, the best mean: system 5") < shown.index("<table>")
+    assert "means and differences" in shown
+    assert "system 5 - system 4" in shown or "system 1 - system 0" in shown
+
+
+def test_what_a_notebook_shows_is_small_and_needs_no_plot(
+    of_two: rm.Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    evaluation = of_two.evaluations["system 0"]
+    audit = rm.audit(JUDGED, run(2), ["mrr@10", "ndcg@10"])
+    for result in (of_two, evaluation, evaluation.explain("q0"), evaluation.worst("mrr@10"), audit):
+        assert 200 < len(result._repr_html_()) < 200_000
+        assert "<script" not in result._repr_html_()
+
+
+def test_an_evaluation_without_its_run_shows_its_means() -> None:
+    whole = rm.evaluate({"q": ["d"]}, {"q": ["x", "d"]}, "mrr")
+    merged = rm.merge([whole.totals()])
+    assert "0.500" in merged._repr_html_()
+    assert "what it says" in merged._repr_html_()

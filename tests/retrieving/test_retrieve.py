@@ -2,18 +2,24 @@
 
 import asyncio
 import contextvars
+import datetime as dt
 import pickle
+import signal
+import subprocess
 import sys
 import threading
+import time
 import uuid
 from collections import Counter
 from collections.abc import Awaitable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import retrieval_metrics as rm
+from retrieval_metrics.journal import Journal
 from retrieval_metrics.retrieving import calling
 
 QUERIES = {f"q{number}": f"text {number}" for number in range(20)}
@@ -381,3 +387,126 @@ def test_without_rich_the_error_holds_the_command(monkeypatch: pytest.MonkeyPatc
 def test_bad_arguments_are_refused(arguments: Any, options: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         rm.retrieve(*arguments, **options)
+
+
+EIGHT = {f"q{n}": f"question {n}" for n in range(8)}
+
+
+class Retriever:
+    """Counts what it is asked, and fails where it is told to."""
+
+    def __init__(self, failing: set[str] = frozenset()) -> None:  # type: ignore[assignment]
+        self.asked: list[str] = []
+        self.failing = failing
+
+    def __call__(self, text: str) -> Any:
+        self.asked.append(text)
+        if text in self.failing:
+            raise ConnectionError(f"no answer to {text}")
+        return [rm.Retrieved(f"d{len(text)}", f"about {text}", source="a.md", metadata={"page": 1}), rm.Retrieved(7)]
+
+
+def test_only_what_failed_or_is_missing_is_asked_again(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    first = Retriever({"question 2", "question 5"})
+    run = rm.retrieve(first, EIGHT, resume=path)
+    assert sorted(run.errors) == ["q2", "q5"]
+    saved = rm.load(path)
+    assert saved == run
+    assert sorted(map(repr, saved.errors.values())) == sorted(map(repr, run.errors.values()))
+    again = Retriever()
+    whole = rm.retrieve(again, {**EIGHT, "q8": "question 8"}, resume=path)
+    assert sorted(again.asked) == ["question 2", "question 5", "question 8"]
+    assert whole == rm.retrieve(Retriever(), {**EIGHT, "q8": "question 8"})
+    assert not whole.errors
+    assert {query: whole.seconds[query] for query in ("q0", "q1")} == {
+        query: run.seconds[query] for query in ("q0", "q1")
+    }
+    assert rm.load(path) == whole
+    nobody = Retriever()
+    assert rm.retrieve(nobody, EIGHT, resume=path) == {query: whole[query] for query in EIGHT}
+    assert nobody.asked == []
+
+
+def test_a_reworded_question_is_asked_again(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    rm.retrieve(Retriever(), EIGHT, resume=path)
+    again = Retriever()
+    rm.retrieve(again, {**EIGHT, "q3": "in other words"}, resume=path)
+    assert again.asked == ["in other words"]
+
+
+@pytest.mark.parametrize("answer", [["a", "b"], [3, 1], {"a": 1 / 3, "b": 2}, {5: 0.1}, []])
+def test_rankings_of_ids_come_back_as_they_were(tmp_path: Path, answer: Any) -> None:
+    run = rm.retrieve(lambda _: answer, {1: "one", 2: "two"}, resume=tmp_path / "run.jsonl")
+    assert rm.load(tmp_path / "run.jsonl") == run == {1: answer, 2: answer}
+
+
+def test_metadata_that_json_cannot_hold_costs_one_question(tmp_path: Path) -> None:
+    asked = []
+
+    def retriever(text: str) -> Any:
+        asked.append(text)
+        return [rm.Retrieved("d", metadata={"when": dt.date(2026, 5, 31)})]
+
+    with pytest.raises(ValueError, match="which JSON cannot hold"):
+        rm.retrieve(retriever, EIGHT, resume=tmp_path / "run.jsonl")
+    assert len(asked) == 1
+
+
+def test_kept_answers_are_checked_as_new_ones(tmp_path: Path) -> None:
+    rm.retrieve(lambda _: ["a"], {"q": "one"}, resume=tmp_path / "run.jsonl")
+    questions = rm.EvaluationSet({"q": "one"}, {"q": [1]})
+    with pytest.raises(TypeError, match="document ids in the judgments are int") as caught:
+        rm.retrieve(lambda _: [1], questions, resume=tmp_path / "run.jsonl")
+    assert "the saved answer for query 'q'" in caught.value.__notes__[0]
+
+
+def test_another_file_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    rm.History(path).add(rm.evaluate({"q": ["a"]}, {"q": ["a"]}, "mrr"), "x")
+    retriever = Retriever()
+    with pytest.raises(ValueError, match="must be a file of kind 'journal of a run', but it is of kind 'history'"):
+        rm.retrieve(retriever, EIGHT, resume=path)
+    assert retriever.asked == []
+
+
+def test_a_line_that_holds_no_answer_is_named(tmp_path: Path) -> None:
+    path, retriever = tmp_path / "run.jsonl", Retriever()
+    Journal(path, "journal of a run").append({"query": "q1", "seconds": 0.1})
+    with pytest.raises(ValueError, match=r"run.jsonl, line 2, holds no answer: KeyError\('question'\)"):
+        rm.retrieve(retriever, EIGHT, resume=path)
+    with pytest.raises(ValueError, match=r"run.jsonl, line 2, holds no answer: KeyError\('documents'\)"):
+        rm.load(path)
+    assert retriever.asked == []
+
+
+KILLED = """
+import sys, time
+import retrieval_metrics as rm
+def retriever(text):
+    time.sleep(0.01)
+    return [rm.Retrieved(text, "x" * 20_000)]
+rm.retrieve(retriever, {n: f"question {n}" for n in range(100_000)}, resume=sys.argv[1])
+"""
+
+
+def test_a_killed_retrieval_loses_at_most_what_was_under_way(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    process = subprocess.Popen([sys.executable, "-c", KILLED, path])
+    deadline = time.monotonic() + 60
+    while (not path.exists() or path.stat().st_size < 400_000) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    lines = path.read_bytes().count(b"\n") - 1
+    assert lines >= 15
+    asked = []
+
+    def retriever(text: str) -> Any:
+        asked.append(text)
+        return [rm.Retrieved(text, "x" * 20_000)]
+
+    run = rm.retrieve(retriever, {n: f"question {n}" for n in range(lines + 20)}, resume=path)
+    assert len(asked) <= lines + 20 - lines
+    assert all(run[n] == [rm.Retrieved(f"question {n}", "x" * 20_000)] for n in run)

@@ -1,0 +1,396 @@
+"""The interval of a mean: closed forms, laws, and the degenerate samples on which others return a point."""
+
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+from retrieval_metrics.statistics import (
+    ExactSums,
+    Interval,
+    Sums,
+    Units,
+    effective_sums,
+    interval_from_sums,
+    mean_interval,
+    paired_difference,
+)
+
+FINITE = st.floats(-1e100, 1e100) | st.floats(0, 1) | st.sampled_from([5e-324, -5e-324, 2.0**-1022, 0.0, -0.0])
+
+
+def exact(values: list[float]) -> ExactSums:
+    return ExactSums.of(np.array(values, dtype=np.float64))
+
+
+@given(st.lists(FINITE, min_size=1, max_size=60))
+def test_the_sums_are_those_of_fractions_and_rounded_once(values: list[float]) -> None:
+    sums = exact(values)
+    assert Fraction(sums.total, 2**1126) == sum(map(Fraction, values))
+    assert Fraction(sums.total_of_squares, 2**1126) == sum(Fraction(value * value) for value in values)
+    assert sums.rounded() == Sums.of(np.array(values))
+
+
+@given(st.lists(st.lists(FINITE, max_size=20), min_size=1, max_size=6), st.randoms())
+def test_parts_in_any_order_give_the_sums_of_the_whole(parts: list[list[float]], rng: random.Random) -> None:
+    whole = exact([value for part in parts for value in part])
+    rng.shuffle(parts)
+    assert ExactSums.merged(map(exact, parts)) == whole
+
+
+def test_what_is_not_a_number_is_left_out_and_what_is_infinite_refused() -> None:
+    assert exact([math.nan, 0.5, math.nan]) == exact([0.5])
+    assert exact([math.nan]) == ExactSums()
+    with pytest.raises(ValueError, match="one is infinite"):
+        exact([0.5, math.inf])
+
+
+def test_of_nothing_there_is_no_mean() -> None:
+    sums = ExactSums().rounded()
+    assert sums.count == 0
+    assert math.isnan(sums.mean)
+
+
+def test_a_million_values_of_all_sizes_are_summed_to_the_last_bit() -> None:
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=1_000_000) * 2.0 ** rng.integers(-300, 300, size=1_000_000)
+    assert ExactSums.of(values).rounded().total == math.fsum(values.tolist())
+
+
+UNIT = st.floats(0, 1, allow_nan=False)
+SAMPLES = st.lists(UNIT, min_size=1, max_size=60)
+BINARY_SAMPLES = st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=80)
+LEVELS = st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99])
+RECIPROCAL_RANKS = [1.0] * 17 + [0.5] * 4 + [1 / 3, 0.25, 0.1, 0.0]
+
+
+def posterior_draws(values: list[float], draws: int) -> NDArray[np.float64]:
+    """Means of the values and both ends under random Dirichlet weights, one per value and a half per end."""
+    weights = np.random.default_rng(7).dirichlet([1.0] * len(values) + [0.5, 0.5], size=draws)
+    means: NDArray[np.float64] = weights @ np.array([*values, 0.0, 1.0])
+    return means
+
+
+@settings(max_examples=60, deadline=None)
+@given(BINARY_SAMPLES, LEVELS)
+def test_a_binary_metric_gets_the_interval_of_clopper_and_pearson(values: list[float], level: float) -> None:
+    expected = stats.binomtest(int(sum(values)), len(values)).proportion_ci(level, method="exact")
+
+    assert mean_interval(values, binary=True, level=level) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(BINARY_SAMPLES, LEVELS)
+def test_values_that_happen_to_be_binary_get_the_interval_of_jeffreys(values: list[float], level: float) -> None:
+    ones, zeros = sum(values), len(values) - sum(values)
+    posterior = stats.beta(ones + 0.5, zeros + 0.5)
+    low, high = float(posterior.ppf((1 - level) / 2)), float(posterior.ppf((1 + level) / 2))
+    expected = (low if ones else 0.0, high if zeros else 1.0)
+
+    assert mean_interval(values, level=level) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("values", [RECIPROCAL_RANKS, np.linspace(0, 1, 30).tolist(), [0.0] * 20 + [0.1, 0.3, 0.9]])
+def test_the_interval_agrees_with_the_posterior_it_approximates(values: list[float]) -> None:
+    draws = posterior_draws(values, 200_000)
+    low, high = np.quantile(draws, [0.025, 0.975])
+
+    assert mean_interval(values) == pytest.approx((low, high), abs=0.006)
+
+
+def test_mean_and_variance_of_the_posterior_are_matched_exactly() -> None:
+    values = RECIPROCAL_RANKS
+    n, first, second = len(values), sum(values), sum(x * x for x in values)
+    mean = (first + 0.5) / (n + 1)
+    variance = ((second + 0.5) / (n + 1) - mean**2) / (n + 2)
+    draws = posterior_draws(values, 200_000)
+
+    assert (mean, math.sqrt(variance)) == pytest.approx((draws.mean(), draws.std()), abs=3e-4)
+
+    concentration = mean * (1 - mean) / variance - 1
+    expected = stats.beta(mean * concentration, (1 - mean) * concentration).ppf([0.05, 0.95])
+
+    assert mean_interval(values, level=0.9) == pytest.approx(tuple(expected), abs=1e-12)
+
+
+@settings(max_examples=150, deadline=None)
+@given(SAMPLES, LEVELS)
+def test_the_interval_contains_the_mean_lies_within_the_bounds_and_is_no_point(
+    values: list[float], level: float
+) -> None:
+    low, high = mean_interval(values, level=level)
+    mean = math.fsum(values) / len(values)
+
+    assert 0 <= low <= mean <= high <= 1
+    assert low < high
+
+
+@settings(max_examples=60, deadline=None)
+@given(SAMPLES, st.randoms(use_true_random=False))
+def test_the_order_of_queries_does_not_matter_to_the_last_bit(values: list[float], random: object) -> None:
+    shuffled = list(values)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]  # hypothesis types its Random as object
+
+    assert mean_interval(shuffled) == mean_interval(values)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SAMPLES)
+def test_reflected_values_give_the_reflected_interval(values: list[float]) -> None:
+    low, high = mean_interval(values)
+
+    assert mean_interval([1 - x for x in values]) == pytest.approx((1 - high, 1 - low), abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SAMPLES, st.floats(-5, 5), st.floats(0.1, 10))
+def test_scaling_values_and_bounds_scales_the_interval(values: list[float], shift: float, scale: float) -> None:
+    low, high = mean_interval(values)
+    moved = mean_interval([shift + scale * x for x in values], bounds=(shift, shift + scale))
+
+    assert moved == pytest.approx((shift + scale * low, shift + scale * high), abs=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SAMPLES, LEVELS)
+def test_more_queries_of_the_same_kind_narrow_the_interval(values: list[float], level: float) -> None:
+    once, fourfold = mean_interval(values, level=level), mean_interval(values * 4, level=level)
+
+    assert fourfold.high - fourfold.low < once.high - once.low
+
+
+@settings(max_examples=60, deadline=None)
+@given(SAMPLES)
+def test_a_higher_level_gives_an_interval_around_the_lower_levels(values: list[float]) -> None:
+    inner, outer = mean_interval(values, level=0.8), mean_interval(values, level=0.99)
+
+    assert outer.low <= inner.low <= inner.high <= outer.high
+
+
+def test_many_queries_give_the_interval_of_student() -> None:
+    values = np.random.default_rng(3).beta(2, 2, 5_000)
+    expected = stats.t.interval(0.95, 4_999, values.mean(), stats.sem(values))
+
+    assert mean_interval(values) == pytest.approx(expected, abs=5e-5)
+
+
+def test_a_bound_that_can_be_reached_gives_a_narrower_interval_than_one_out_of_reach() -> None:
+    precision_at_5 = [0.2] * 40 + [0.0] * 10  # one relevant document per query
+    wide, narrow = mean_interval(precision_at_5), mean_interval(precision_at_5, bounds=(0.0, 0.2))
+
+    assert narrow.high - narrow.low < 0.8 * (wide.high - wide.low)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.2, 1.0])
+def test_values_that_all_coincide_do_not_give_a_point(value: float) -> None:
+    low, high = mean_interval([value] * 25)
+
+    assert low <= value <= high
+    assert high - low > 0.05
+
+
+def test_a_sample_without_a_failure_admits_the_failure_rate_that_would_hide_one_time_in_twenty() -> None:
+    # 0.9^25 = 7 %: a system that fails on a tenth of all queries may well show 25 successes.
+    assert mean_interval([1.0] * 25).low < 0.91
+    assert mean_interval([1.0] * 25, binary=True).low == pytest.approx(0.025 ** (1 / 25))
+
+
+def test_a_near_success_narrows_the_interval_no_more_than_a_success() -> None:
+    assert mean_interval([1.0] * 24 + [0.99]).low == pytest.approx(mean_interval([1.0] * 25).low, abs=1e-3)
+
+
+def test_no_values_have_no_interval() -> None:
+    assert all(math.isnan(end) for end in mean_interval([]))
+    assert all(math.isnan(end) for end in mean_interval([], binary=True))
+
+
+def test_one_value_says_little() -> None:
+    assert mean_interval([1.0]) == pytest.approx((float(stats.beta.ppf(0.025, 1.5, 0.5)), 1.0))
+
+
+def test_an_unbounded_metric_gets_a_finite_interval_once_its_values_differ() -> None:
+    unbounded = (-math.inf, math.inf)
+    values = np.random.default_rng(5).normal(10, 2, 200)
+
+    assert mean_interval([3.0, 3.0, 3.0], bounds=unbounded) == Interval(*unbounded)
+    assert mean_interval([3.0, 3.0], bounds=(0.0, math.inf)) == Interval(0.0, math.inf)
+    student = stats.t.interval(0.95, 199, values.mean(), stats.sem(values))
+    low, high = mean_interval(values, bounds=unbounded)
+    assert low < student[0] < student[1] < high
+    assert high - low < 1.25 * (student[1] - student[0])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(SAMPLES, min_size=1, max_size=5))
+def test_merged_sums_of_parts_give_the_interval_of_the_whole_to_the_last_bit(parts: list[list[float]]) -> None:
+    whole = [x for part in parts for x in part]
+    merged = ExactSums.merged(ExactSums.of(np.array(part)) for part in parts)
+
+    assert interval_from_sums(merged.rounded()) == mean_interval(whole)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "same_as"),
+    [(-math.inf, math.inf, (-3.0, 9.0)), (0.0, math.inf, (0.0, 9.0)), (-math.inf, 5.0, (-3.0, 5.0))],
+)
+def test_a_missing_bound_is_replaced_by_one_observed_range_beyond_the_values(
+    lower: float, upper: float, same_as: tuple[float, float]
+) -> None:
+    values = [1.0, 2.0, 2.5, 5.0]  # they range over 4
+
+    assert mean_interval(values, bounds=(lower, upper)) == mean_interval(values, bounds=same_as)
+
+
+@pytest.mark.parametrize("bounds", [(-math.inf, math.inf), (0.0, math.inf), (0.0, 10_000.0)])
+@pytest.mark.parametrize("gap", [1e-7, 1e-9, 1e-12])
+def test_sums_of_values_almost_alike_do_not_break_by_cancellation(gap: float, bounds: tuple[float, float]) -> None:
+    values = [1_000.0] * 999 + [1_000.0 + gap]
+    low, high = mean_interval(values, bounds=bounds)
+
+    assert bounds[0] <= low <= math.fsum(values) / 1_000 <= high <= bounds[1]
+
+
+def test_the_values_handed_over_are_left_as_they_were() -> None:
+    values = np.array([0.3, 0.1, 0.2])
+    values.flags.writeable = False
+
+    mean_interval(values)
+
+    assert values.tolist() == [0.3, 0.1, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ([0.1, math.nan], {}, r"values\[1\] is nan; leave out the queries"),
+        ([0.1, math.inf], {}, r"values\[1\] is inf"),
+        ([[0.1], [0.2]], {}, r"one dimension.*shape \(2, 1\)"),
+        ([0.1, 1.5], {}, r"from 0.1 to 1.5, outside the metric's bounds \(0.0, 1.0\)"),
+        ([0.1, 1.0], {"binary": True}, "0 or 1; these range from 0.1 to 1.0"),
+        ([0.0, 0.5, 1.0], {"binary": True}, "sum 1.5 and sum of squares 1.25"),
+        ([0.1], {"level": 95}, "level must be strictly between 0 and 1.*got 95"),
+        ([0.1], {"bounds": (1.0, 0.0)}, r"lower < upper, got \(1.0, 0.0\)"),
+        ([0.1], {"bounds": (math.nan, 1.0)}, r"lower < upper, got \(nan, 1.0\)"),
+    ],
+)
+def test_input_without_meaning_is_refused(values: list[float], options: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        mean_interval(values, **options)  # type: ignore[arg-type]  # the options are wrong on purpose
+
+
+def test_a_value_a_hair_above_its_bound_is_taken_as_the_bound() -> None:
+    assert mean_interval([1.0 + 2e-16, 0.5]) == pytest.approx(mean_interval([1.0, 0.5]))
+
+
+def sample(clusters: int, each: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(clusters), each)
+    return random.normal(0.1, 1, clusters)[labels] + random.normal(0, 1, clusters * each), labels
+
+
+@pytest.mark.parametrize(("clusters", "each"), [(5, 4), (40, 5), (20, 10)])
+def test_the_variance_of_clusters_of_equal_size_is_that_of_statsmodels(clusters: int, each: int) -> None:
+    values, labels = sample(clusters, each)
+    fit = sm.OLS(values, np.ones_like(values)).fit(cov_type="cluster", cov_kwds={"groups": labels})
+
+    # statsmodels multiplies by G / (G - 1) and (n - 1) / (n - 1).
+    assert Units.of(values, labels).variance_of_mean == pytest.approx(fit.bse[0] ** 2)
+
+
+def test_the_p_value_under_clusters_is_student_on_one_less_than_the_clusters() -> None:
+    values, labels = sample(20, 3)
+    fit = sm.OLS(values, np.ones_like(values)).fit(cov_type="cluster", cov_kwds={"groups": labels}, use_t=True)
+    found = paired_difference(values, np.zeros_like(values), clusters=labels, span=10.0)
+
+    assert found.p_t == pytest.approx(2 * stats.t(19).sf(abs(fit.params[0] / fit.bse[0])))
+    assert (found.count, found.clusters) == (60, 20)
+
+
+def test_single_queries_have_the_variance_of_a_mean() -> None:
+    values = np.random.default_rng(1).random(30)
+
+    assert Units.of(values).variance_of_mean == pytest.approx(values.var(ddof=1) / 30)
+    assert Units.of(values, np.arange(30)).variance_of_mean == pytest.approx(values.var(ddof=1) / 30)
+    assert Units.of(values).design_effect == pytest.approx(1)
+
+
+def test_unequal_clusters_by_hand() -> None:
+    # Clusters (1, 0) and (1,) and (0, 0, 0): means without one are 1/4, 1/5 and 2/3.
+    units = Units.of([1, 0, 1, 0, 0, 0], [0, 0, 1, 2, 2, 2])
+    without = np.array([1 / 4, 1 / 5, 2 / 3])
+
+    assert units.mean == pytest.approx(1 / 3)
+    assert units.variance_of_mean == pytest.approx(2 / 3 * ((without - without.mean()) ** 2).sum())
+
+
+def test_queries_that_are_all_alike_in_a_cluster_count_as_one() -> None:
+    values = np.repeat(np.random.default_rng(2).random(25), 4)
+    units = Units.of(values, np.repeat(np.arange(25), 4))
+
+    assert units.design_effect == pytest.approx(4 * 99 / 96)
+    assert units.effective_count == 25
+    assert Units.of([1.0] * 8, [0, 0, 1, 1, 2, 2, 3, 3]).effective_count == 4
+    assert Units.of([1.0] * 12, [*"aaaaaaaaaabc"]).effective_count == pytest.approx(12**2 / (10**2 + 1 + 1))
+
+
+def test_effective_sums_keep_the_mean_and_shrink_the_count() -> None:
+    values, labels = sample(30, 4)
+    sums, effective = Sums.of(values), effective_sums(values, labels)
+
+    assert effective.mean == pytest.approx(sums.mean)
+    assert effective.count < Units.of(values, labels).effective_count < sums.count
+    assert effective_sums(values, np.arange(len(values))) == sums
+    assert effective_sums(values, np.zeros(len(values))) == sums
+
+
+def test_the_interval_of_a_clustered_mean_covers() -> None:
+    random = np.random.default_rng(3)
+    covered = 0
+    for _ in range(300):
+        hard = random.beta(2, 1.2, 40)[np.repeat(np.arange(40), 5)]
+        low, high = interval_from_sums(
+            effective_sums((random.random(200) < hard).astype(float), np.repeat(np.arange(40), 5)), binary=True
+        )
+        covered += low <= 2 / 3.2 <= high
+
+    assert covered / 300 >= 0.92
+
+
+def test_the_interval_of_a_mean_covers_where_a_few_clusters_hold_most_questions() -> None:
+    random = np.random.default_rng(5)
+    sizes = np.maximum(1, 50 // np.arange(1, 41))  # of Zipf
+    labels = np.repeat(np.arange(40), sizes)
+    covered = 0
+    for _ in range(300):
+        easy = random.beta(0.6, 0.4, 40)[labels]  # questions of a document are much alike
+        low, high = interval_from_sums(effective_sums(random.beta(9 * easy + 0.1, 9 * (1 - easy) + 0.1), labels))
+        covered += low <= (9 * 0.6 + 0.1) / 9.2 <= high
+
+    assert covered / 300 >= 0.92  # 74 % if the effective number were never below that of the clusters
+
+
+def test_equal_systems_under_clusters_are_not_told_apart() -> None:
+    random = np.random.default_rng(4)
+    labels = np.repeat(np.arange(40), 5)
+    alarms, covered = 0, 0
+    for seed in range(300):
+        shared, own = random.normal(0, 1, 40)[labels], random.normal(0, 1, 200)
+        values = 0.2 * (math.sqrt(0.3) * shared + math.sqrt(0.7) * own)
+        found = paired_difference(values, np.zeros(200), clusters=labels, resamples=1_000, seed=seed)
+        alarms += found.p_randomisation <= 0.05
+        covered += found.interval.low <= 0 <= found.interval.high
+
+    assert covered / 300 >= 0.92
+    assert alarms / 300 <= 0.065 + 0.02
+
+
+def test_values_and_clusters_must_belong_together() -> None:
+    with pytest.raises(ValueError, match="one cluster per value"):
+        Units.of([1.0, 2.0], [0])

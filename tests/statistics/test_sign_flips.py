@@ -1,0 +1,299 @@
+"""The sign-flip test against brute force, against scipy, and its laws."""
+
+import itertools
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+from retrieval_metrics.statistics import Contrasts, joint_sign_flips, level_of_critical, sign_flip_test
+
+GRID = st.integers(-8, 8).map(lambda i: i / 8)  # sums are exact in binary, so that ties are ties
+FEW = st.lists(GRID, max_size=9)
+DIFFERENCES = st.lists(st.floats(-1, 1, allow_nan=False, allow_subnormal=False), min_size=1, max_size=9)
+
+
+def by_enumeration(differences: list[float]) -> float:
+    reach = abs(sum(differences))
+    sums = [
+        abs(sum(s * d for s, d in zip(signs, differences, strict=True)))
+        for signs in itertools.product([-1, 1], repeat=len(differences))
+    ]
+    return sum(total >= reach for total in sums) / len(sums)
+
+
+@settings(max_examples=100, deadline=None)
+@given(FEW)
+def test_the_exact_p_value_is_the_share_of_all_sign_choices(differences: list[float]) -> None:
+    p_value, exact = sign_flip_test(differences)
+
+    assert exact
+    assert p_value == pytest.approx(by_enumeration(differences), abs=1e-12)
+
+
+@pytest.mark.parametrize("count", [4, 8, 12])
+def test_the_exact_p_value_is_that_of_scipy(count: int) -> None:
+    differences = np.random.default_rng(count).normal(0.3, 1, count)
+    expected = stats.permutation_test((differences,), np.mean, permutation_type="samples", n_resamples=2**count)
+    p_value, exact = sign_flip_test(differences)
+
+    assert exact
+    assert p_value == pytest.approx(expected.pvalue, abs=1e-12)
+
+
+def test_the_random_p_value_is_near_that_of_scipy() -> None:
+    differences = np.random.default_rng(1).normal(0.1, 1, 300)
+    expected = stats.permutation_test(
+        (differences,),
+        lambda d, axis: np.mean(d, axis=axis),
+        permutation_type="samples",
+        n_resamples=20_000,
+        vectorized=True,
+        random_state=2,
+    )
+
+    p_value, exact = sign_flip_test(differences, resamples=20_000)
+
+    assert not exact
+    assert p_value == pytest.approx(expected.pvalue, abs=0.02)
+
+
+def test_the_random_p_value_is_near_the_exact_one() -> None:
+    differences = np.repeat(np.array([0.5, 1 / 3, -0.25, 1.0, -0.1]), [7, 6, 9, 3, 4])
+    exact_value, exact = sign_flip_test(differences)
+    jitter = np.random.default_rng(1).normal(0, 1e-6, len(differences))  # too many different sizes to list
+    p_value, jittered_exact = sign_flip_test(differences + jitter, resamples=100_000)
+
+    assert exact
+    assert not jittered_exact
+    assert p_value == pytest.approx(exact_value, abs=0.01)
+
+
+@pytest.mark.parametrize(("wins", "losses", "ties"), [(7, 2, 3), (60, 41, 900), (3_000, 2_900, 1_080)])
+def test_a_binary_metric_is_exact_for_any_number_of_queries(wins: int, losses: int, ties: int) -> None:
+    p_value, exact = sign_flip_test([1.0] * wins + [-1.0] * losses + [0.0] * ties)
+
+    assert exact
+    assert p_value == pytest.approx(stats.binomtest(wins, wins + losses).pvalue, rel=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(DIFFERENCES, st.randoms(use_true_random=False))
+def test_neither_order_nor_direction_nor_unit_nor_ties_change_the_p_value(
+    differences: list[float], random: object
+) -> None:
+    expected = sign_flip_test(differences).p_value
+    shuffled = [*differences, 0.0, 0.0]
+    random.shuffle(shuffled)  # type: ignore[attr-defined]  # hypothesis types its Random as object
+
+    assert sign_flip_test(shuffled).p_value == pytest.approx(expected, abs=1e-12)
+    assert sign_flip_test([-d for d in differences]).p_value == pytest.approx(expected, abs=1e-12)
+    assert sign_flip_test([1024 * d for d in differences]).p_value == pytest.approx(expected, abs=1e-12)
+
+
+def test_sums_that_differ_by_rounding_count_as_equal() -> None:
+    # On paper |0.1 + 0.2 - 0.3| = 0 and every choice of signs reaches as far.
+    assert sign_flip_test([0.1, 0.2, -0.3]).p_value == 1.0
+    assert sign_flip_test([0.3, 0.1 + 0.2, 0.3]).p_value == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("differences", [[], [0.0] * 50, [0.4], [0.5, -0.5]])
+def test_nothing_can_be_said_without_a_difference_or_with_one_query(differences: list[float]) -> None:
+    assert sign_flip_test(differences).p_value == 1.0
+
+
+def test_the_same_seed_gives_the_same_p_value_and_another_seed_another() -> None:
+    differences = np.random.default_rng(1).normal(0.1, 1, 100)
+
+    assert sign_flip_test(differences, seed=4) == sign_flip_test(differences, seed=4)
+    assert sign_flip_test(differences, seed=4) != sign_flip_test(differences, seed=5)
+
+
+def test_a_random_p_value_is_never_zero() -> None:
+    assert sign_flip_test(np.linspace(0.5, 1, 100), resamples=99).p_value == 0.01
+
+
+@pytest.mark.parametrize(
+    ("differences", "resamples", "error", "message"),
+    [
+        ([0.1, float("nan")], 10, ValueError, r"differences\[1\] is nan"),
+        ([0.1], 0, ValueError, "resamples must be a positive integer, got 0"),
+        ([0.1], 1e4, TypeError, "integer, got 10000.0"),
+        ([0.1], True, TypeError, "integer, got True"),
+    ],
+)
+def test_input_without_meaning_is_refused(
+    differences: list[float], resamples: int, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        sign_flip_test(differences, resamples=resamples)
+
+
+ROWS = st.integers(1, 3).flatmap(
+    lambda m: st.lists(st.lists(st.integers(-3, 3), min_size=m, max_size=m), min_size=1, max_size=7)
+)
+
+
+def by_definition(rows: NDArray[np.float64]) -> list[float]:
+    """Corrected p values from all 2^n choices of signs, written as the formula reads."""
+    scale = np.sqrt((rows**2).sum(axis=0))
+    scale[scale == 0] = np.inf
+    z = np.array([np.abs(np.array(signs) @ rows) / scale for signs in itertools.product((1, -1), repeat=len(rows))])
+    order = np.argsort(-z[0], kind="stable")  # the first choice is the observed one
+    corrected = np.empty(len(order))
+    largest = 0.0
+    for place, at in enumerate(order):
+        left = order[place:]
+        largest = max(largest, float((z[:, left].max(axis=1) >= z[0, at] - 1e-9).mean()))
+        alone = float((z[:, at] >= z[0, at] - 1e-9).mean())
+        corrected[at] = max(largest, alone)
+    return corrected.tolist()
+
+
+def standardised(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    scale = np.sqrt((rows**2).sum(axis=0))
+    found: NDArray[np.float64] = np.abs(rows.sum(axis=0)) / np.where(scale, scale, 1.0)
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(ROWS)
+def test_it_is_its_definition(rows: list[list[int]]) -> None:
+    array = np.array(rows, dtype=np.float64)
+
+    assert joint_sign_flips(array).corrected.tolist() == pytest.approx(by_definition(array))
+
+
+@settings(max_examples=100, deadline=None)
+@given(ROWS)
+def test_each_p_value_is_that_of_its_own_test_and_none_is_larger_than_the_corrected(rows: list[list[int]]) -> None:
+    array = np.array(rows, dtype=np.float64)
+    found = joint_sign_flips(array)
+
+    assert found.p_values.tolist() == pytest.approx([sign_flip_test(column).p_value for column in array.T])
+    assert found.exact.all()
+    assert (found.corrected >= found.p_values - 1e-12).all()
+
+
+@pytest.mark.parametrize("kind", ["exact", "few move", "real"])
+@pytest.mark.parametrize("alpha", [0.05, 0.2])
+def test_a_hypothesis_is_rejected_exactly_where_its_sum_exceeds_the_critical_value(kind: str, alpha: float) -> None:
+    random = np.random.default_rng(0)
+    later = 0
+    for seed in range(60):
+        n, m = random.integers(4, 40), random.integers(1, 10)
+        rows = random.normal(random.choice([0, 0.4, 0.9], m), 1, (n, m)) + random.normal(0, 1, (n, 1))
+        rows = rows.round() if kind == "exact" else rows * (random.random((n, m)) < (0.4 if kind == "few move" else 1))
+        found = joint_sign_flips(rows, alpha=alpha, resamples=300, seed=seed)
+        rejected = found.corrected <= alpha + 1e-12
+        assert (rejected == (standardised(rows) > found.critical)).all()
+        later += bool(rejected.any() and len(set(found.critical.round(6).tolist())) > 1)
+
+    assert later > 0
+
+
+def test_a_second_metric_that_says_the_same_costs_nothing_and_an_independent_one_what_holm_asks() -> None:
+    random = np.random.default_rng(0)
+    one, other = random.normal(0.03, 0.1, (2, 80))
+    alone = joint_sign_flips(one[:, None])
+    twice = joint_sign_flips(np.column_stack([one, 2 * one, one]))
+    both = joint_sign_flips(np.column_stack([one, other]), resamples=50_000)
+
+    assert twice.corrected.tolist() == pytest.approx([float(alone.p_values[0])] * 3)
+    assert level_of_critical(float(twice.critical[0]), 80) == pytest.approx(0.05, abs=4e-3)
+    assert level_of_critical(float(both.critical.max()), 80) == pytest.approx(1 - np.sqrt(0.95), abs=2e-3)
+
+
+def test_a_metric_that_few_queries_move_is_not_drowned_by_one_that_all_do() -> None:
+    random = np.random.default_rng(1)
+    few = np.zeros(60)
+    few[:8] = 1
+    found = joint_sign_flips(np.column_stack([random.normal(0, 0.1, 60), *[few] * 5]))
+
+    assert found.p_values[1] == pytest.approx(2 / 2**8)
+    assert found.corrected[1] < 2 * found.p_values[1]  # two things are tested, not six
+
+
+def test_contrasts_of_columns_are_their_differences() -> None:
+    random = np.random.default_rng(5)
+    systems = random.normal(0.5, 0.2, (60, 5))
+    plus, minus = np.array(list(itertools.combinations(range(5), 2))).T
+    pairs = systems[:, plus] - systems[:, minus]
+    direct, fast = joint_sign_flips(pairs), joint_sign_flips(pairs, contrasts=Contrasts(systems, plus, minus))
+
+    assert fast.corrected.tolist() == direct.corrected.tolist()
+    assert fast.critical.tolist() == pytest.approx(direct.critical.tolist(), rel=1e-9)
+
+
+def test_drawn_choices_agree_with_all_choices() -> None:
+    random = np.random.default_rng(2)
+    rows = random.normal(0.4, 1, (14, 3))
+    drawn = joint_sign_flips(np.vstack([rows, random.normal(0, 1e-9, (20, 3))]), resamples=200_000)
+
+    assert drawn.corrected.tolist() == pytest.approx(by_definition(rows), abs=0.005)
+
+
+def test_as_many_choices_are_drawn_as_asked_however_many_hypotheses_there_are() -> None:
+    random = np.random.default_rng(3)
+    rows = random.normal(0, 0.1, (100, 200))
+    rows[:, 0] += 0.2
+    found = joint_sign_flips(rows, resamples=99)
+
+    assert found.corrected[0] == pytest.approx(1 / 100)
+    assert (found.corrected[1:] > 0.05).mean() > 0.95
+
+
+def test_memory_is_linear_in_the_hypotheses() -> None:
+    systems = np.random.default_rng(4).normal(0, 1, (50, 40))
+    plus, minus = np.array(list(itertools.combinations(range(40), 2))).T
+    pairs = systems[:, plus] - systems[:, minus]
+    tracemalloc.start()
+    joint_sign_flips(pairs, contrasts=Contrasts(systems, plus, minus))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak < 100e6  # 10,000 draws of 780 hypotheses at once would be 62 MB for each of several arrays
+
+
+@pytest.mark.parametrize("systems", [2, 4])
+def test_clones_are_called_different_no_more_often_than_alpha(systems: int) -> None:
+    random = np.random.default_rng(systems)
+    rejected = 0
+    for seed in range(300):
+        values = random.normal(0, 1, (40, 1)) + random.normal(0, 0.05, (40, systems))
+        pairs = [values[:, a] - values[:, b] for a, b in itertools.combinations(range(systems), 2)]
+        rejected += joint_sign_flips(np.column_stack(pairs), resamples=500, seed=seed).corrected.min() <= 0.05
+
+    assert rejected / 300 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
+
+
+def test_nothing_that_moves_and_no_query_are_no_finding() -> None:
+    for rows in (np.zeros((5, 2)), np.zeros((0, 2))):
+        found = joint_sign_flips(rows)
+        assert (found.p_values.tolist(), found.corrected.tolist()) == ([1, 1], [1, 1])
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        ([1.0, 2.0], {}, r"a column per hypothesis; got an array of shape \(2,\)"),
+        ([[np.nan]], {}, r"differences\[\(0, 0\)\] is nan"),
+        ([[1.0]], {"alpha": 1.5}, "alpha must be strictly between 0 and 1"),
+        ([[1.0]], {"resamples": 0}, "resamples must"),
+    ],
+)
+def test_what_cannot_be_tested_is_refused(rows: object, options: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        joint_sign_flips(rows, **options)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_progress_begins_at_nothing_and_ends_with_every_choice_that_was_drawn() -> None:
+    done: list[int] = []
+    rows = np.random.default_rng(3).normal(size=(40, 3))
+    joint_sign_flips(rows, resamples=5_000, advance=done.append)
+    assert done == sorted(done)
+    assert (done[0], done[-1]) == (0, 5_000)

@@ -1,0 +1,179 @@
+"""Properties of trajectories: the recorded example by hand, what is undefined, and two systems."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+import retrieval_metrics as rm
+
+RECORDED = rm.Trajectory(
+    [
+        rm.SearchCall("closing a file", ["d2", "d1"], turn=1),
+        rm.SearchCall("exit method", ["d3", "d1"], turn=2),
+        rm.SearchCall("suppress", ["d7", "d4"], turn=2),
+        rm.SearchCall("BOOM", error="offline", turn=3),
+        rm.SearchCall("suppress", ["d7", "d4"], turn=4),
+    ],
+    context=["d2", "d1", "d3", "d7", "d4"],
+    citations=["d2", "d3", "d4"],
+)
+
+
+def test_the_properties_of_an_agent_that_repeats_and_fails() -> None:
+    wanted = {
+        "calls": 5,
+        "failed": 1,
+        "retrieved": 8,
+        "distinct": 5,
+        "redundant": 0.375,
+        "nothing_new": 0.4,
+        "not_in_context": 0,
+        "uncited": 0.4,
+        "cited_unread": 0,
+    }
+    assert RECORDED.properties() == wanted
+    assert dict(rm.Trajectories({"q": RECORDED}).properties().means) == wanted
+
+
+def test_a_share_of_nothing_is_undefined_and_out_of_the_mean() -> None:
+    found = rm.Trajectories(
+        {"q": RECORDED, "r": rm.Trajectory(), "s": rm.Trajectory([rm.SearchCall("a")])}
+    ).properties()
+    assert math.isnan(found.per_query["redundant"]["r"])
+    assert math.isnan(found.per_query["not_in_context"]["s"])
+    assert found.per_query["nothing_new"]["s"] == 1.0
+    assert found.means["redundant"] == 0.375
+    assert found.means["nothing_new"] == 0.7
+    assert found.means["calls"] == 2.0
+    assert (found.n["redundant"], found.n["calls"]) == (1, 3)
+    assert math.isnan(rm.Trajectories({"r": rm.Trajectory()}).properties().means["uncited"])
+    with pytest.raises(ValueError, match="there are no scores"):
+        rm.Trajectories({}).properties()
+
+
+def test_several_trajectories_of_a_question_count_as_their_mean() -> None:
+    calm = rm.Trajectory(RECORDED.calls[:3])
+    found = rm.Trajectories({"q": [RECORDED, calm], "r": calm}).properties()
+    assert found.queries == ("q", "r")
+    assert found.per_query["calls"] == {"q": 4.0, "r": 3.0}
+    assert found.per_query["uncited"]["q"] == 0.4  # unknown of the other
+    once = {f"q{n}": RECORDED if n % 3 else calm for n in range(30)}
+    often = rm.Trajectories({query: [one] * 4 for query, one in once.items()}).properties()
+    assert often.intervals() == rm.Trajectories(once).properties().intervals()
+
+
+def test_two_agents_are_compared_on_the_questions_that_both_have() -> None:
+    calm = rm.Trajectory(RECORDED.calls[:3])
+    ours = rm.Trajectories({f"q{n}": RECORDED for n in range(12)}).properties()
+    theirs = rm.Trajectories({f"q{n}": [calm, calm] for n in range(4, 20)}).properties()
+    found = rm.compare({"ours": ours, "theirs": theirs})
+    assert found.difference("calls", "theirs", "ours").mean == -2.0
+    assert found.difference("redundant", "theirs", "ours").mean == pytest.approx(1 / 6 - 3 / 8)
+    assert (found.difference("calls", "theirs", "ours").paired.count, found.n["uncited"]) == (8, 0)
+    said = {name: found.conclusions.of(name).sentence for name in RECORDED.properties()}
+    assert said["calls"] == "theirs is better than ours in calls, by 2.00 in every query."
+    assert said["distinct"] == "theirs and ours have the same value for every query in distinct."
+    assert "no query in common for which uncited is defined" in said["uncited"]
+    assert "12 queries only in ours" not in str(found)
+    assert set(found.to_pandas()["metric"]) == set(RECORDED.properties())
+    with pytest.raises(ValueError, match="there is no query that is the same in"):
+        rm.compare({"ours": ours, "other": rm.Trajectories({"x": RECORDED}).properties()})
+
+
+def test_means_that_are_no_shares_have_a_panel_of_their_own() -> None:
+    pytest.importorskip("matplotlib")
+    counted, shares = rm.Trajectories({"q": RECORDED, "r": RECORDED}).properties().plot().axes
+    assert [one.get_text() for one in counted.get_yticklabels()] == ["calls", "failed", "retrieved", "distinct"]
+    assert [one.get_text() for one in shares.get_yticklabels()] == list(RECORDED.properties())[4:]
+    assert shares.get_xlim() == (0, 1)
+
+
+def test_a_frame_has_a_row_for_each_question() -> None:
+    frame = rm.Trajectories({"q": [RECORDED, RECORDED], "r": RECORDED}).properties().to_pandas()
+    assert list(frame["redundant"]) == [0.375] * 2
+    assert set(RECORDED.properties()) <= set(frame.columns)
+
+
+T = rm.Trajectories(
+    {
+        "q": rm.Trajectory(
+            [rm.SearchCall("a", ["d1", "d2"], before=[["d1", "d2", "d8"]]), rm.SearchCall("b", ["d7", "d2"], turn=2)],
+            context=["d7"],
+            citations=["d7"],
+        )
+    }
+)
+QRELS = {"q": ["d7", "d2", "d8", "d9"]}
+
+
+def test_an_explanation_tells_what_each_call_did_with_a_document() -> None:
+    explained = rm.evaluate(QRELS, T.union(), "recall").explain("q")
+    assert {one.document: one.detail.partition("; found by ")[2] or one.detail for one in explained.findings} == {
+        "d7": "call 2, read, cited",
+        "d2": "call 1, repeated by call 2, not read, not cited",
+        "d8": "dropped inside call 1",
+        "d9": "found by no call",
+    }
+    assert [result.place for result in explained.results] == [(1, 1), (1, 2), (2, 1)]
+    assert "   3  call 2, rank 1  d7         relevant" in str(explained)
+
+
+def test_what_was_found_but_not_read_says_so() -> None:
+    explained = rm.evaluate(QRELS, T.context(), "recall").explain("q")
+    (detail,) = [one.detail for one in explained.findings if one.document == "d2"]
+    assert detail.endswith("found by call 1, repeated by call 2, not read, not cited")
+
+
+def test_a_piece_is_told_by_the_call_of_the_item_that_holds_it() -> None:
+    items = [rm.Retrieved("c1", "nothing of note"), rm.Retrieved("c2", "the file is closed at the end")]
+    t = rm.Trajectories({"q": rm.Trajectory([rm.SearchCall("a", items[:1]), rm.SearchCall("b", items[1:], turn=2)])})
+    explained = rm.evaluate({"q": [rm.Quote("the file is closed")]}, t.union(), "recall").explain("q")
+    assert [one.detail for one in explained.findings] == ["found; found by call 2"]
+    read = rm.Trajectories({"q": rm.Trajectory(t["q"].calls, context=items[:1], citations=["c2"])})
+    pieces = [rm.Quote("the file is closed"), rm.Quote("nothing of note"), rm.Quote("never said anywhere")]
+    explained = rm.evaluate({"q": pieces}, read.context(), "recall").explain("q")
+    assert [one.detail.rpartition("; ")[2] or one.detail for one in explained.findings] == [
+        "found by call 2, not read, cited",
+        "found by call 1, read, not cited",
+        "found by no call",
+    ]
+
+
+def test_the_answer_of_a_retriever_has_no_story() -> None:
+    explained = rm.evaluate({"q": ["d1"]}, {"q": ["d1"]}, "recall").explain("q")
+    assert [one.detail for one in explained.findings] == ["found"]
+    assert "found by" not in str(explained)
+
+
+def test_a_report_knows_the_call_of_each_result(tmp_path: Path) -> None:
+    rm.evaluate(QRELS, T.union(), "recall").report(tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    (data,) = (
+        json.loads(one) for one in re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)
+    )
+    (query,) = data["shown"].values()
+    assert [result[6] for result in query["results"][0]] == [[1, 1], [1, 2], [2, 1]]
+
+
+def test_a_report_says_what_each_call_asked_for_and_which_added_nothing(tmp_path: Path) -> None:
+    calls = [
+        rm.SearchCall("why?", ["d1", "d2"]),
+        rm.SearchCall("why then?", ["d2"], turn=2),
+        rm.SearchCall(None, error="timeout", turn=3),
+        rm.SearchCall("who?", [], turn=4),
+    ]
+    told = rm.Trajectories({"q": rm.Trajectory(calls, context=["d1"]), "r": rm.Trajectory(calls[:1], context=[])})
+    path = tmp_path / "report.html"
+    rm.evaluate({"q": ["d1"], "r": ["d1"]}, told.union(), "recall").report(path)
+    found = re.search(r'id="data">(.*?)</script>', path.read_text(), re.DOTALL)
+    assert found is not None
+    first, second = json.loads(found[1])["shown"].values()
+    assert first["searches"] == [
+        [["why?", ""], ["why then?", "nothing new"], ["", "failed: timeout"], ["who?", "nothing came back"]]
+    ]
+    assert second["searches"] == [[["why?", ""]]]
+    rm.evaluate({"q": ["d1"]}, {"q": ["d1"]}, "recall").report(path)
+    assert "searches" not in path.read_text().partition('id="data">')[2].partition("</script>")[0]
