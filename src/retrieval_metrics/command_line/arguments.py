@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
-from retrieval_metrics.checks import spelled_by
 from retrieval_metrics.command_line.output import FORMATS as OUTPUT_FORMATS
 from retrieval_metrics.command_line.trec_eval_lines import is_metric, of_only_trec_eval
-from retrieval_metrics.command_line.values import READING, Options, assignments, clusters, memory_size, metrics
+from retrieval_metrics.command_line.values import READING, assignments, clusters, memory_size, metrics
+from retrieval_metrics.command_line.wording import about
 from retrieval_metrics.files.formats import FORMATS
 from retrieval_metrics.files.texts import texts_at
 from retrieval_metrics.inputs.columns import ALLOWED, OF_A_RUN, OF_JUDGMENTS
@@ -311,7 +311,7 @@ def _limits(given: argparse.Namespace) -> rm.Limits:
 
 def qrels_at(given: argparse.Namespace, path: str) -> rm.Qrels:
     """Read judgments as the options say."""
-    with spelled_by(Options(given, "qrels")):
+    with about(given, "qrels"):
         return rm.read_qrels(
             path,
             format=given.qrels_format,
@@ -324,7 +324,7 @@ def qrels_at(given: argparse.Namespace, path: str) -> rm.Qrels:
 def run_at(given: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
     """Read a run as the options say, with a progress bar if it is large, and a note if it is too large for memory."""
     settings = dict(given.reading)
-    with spelled_by(Options(given, "run")):
+    with about(given, "run"):
         run = rm.read_run(
             path,
             format=given.run_format,

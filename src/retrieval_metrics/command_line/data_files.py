@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
-from retrieval_metrics.checks import spelled_by
 from retrieval_metrics.command_line import output
 from retrieval_metrics.command_line.arguments import (
     Target,
@@ -22,7 +21,8 @@ from retrieval_metrics.command_line.arguments import (
     run_at,
 )
 from retrieval_metrics.command_line.named_files import judgments_at, run_or_saved
-from retrieval_metrics.command_line.values import Options, metric
+from retrieval_metrics.command_line.values import metric
+from retrieval_metrics.command_line.wording import about
 from retrieval_metrics.files.formats import FORMATS
 from retrieval_metrics.journal import save_text
 from retrieval_metrics.questions.findings import COLUMNS
@@ -79,7 +79,7 @@ def run_lint(given: argparse.Namespace) -> bool:
     failing = () if given.fail_on is None else SEVERITIES[: SEVERITIES.index(given.fail_on) + 1]
     found = sum(finding.severity in failing for finding in lint)
     why = [f"{found:,} findings are as severe as {given.fail_on}, or more"] if found else []
-    return output.finish(shown, given.format, given.output, why)
+    return output.finish(shown, given, why)
 
 
 def _questions(given: argparse.Namespace) -> rm.EvaluationSet:
@@ -131,10 +131,10 @@ def run_convert(given: argparse.Namespace) -> bool:
     with output.for_reader(sys.stdout):
         if given.what == "qrels":
             judged = qrels_at(given, given.source)
-            with spelled_by(Options(given, "target")):
+            with about(given, "target"):
                 rm.write_qrels(judged, given.target, format=given.write_as)
         else:
             found = run_at(given, given.source)
-            with spelled_by(Options(given, "target")):
+            with about(given, "target"):
                 rm.write_run(found, given.target, format=given.write_as, tag=given.tag)
     return True

@@ -119,7 +119,7 @@ def run_evaluate(given: argparse.Namespace) -> bool:
         first.report(given.report, **texts)
     if given.save is not None:
         first.save(given.save, labels=labels)
-    return output.finish(shown, given.format, given.output, too_low(results, given.fail_under))
+    return output.finish(shown, given, too_low(results, given.fail_under))
 
 
 def _refuse_contradictions(given: argparse.Namespace, *, several: bool) -> None:

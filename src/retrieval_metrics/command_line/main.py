@@ -7,10 +7,11 @@ import os
 import signal
 import sys
 import warnings
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from retrieval_metrics.checks import RetrievalWarning, spelled_by
+from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.command_line import output
 
 if TYPE_CHECKING:
@@ -25,12 +26,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     if sys.stdout is None or sys.stderr is None:
         return WRONG  # there is nowhere to report it
+    given = argparse.Namespace()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", RetrievalWarning)
-            warnings.showwarning = _show_warning
+            warnings.showwarning = partial(_show_warning, given)
             try:
-                return _run(arguments)
+                return _run(arguments, given)
             finally:
                 with output.for_reader(sys.stdout):
                     """What argparse or a command wrote, and nobody may read."""
@@ -38,14 +40,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         output.say("interrupted")
         return INTERRUPTED
     except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
-        output.say(f"error: {error or 'there is not enough memory; a TREC run can be streamed with --memory SIZE'}")
+        said = str(error) or "there is not enough memory; a TREC run can be streamed with --memory SIZE"
+        output.say(f"error: {_worded(said, given)}")
         _discard_output()
         return WRONG
     except Exception as error:  # noqa: BLE001  (reported with its place and a separate exit code)
         return _defect(error)
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: Sequence[str] | None, given: argparse.Namespace) -> int:
     called = command_in(typed(sys.argv[1:] if arguments is None else arguments))
     top = parser(called)
     complete(top)
@@ -55,14 +58,12 @@ def _run(arguments: Sequence[str] | None) -> int:
         return WRONG
     # Imported here, because numpy and what a command needs take tenths of a second, in which Ctrl-C ends it as later.
     from retrieval_metrics.command_line import arguments as shared  # noqa: PLC0415
-    from retrieval_metrics.command_line.values import Options  # noqa: PLC0415
 
     shared.import_metrics(arguments)
-    given = top.parse_args(arguments)
+    top.parse_args(arguments, given)
     shared.refuse_unknown_metrics(given)
     shared.refuse_lost_files(given)
-    with spelled_by(Options(given)):
-        met: bool = given.run_command(given)
+    met: bool = given.run_command(given)
     return 0 if met else BELOW
 
 
@@ -99,9 +100,17 @@ def _discard_output() -> None:
         output.discard(sys.stdout)
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+def _show_warning(
+    given: argparse.Namespace, message: Warning | str, category: type[Warning], *_: object, **__: object
+) -> None:
     kind = "warning" if issubclass(category, RetrievalWarning) else category.__name__
-    output.say(f"{kind}: {message}")
+    output.say(f"{kind}: {_worded(str(message), given)}")
+
+
+def _worded(message: str, given: argparse.Namespace) -> str:
+    from retrieval_metrics.command_line.wording import worded  # noqa: PLC0415  (it takes what a command takes)
+
+    return worded(message, given)
 
 
 def _terminated(*_: Any) -> NoReturn:

@@ -18,6 +18,7 @@ from retrieval_metrics.journal import STANDARD_OUTPUT, save_text
 from retrieval_metrics.presentation.tables import Table, escaped, on_one_line
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rich.console import Console
@@ -46,15 +47,18 @@ class Shown(NamedTuple):
     lines: str = ""
 
 
-def finish(shown: Shown, kind: str | None, path: str | None, failures: Sequence[str] = ()) -> bool:
-    """Write a result and the reasons why the command fails; return whether there are none."""
-    write(shown, kind, path)
+def finish(shown: Shown, given: argparse.Namespace, failures: Sequence[str] = ()) -> bool:
+    """Write a result and the reasons why the command fails, as its last step; return whether there are none."""
+    from retrieval_metrics.command_line.wording import worded  # noqa: PLC0415  (the command line starts without it)
+
+    tables = [table._replace(notes=[worded(note, given) for note in table.notes]) for table in shown.tables]
+    _write(shown._replace(tables=tables), given.format, given.output)
     for failure in failures:
         _complain(failure)
     return not failures
 
 
-def write(shown: Shown, kind: str | None, path: str | None) -> None:
+def _write(shown: Shown, kind: str | None, path: str | None) -> None:
     """Write a result in a format, or in that of the file's extension, to a file or to stdout."""
     if kind is None:
         kind = "text" if path is None else EXTENSIONS.get(Path(path).suffix.lower(), "text")

@@ -73,7 +73,7 @@ def _show(given: argparse.Namespace) -> bool:
             for name, mean in entry.means.items()
         ]
     shown = output.Shown([table_of(entries)], {"entries": listed}, records)
-    return output.finish(shown, given.format, given.output)
+    return output.finish(shown, given)
 
 
 def _plot(given: argparse.Namespace) -> bool:

@@ -91,7 +91,7 @@ def run_compare(given: argparse.Namespace) -> bool:
     if given.save is not None:
         result.save(given.save)
     worse = [each.sentence for each in result.conclusions if given.fail_if_worse and each.kind == "worse"]
-    return output.finish(_shown(result, given.plan), given.format, given.output, worse)
+    return output.finish(_shown(result, given.plan), given, worse)
 
 
 def _plans(result: rm.Comparison, size: float) -> list[tuple[rm.types.Difference, rm.types.Plan]]:
@@ -203,7 +203,7 @@ def run_tune(given: argparse.Namespace) -> bool:
         result.report(given.report)
     if given.save is not None:
         result.save(given.save)
-    return output.finish(_shown_tune(result), given.format, given.output)
+    return output.finish(_shown_tune(result), given)
 
 
 def _shown_tune(result: rm.types.Tuning) -> output.Shown:
@@ -264,7 +264,7 @@ def run_audit(given: argparse.Namespace) -> bool:
     shown = _shown_audit(result)
     if given.report is not None:
         save_text(given.report, output.page(shown))
-    return output.finish(shown, given.format, given.output)
+    return output.finish(shown, given)
 
 
 def _shown_audit(result: rm.types.Audit) -> output.Shown:
