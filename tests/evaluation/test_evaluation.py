@@ -103,10 +103,10 @@ def test_without_pandas_the_error_holds_the_command(result: rm.Evaluation, monke
 
 def test_values_cannot_be_written_to() -> None:
     result = rm.evaluate({"q": ["a"]}, {"q": ["a"]}, "mrr", ties="expected")
-    for array in (result.values, result.scores.lowest, result.scores.highest):
-        assert array is not None
+    assert {column for column, _ in result.scores.columns} == {"value", "lowest", "highest"}
+    for array in (result.values, *result.scores.columns.values()):
         with pytest.raises(ValueError, match="read-only"):
-            array[0, 0] = 0.5
+            array[0] = 0.5
     assert result.means["mrr"] == 1
 
 

@@ -177,7 +177,7 @@ def test_a_merged_evaluation_and_one_of_totals(tmp_path: Any) -> None:
 
 def test_means_over_several_runs_are_loaded_though_they_follow_from_no_single_ranking(tmp_path: Any) -> None:
     scores = rm.evaluate({"q": ["d"]}, {"q": ["x", "d"]}, "mrr").scores
-    of_two = replace(scores, values=np.array([[0.75]]), origin=scores.needed_origin("a mean")._replace(rounds=2))
+    of_two = replace(scores.with_values(np.array([[0.75]])), origin=scores.needed_origin("a mean")._replace(rounds=2))
     rm.Evaluation(of_two).save(tmp_path / "e.json")
     loaded: rm.Evaluation = rm.load(tmp_path / "e.json")
     assert (loaded.means["mrr"], loaded.scores.needed_origin("a mean").rounds) == (0.75, 2)

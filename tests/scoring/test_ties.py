@@ -99,10 +99,9 @@ def test_every_metric_is_the_mean_over_all_rankings_that_the_scores_allow(name: 
         run: dict[str, Any] = {"q": scores, "best": ["w"]}
         result = rm.evaluate(truth, run, metric, ties="expected")
         assert result.per_query[str(metric)]["q"] == pytest.approx(math.fsum(every) / len(every), abs=1e-12)
-        assert result.scores.lowest is not None
-        assert result.scores.highest is not None
-        assert result.scores.lowest[0, 0] == pytest.approx(min(every), abs=1e-12)
-        assert result.scores.highest[0, 0] == pytest.approx(max(every), abs=1e-12)
+        (metric,) = result.metrics
+        assert result.scores.columns["lowest", metric][0] == pytest.approx(min(every), abs=1e-12)
+        assert result.scores.columns["highest", metric][0] == pytest.approx(max(every), abs=1e-12)
 
 
 def test_a_large_block_has_a_closed_form_too() -> None:

@@ -16,7 +16,8 @@ from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.judging.judge import judge, with_documents
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, count, failed_queries
-from retrieval_metrics.results.scores import ByMetric, Origin, Scores, said_of_few
+from retrieval_metrics.results.scores import ByMetric, Origin, Scores
+from retrieval_metrics.results.summary import said_of_few
 from retrieval_metrics.scoring.definition import refuse_unknown_scale
 from retrieval_metrics.scoring.metric import DEFAULT_METRICS, Metric, as_metrics, relevant_from
 from retrieval_metrics.scoring.rules import STANDARD, as_rules
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.places import Doubt
     from retrieval_metrics.judging.ranking_order import Matching
+    from retrieval_metrics.results.scores import Column
     from retrieval_metrics.scoring.rules import Rules
 
 
@@ -135,18 +137,18 @@ def scored_run(
         truth = truth.with_largest_grade(scale)
     judged = judge(truth, run, match, rules.order)
     refuse(judged, rules)
-    scored = [score(judged, metric, rules) for metric in metrics]
+    columns: dict[tuple[Column, Metric], FloatArray | None] = {}
+    for metric in metrics:
+        scored = score(judged, metric, rules)
+        columns["value", metric] = scored.values
+        columns["residual", metric] = scored.residual
+        columns["lowest", metric], columns["highest", metric] = scored.lowest, scored.highest
     scores = Scores(
         metrics=tuple(metrics),
         queries=tuple(truth.queries),
-        values=np.column_stack([one.values for one in scored]),
+        columns={key: column for key, column in columns.items() if column is not None},
         counts=count(judged, run, rules),
         rules=rules,
-        residuals={
-            metric: one.residual for metric, one in zip(metrics, scored, strict=True) if one.residual is not None
-        },
-        lowest=_table(one.lowest for one in scored),
-        highest=_table(one.highest for one in scored),
         origin=Origin(judged, run, match),
         scale=truth.largest_grade,
     )
@@ -154,11 +156,6 @@ def scored_run(
         return scores
     kept = np.flatnonzero(np.fromiter((query in run for query in truth.queries), np.bool_, len(truth)))
     return scores.of(kept, count(judged, run, rules, kept=kept))
-
-
-def _table(columns: Iterable[FloatArray | None]) -> FloatArray | None:
-    known = [column for column in columns if column is not None]
-    return np.column_stack(known) if known else None
 
 
 _QUERY = "the query"

@@ -9,6 +9,7 @@ from retrieval_metrics.checks import require
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Printed
 from retrieval_metrics.results import summary
+from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.summary import TieRange
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.questions import Questions
     from retrieval_metrics.presentation.tables import Table
     from retrieval_metrics.results.counts import Counts
-    from retrieval_metrics.results.scores import ByMetric, Scores, Totals
+    from retrieval_metrics.results.scores import ByMetric, Totals
     from retrieval_metrics.scoring.metric import Bounds, Metric
     from retrieval_metrics.scoring.rules import Rules
     from retrieval_metrics.statistics import Interval
@@ -247,12 +248,12 @@ class Evaluation(Printed):
     @property
     def errors(self) -> dict[QueryId, Exception]:
         """The exception of each query whose retriever failed; empty if the run has no exceptions or is not kept."""
-        return self.record.errors
+        return self.record.errors if isinstance(self.record, Scores) else {}
 
     @property
     def seconds(self) -> dict[QueryId, float]:
         """How long the retriever took for each query; empty if the run has no times or is not kept."""
-        return self.record.seconds
+        return self.record.seconds if isinstance(self.record, Scores) else {}
 
     def intervals(self, level: float = 0.95) -> ByMetric[Interval]:
         """Return the confidence interval of each mean.

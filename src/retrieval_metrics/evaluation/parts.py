@@ -19,7 +19,7 @@ from retrieval_metrics.judging.budget import Filled
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.results.counts import count, counts_of_given
-from retrieval_metrics.results.scores import Scores, Totals
+from retrieval_metrics.results.scores import COLUMNS, Scores, Totals, columns_of
 from retrieval_metrics.results.summary import LEVEL, intervals, means, numbers_of_queries
 from retrieval_metrics.scoring.metric import bounds_by_metric, given_metric, names_of_lower
 from retrieval_metrics.scoring.rules import STANDARD
@@ -87,13 +87,9 @@ def _joined(parts: Sequence[Scores], whole: Totals) -> Scores:
     return Scores(
         metrics=whole.metrics,
         queries=tuple(_all_queries(parts)),
-        values=np.concatenate([part.values for part in parts]),
+        columns=_all_columns(parts),
         counts=whole.counts,
         rules=whole.rules,
-        residuals=_of_each_metric(parts, "residual"),
-        ideals=_of_each_metric(parts, "ideal"),
-        lowest=_all_rows([part.lowest for part in parts]),
-        highest=_all_rows([part.highest for part in parts]),
         scale=whole.scale,
         fills=_all_fills(parts),
         clusters=_all_clusters(parts),
@@ -115,11 +111,6 @@ def _all_clusters(parts: Sequence[Scores]) -> Clusters | None:
     return reduce(Clusters.plus, known).of([query for part in parts for query in part.queries])
 
 
-def _all_rows(parts: Sequence[FloatArray | None]) -> FloatArray | None:
-    known = [part for part in parts if part is not None]
-    return np.concatenate(known) if len(known) == len(parts) else None
-
-
 def _all_queries(parts: Sequence[Scores]) -> list[QueryId]:
     seen: set[QueryId] = set()
     for part in parts:
@@ -130,11 +121,11 @@ def _all_queries(parts: Sequence[Scores]) -> list[QueryId]:
     return [query for part in parts for query in part.queries]
 
 
-def _of_each_metric(parts: Sequence[Scores], column: Column) -> dict[Metric, FloatArray]:
-    """Return one column for each metric for which every part has it."""
-    of_parts = {metric: [part.column(column, metric) for part in parts] for metric in parts[0].metrics}
-    joined = {metric: _all_rows(columns) for metric, columns in of_parts.items()}
-    return {metric: values for metric, values in joined.items() if values is not None}
+def _all_columns(parts: Sequence[Scores]) -> dict[tuple[Column, Metric], FloatArray]:
+    """Return the columns that every part has."""
+    keys = [(column, metric) for column in COLUMNS for metric in parts[0].metrics]
+    of_parts = {key: [column for part in parts if (column := part.column(*key)) is not None] for key in keys}
+    return {key: np.concatenate(columns) for key, columns in of_parts.items() if len(columns) == len(parts)}
 
 
 # Evaluations of slices of the queries.
@@ -251,7 +242,7 @@ def given_scores(
     return Scores(
         metrics=metrics,
         queries=queries,
-        values=values,
+        columns=columns_of("value", metrics, values),
         counts=counts_of_given(values),
         rules=STANDARD,
         clusters=None if clusters is None else clusters_by(queries, clusters),
@@ -276,13 +267,14 @@ def with_given(
                 f"{metric} has a score of {strange[0]!r}, which is not among the queries of this evaluation; they "
                 f"begin with {some}"
             )
-    added = np.array([[column.get(query, nan) for column in columns] for query in known.queries])
-    tables: dict[str, Any] = {
-        name: None if (table := getattr(known, name)) is None else np.hstack([table, added])
-        for name in ("lowest", "highest")
+    added = {
+        metric: np.array([column.get(query, nan) for query in known.queries])
+        for metric, column in zip(metrics, columns, strict=True)
     }
-    values = np.hstack([known.values, added.reshape(len(known.queries), len(metrics))])
-    return replace(known, metrics=(*known.metrics, *metrics), values=values, **tables)
+    ranged = ("lowest", known.metrics[0]) in known.columns
+    kinds: tuple[Column, ...] = ("value", "lowest", "highest") if ranged else ("value",)
+    more = {(kind, metric): values for metric, values in added.items() for kind in kinds}
+    return replace(known, metrics=(*known.metrics, *metrics), columns={**known.columns, **more})
 
 
 def scores_in_frame(

@@ -69,15 +69,15 @@ def clusters_of(questions: Any, truth: Qrels, by: ClustersBy) -> Clusters | None
     """Return the clusters of the judged queries; None if they are independent or their clusters are unknown."""
     if by is None or isinstance(by, Clusters):
         return by
-    if isinstance(by, str):
-        if by != "source":
-            raise ValueError(f'clusters must be a mapping, a function of the query id, "source" or None, got {by!r}')
-        return _by_source(questions, truth)
-    return clusters_by(truth.queries, by)
+    return _by_source(questions, truth) if by == "source" else clusters_by(truth.queries, by)
 
 
-def clusters_by(queries: Sequence[QueryId], by: Mapping[Any, Any] | Callable[[Any], Any]) -> Clusters:
+def clusters_by(queries: Sequence[QueryId], by: Mapping[Any, Any] | Callable[[Any], Any] | str) -> Clusters:
     """Return the clusters of queries, as a mapping or a function of the query id says."""
+    if isinstance(by, str):
+        raise ValueError(  # noqa: TRY004  (the type may be right, but no other text is known)
+            f'clusters must be a mapping, a function of the query id, "source" or None, got {by!r}'
+        )
     if isinstance(by, Mapping):
         if not any(query in by for query in queries):
             some = ", ".join(map(repr, queries[:3]))

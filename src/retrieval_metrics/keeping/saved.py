@@ -38,7 +38,7 @@ from retrieval_metrics.keeping.document import (
     write_document,
 )
 from retrieval_metrics.results.difference import Aligned, Differences
-from retrieval_metrics.results.scores import Origin, Scores, Totals
+from retrieval_metrics.results.scores import Origin, Scores, Totals, columns_of
 from retrieval_metrics.results.standings import Compared
 from retrieval_metrics.scoring.metric import GivenMetric, Metric, bounds_by_metric, given_metric, parse_computed
 from retrieval_metrics.scoring.score import score
@@ -51,12 +51,15 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.keeping.document import Labels
+    from retrieval_metrics.results.scores import Column
 
 
-OWN = {"metrics", "queries", "values", "residuals", "ideals", "lowest", "highest", "origin", "scale"}
+OWN = {"metrics", "queries", "columns", "origin", "scale"}
 """Fields of `Scores` with a special form in the file; all others are small records."""
-OF_A_METRIC = ("residuals", "ideals")
-TABLES = ("values", "lowest", "highest")
+TABLES: Mapping[str, Column] = {"values": "value", "lowest": "lowest", "highest": "highest"}
+"""Columns that all metrics have or none, which the file holds query by query."""
+OF_A_METRIC: Mapping[str, Column] = {"residuals": "residual", "ideals": "ideal"}
+"""Columns that some metrics have, which the file holds metric by metric."""
 
 
 def save_evaluation(
@@ -83,26 +86,21 @@ def of_evaluation(
     if rankings and record.origin is not None:
         said["origin"] = _of_origin(record.origin, texts, questions_like)
     said["values"] = Section(queries=[of_id(query) for query in record.queries])
-    for name in TABLES:
-        table = getattr(record, name)
-        said["values"][name] = None if table is None else _by_query(record.queries, table)
-    for name in OF_A_METRIC:
-        columns = _columns(record, name)
-        said["values"][name] = {str(metric): of_column(column) for metric, column in columns.items()}
+    columns = {
+        kind: {metric: values for metric in record.metrics if (values := record.column(kind, metric)) is not None}
+        for kind in (*TABLES.values(), *OF_A_METRIC.values())
+    }
+    for name, kind in TABLES.items():
+        said["values"][name] = _by_query(record.queries, list(columns[kind].values())) if columns[kind] else None
+    for name, kind in OF_A_METRIC.items():
+        said["values"][name] = {str(metric): of_column(values) for metric, values in columns[kind].items()}
     return said
 
 
-def _by_query(queries: Sequence[QueryId], table: Any) -> Lines:
-    """Return a table with the query at the beginning of each row, which makes diffs of files readable."""
+def _by_query(queries: Sequence[QueryId], columns: Sequence[FloatArray]) -> Lines:
+    """Return columns with the query at the beginning of each row, which makes diffs of files readable."""
+    table = np.column_stack(columns)
     return Lines([of_id(query), *row] for query, row in zip(queries, of_column(table), strict=True))
-
-
-def _columns(record: Scores, name: str) -> Mapping[Metric, Any]:
-    if name == "residuals":
-        return record.residuals
-    # Computed from the origin on demand, so it must be saved if the origin is not.
-    columns = {metric: record.column("ideal", metric) for metric in record.metrics}
-    return {metric: column for metric, column in columns.items() if column is not None}
 
 
 def _of_origin(origin: Origin, texts: dict[str, int], questions_like: str | None) -> Section:
@@ -199,19 +197,21 @@ def _metric(entry: Any, document: Document, number: int) -> Metric:
 
 def _scores(held: Any, metrics: Sequence[Metric], known: dict[str, Any]) -> Scores:
     queries = tuple(held["queries"])
-    tables: dict[str, Any] = {name: _table(held, name, queries, len(metrics)) for name in TABLES}
+    columns: dict[tuple[Column, Metric], FloatArray] = {}
+    for name, kind in TABLES.items():
+        if (table := _table(held, name, queries, len(metrics))) is not None:
+            columns |= columns_of(kind, metrics, table)
     by_name = {str(metric): metric for metric in metrics}
-    columns: dict[str, Any] = {
-        name: {by_name[each]: column_of(column) for each, column in held[name].items()} for name in OF_A_METRIC
-    }
-    for name, of_metrics in columns.items():
-        for metric, column in of_metrics.items():
-            if column.shape != (len(queries),):
-                raise ValueError(f"{name} of {metric} has {column.size} numbers for {len(queries)} queries")
+    for name, kind in OF_A_METRIC.items():
+        for each, said in held[name].items():
+            values = column_of(said)
+            if values.shape != (len(queries),):
+                raise ValueError(f"{name} of {by_name[each]} has {values.size} numbers for {len(queries)} queries")
+            columns[kind, by_name[each]] = values
     origin: Origin | None = known.get("origin")
     if origin is not None and not set(queries) <= set(origin.judged.qrels.queries):
         raise ValueError("a query has values but no judgments")
-    return Scores(metrics=tuple(metrics), queries=queries, **tables, **columns, **known)
+    return Scores(metrics=tuple(metrics), queries=queries, columns=columns, **known)
 
 
 def _table(held: Any, name: str, queries: Sequence[QueryId], n: int) -> Any:
@@ -490,8 +490,8 @@ ROUNDING = 1e-9
 
 def refuse_wrong_values(scores: Scores) -> None:
     """Raise if a value is outside the range of its metric, or not what the saved rankings and judgments give."""
-    for at, metric in enumerate(scores.metrics):
-        column = scores.values[:, at]
+    for metric in scores.metrics:
+        column = scores.of_metric(metric)
         low, high = metric.definition.bounds
         wrong = (column < low - ROUNDING) | (column > high + ROUNDING)
         if (metric.definition.bounded or metric.definition.given) and wrong.any():
@@ -504,18 +504,18 @@ def refuse_wrong_values(scores: Scores) -> None:
     n = len(scores.queries)
     rows = np.unique(np.linspace(0, n - 1, min(FEW, n)).astype(np.intp))
     judged = _judged_again(scores, scores.origin, rows)
-    for at, metric in enumerate(scores.metrics):
+    for metric in scores.metrics:
         if not metric.definition.given and metric.definition.made_by is None:
-            _compare(scores, rows, at, score(judged, metric, scores.rules).values)
+            _compare(scores, rows, metric, score(judged, metric, scores.rules).values)
 
 
-def _compare(scores: Scores, rows: IntArray, at: int, found: FloatArray) -> None:
-    said = scores.values[rows, at]
+def _compare(scores: Scores, rows: IntArray, metric: Metric, found: FloatArray) -> None:
+    said = scores.of_metric(metric)[rows]
     wrong = ~np.isclose(said, found, rtol=ROUNDING, atol=ROUNDING, equal_nan=True)
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(
-            f"{scores.metrics[at]} of query {scores.queries[int(rows[row])]!r} is {said[row]:g}, but the judgments and "
+            f"{metric} of query {scores.queries[int(rows[row])]!r} is {said[row]:g}, but the judgments and "
             f"the ranking in the file give {found[row]:g}"
         )
 

@@ -23,7 +23,6 @@ from retrieval_metrics.presentation.charts import (
     ValueCounts,
 )
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.scores import said_of_count, said_of_few
 from retrieval_metrics.results.standings import SIGNS, ranking_of
 from retrieval_metrics.results.summary import (
     LEVEL,
@@ -31,6 +30,8 @@ from retrieval_metrics.results.summary import (
     means,
     numbers_of_queries,
     over_cutoffs,
+    said_of_count,
+    said_of_few,
     said_of_given,
     size_of,
     unit_of,

@@ -345,7 +345,7 @@ class Aligned:
         values = np.full((len(scores), len(queries), len(metrics)), np.nan)
         for of_system, one in zip(values, scores.values(), strict=True):
             rows = [place[query] for query in one.queries]
-            of_system[rows] = one.values[:, [one.metrics.index(metric) for metric in metrics]]
+            of_system[rows] = np.column_stack([one.of_metric(metric) for metric in metrics])
         labels = None if clusters is None else clusters.of(queries).labels
         return cls(tuple(scores), queries, {metric: at for at, metric in enumerate(metrics)}, values, labels)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.judging.budget import Filled
     from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.results.scores import Record, Scores
+    from retrieval_metrics.results.scores import Scores
 
 
 UNEQUAL = 1.5
@@ -138,9 +138,9 @@ def budgets_used(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> tup
     return tuple(found)
 
 
-def said_of_budgets(record: Record) -> list[str]:
+def said_of_budgets(scores: Scores) -> list[str]:
     """Return how far the rankings of one system fill the budgets of its metrics, in words, a line each."""
-    fillings = {budget: _filling(filled, budget) for budget, filled in record.all_fills().items()}
+    fillings = {budget: _filling(filled, budget) for budget, filled in scores.all_fills().items()}
     return [f"{budget}: {filling}" for budget, filling in fillings.items() if filling.n]
 
 

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from math import isnan, nan
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar, cast, get_args
 
 import numpy as np
 
-from retrieval_metrics.checks import argument, in_python
-from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.question_clusters import Clusters, clusters_of
+from retrieval_metrics.checks import in_python
+from retrieval_metrics.inputs.question_clusters import Clusters, clusters_by, clusters_of
 from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.judging.ranking_order import Rankings
-from retrieval_metrics.presentation import numbers
 from retrieval_metrics.results.counts import failed_queries
 from retrieval_metrics.scoring.definition import divides_by_largest_grade
 from retrieval_metrics.scoring.metric import Metric, refuse_other_facts, spelled
 from retrieval_metrics.scoring.score import ideal_values
-from retrieval_metrics.statistics.means import ExactSums, Sums, Units
+from retrieval_metrics.statistics.means import ExactSums, Sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from retrieval_metrics.checks import FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.items import Key, QueryTexts
@@ -35,8 +31,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.results.counts import Counts
     from retrieval_metrics.scoring.rules import Rules
 
-
-# The numbers of an evaluation, whether those of single queries are kept (`Scores`) or only their sums (`Totals`).
 
 Column: TypeAlias = Literal["value", "ideal", "residual", "lowest", "highest", "depends"]
 """The columns for each metric: see `Scores.column`."""
@@ -60,65 +54,8 @@ class Origin(NamedTuple):
     rounds: int = 1
 
 
-class Record(ABC):
-    """The numbers of an evaluation.
-
-    Attributes:
-        metrics: The metrics, in the order of the call.
-        counts: How many queries and documents were missing, repeated, unjudged, tied or undefined.
-        rules: The rule set they were computed under.
-        scale: The largest grade of the judgments, which some metrics divide by; None if it is unknown.
-        origin: What the values were computed from; None if that is not kept.
-        clusters: The clusters of the queries; None if queries are independent.
-    """
-
-    __slots__ = ()
-
-    metrics: tuple[Metric, ...]
-    counts: Counts
-    rules: Rules
-    scale: float | None
-    origin: Origin | None = None
-    clusters: Clusters | None = None
-
-    @abstractmethod
-    def sums(self, column: Column, metric: Metric) -> Sums | None:
-        """Return the sums over the queries of one column, or None if it is not known."""
-
-    def sums_of_values(self, metric: Metric) -> Sums:
-        """Return the sums of a metric over the queries for which it is defined."""
-        return self.sums("value", metric) or Sums.of_nothing()
-
-    def independent_sums(self, metric: Metric) -> Sums:
-        """Return the sums of a metric over as many independent queries as those for which it is defined are worth."""
-        return self.sums_of_values(metric)
-
-    def design_effect(self, metric: Metric) -> float:  # noqa: ARG002  (the queries of totals are independent)
-        """Return by how much clusters widen the variance of a mean; NaN if the queries are independent."""
-        return nan
-
-    @property
-    def labels(self) -> IntArray | None:
-        """The cluster of each query, shape (queries,); None if queries are independent."""
-        return None if self.clusters is None else self.clusters.labels
-
-    @property
-    def errors(self) -> dict[QueryId, Exception]:
-        """The exception of each query whose retriever failed; none if the run has no exceptions or is not kept."""
-        return {}
-
-    @property
-    def seconds(self) -> dict[QueryId, float]:
-        """How long the retriever took for each query; nothing if the run does not say or is not kept."""
-        return {}
-
-    def all_fills(self) -> dict[Budget, Filled]:
-        """Return how each query fills each budget of the metrics, as far as that is known."""
-        return {}
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Scores(Record):
+class Scores:
     """The values of metrics for queries.
 
     Scores are equal if they have the same numbers to the last bit, undefined ones included, for the same queries,
@@ -127,15 +64,9 @@ class Scores(Record):
     Attributes:
         metrics: The metrics, in the order of the call.
         queries: The ids of the queries, in the order of the judgments.
-        values: Shape (queries, metrics), read-only; NaN if a metric is undefined for a query.
+        columns: One number per query, shape (queries,), read-only, by column and metric; see `column`.
         counts: How many queries and documents were missing, repeated, unjudged, tied or undefined.
         rules: The rule set they were computed under.
-        residuals: For metrics that have one, shape (queries,): how much unjudged and unseen documents could add.
-        ideals: The value of an ideal ranking, shape (queries,), for metrics where it can be less than 1; None computes
-            it from the origin.
-        lowest: Shape (queries, metrics), the smallest values over all orders of equal scores; None unless
-            ties="expected".
-        highest: Shape (queries, metrics), the largest, likewise.
         origin: What they were computed from; None if the values came without it.
         scale: The largest grade of the judgments, which some metrics divide by; None if it is unknown.
         fills: How each query fills the budgets of the metrics, if the values came without their origin, which knows.
@@ -144,25 +75,19 @@ class Scores(Record):
 
     metrics: tuple[Metric, ...]
     queries: tuple[QueryId, ...]
-    values: FloatArray
+    columns: Mapping[tuple[Column, Metric], FloatArray]
     counts: Counts
     rules: Rules
-    residuals: Mapping[Metric, FloatArray] = field(default_factory=dict)
-    ideals: Mapping[Metric, FloatArray] | None = None
-    lowest: FloatArray | None = None
-    highest: FloatArray | None = None
     origin: Origin | None = None
     scale: float | None = None
     fills: Mapping[Budget, Filled] = field(default_factory=dict)
     clusters: Clusters | None = None
 
     def __post_init__(self) -> None:
-        for name in ("values", "lowest", "highest"):
-            if (array := getattr(self, name)) is not None:
-                # A view, so that the flag of the caller's array does not change.
-                view = array.view()
-                view.flags.writeable = False
-                object.__setattr__(self, name, view)
+        views = {key: column.view() for key, column in self.columns.items()}
+        for view in views.values():  # so that the flags of the caller's arrays do not change
+            view.flags.writeable = False
+        object.__setattr__(self, "columns", views)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Scores):
@@ -184,9 +109,16 @@ class Scores(Record):
         for metric in self.metrics:
             yield from (self.column(column, metric) for column in COLUMNS)
 
+    @cached_property
+    def values(self) -> FloatArray:
+        """Shape (queries, metrics), read-only; NaN if a metric is undefined for a query."""
+        table = np.column_stack([self.of_metric(metric) for metric in self.metrics])
+        table.flags.writeable = False
+        return table
+
     def of_metric(self, metric: Metric) -> FloatArray:
         """Return the values of one of the metrics, shape (queries,); NaN where it is undefined."""
-        return self.values[:, self._at[metric]]
+        return self.columns["value", metric]
 
     def column(self, column: Column, metric: Metric) -> FloatArray | None:
         """Return one number per query, shape (queries,), NaN for missing ones; None if the column is unknown.
@@ -197,23 +129,26 @@ class Scores(Record):
                 orders of equal scores, and whether the two differ (1 or 0).
             metric: One of the metrics.
         """
-        if column == "residual":
-            return self.residuals.get(metric)
-        if column == "ideal":
-            return self._ideal(metric) if self.ideals is None else self.ideals.get(metric)
-        if column == "value":
-            return self.of_metric(metric)
-        at = self._at[metric]
-        if self.lowest is None or self.highest is None:
-            return None
-        if column == "depends":
+        known = self.columns.get((column, metric))
+        if known is None and column == "ideal" and self.origin is not None:
+            ideal = ideal_values(metric, self.origin.judged, self.rules)
+            return None if ideal is None else ideal[self.positions]
+        if known is None and column == "depends" and ("lowest", metric) in self.columns:
             # Two orders of equal value may differ in the last bits of a sum.
-            return (self.highest[:, at] - self.lowest[:, at] > 1e-12).astype(np.float64)  # noqa: PLR2004
-        return (self.lowest if column == "lowest" else self.highest)[:, at]
+            apart = self.columns["highest", metric] - self.columns["lowest", metric] > 1e-12  # noqa: PLR2004
+            return apart.astype(np.float64)
+        return known
 
-    def _ideal(self, metric: Metric) -> FloatArray | None:
-        ideal = None if self.origin is None else ideal_values(metric, self.origin.judged, self.rules)
-        return None if ideal is None else ideal[self.positions]
+    def sums(self, column: Column, metric: Metric) -> Sums | None:
+        """Return the sums over the queries of one column, or None if the column is unknown."""
+        if (column, metric) not in self._sums:
+            values = self.column(column, metric)
+            self._sums[column, metric] = None if values is None else Sums.of_defined(values)
+        return self._sums[column, metric]
+
+    @cached_property
+    def _sums(self) -> dict[tuple[Column, Metric], Sums | None]:
+        return {}
 
     def best(self, metric: Metric) -> FloatArray:
         """Return the best value that the metric can have for each query, shape (queries,); infinite if unknown."""
@@ -222,6 +157,17 @@ class Scores(Record):
             return np.where(np.isnan(ideal), np.inf, ideal)
         low, high = metric.definition.bounds
         return np.full(len(self.queries), high if metric.definition.higher_is_better else low)
+
+    @cached_property
+    def per_query(self) -> ByMetric[dict[QueryId, float]]:
+        """The value of each metric for each query; NaN if it is undefined."""
+        of_metrics = ((str(metric), self.of_metric(metric).tolist()) for metric in self.metrics)
+        return ByMetric({name: dict(zip(self.queries, values, strict=True)) for name, values in of_metrics})
+
+    @property
+    def labels(self) -> IntArray | None:
+        """The cluster of each query, shape (queries,); None if queries are independent."""
+        return None if self.clusters is None else self.clusters.labels
 
     @property
     def budgets(self) -> tuple[Budget, ...]:
@@ -244,14 +190,6 @@ class Scores(Record):
         found = {budget: self.filled(budget) for budget in self.budgets}
         return {budget: filled for budget, filled in found.items() if filled is not None}
 
-    def sums(self, column: Column, metric: Metric) -> Sums | None:
-        """Return the sums over the queries of one column, or None if the column is unknown."""
-        known = self._sums.setdefault(metric, {})
-        if column not in known:
-            values = self.column(column, metric)
-            known[column] = None if values is None else Sums.of_defined(values)
-        return known[column]
-
     def totals(self) -> Totals:
         """Return the exact sums of all columns, ignoring clusters."""
         columns = {(column, metric): self.column(column, metric) for metric in self.metrics for column in COLUMNS}
@@ -263,37 +201,10 @@ class Scores(Record):
         """These scores."""
         return self
 
-    def independent_sums(self, metric: Metric) -> Sums:
-        """Return the sums of a metric; for clustered queries, those of the independent queries they are worth."""
-        labels = self.labels
-        return self.sums_of_values(metric) if labels is None else clustered_sums(self.of_metric(metric), labels)
-
-    def design_effect(self, metric: Metric) -> float:
-        """Return by how much clusters widen the variance of a mean; NaN if the queries are independent."""
-        return nan if self.labels is None else design_effect(self.of_metric(metric), self.labels)
-
-    @cached_property
-    def _at(self) -> dict[Metric, int]:
-        return {metric: at for at, metric in enumerate(self.metrics)}
-
-    @cached_property
-    def _sums(self) -> dict[Metric, dict[Column, Sums | None]]:
-        return {}
-
     @cached_property
     def remembered(self) -> dict[str, Any]:
         """A cache of values computed from the origin that need a pass over the whole run."""
         return {}
-
-    @cached_property
-    def per_query(self) -> ByMetric[dict[QueryId, float]]:
-        """The value of each metric for each query; NaN if it is undefined."""
-        return ByMetric(
-            {
-                str(metric): dict(zip(self.queries, column, strict=True))
-                for metric, column in zip(self.metrics, self.values.T.tolist(), strict=True)
-            }
-        )
 
     def needed_origin(self, done: str) -> Origin:
         """Return what the values were computed from.
@@ -365,11 +276,20 @@ class Scores(Record):
             TypeError: If `by` has another type.
             ValueError: If a mapping has none of the queries, or all queries are in one cluster.
         """
-        if by is not None and not isinstance(by, Clusters):
-            nothing: dict[Any, Any] = dict.fromkeys(self.queries, ())
-            truth = Qrels(nothing) if self.origin is None else self.origin.judged.qrels
+        if self.origin is not None:
+            truth = self.origin.judged.qrels
             by = clusters_of(truth, truth, by)
-        return self if by is None else replace(self, clusters=by.of(self.queries))
+        elif by == "source":
+            by = None
+        if by is None:
+            return self
+        known = by if isinstance(by, Clusters) else clusters_by(self.queries, by)
+        return replace(self, clusters=known.of(self.queries))
+
+    def with_values(self, values: FloatArray) -> Scores:
+        """Return the scores with other values, shape (queries, metrics), of which no range over orders is known."""
+        kept = {key: column for key, column in self.columns.items() if key[0] in {"ideal", "residual"}}
+        return replace(self, columns=kept | columns_of("value", self.metrics, values))
 
     def of(self, rows: IntArray, counts: Counts) -> Scores:
         """Return the scores of some of the queries."""
@@ -377,19 +297,15 @@ class Scores(Record):
         return replace(
             self,
             queries=queries,
-            values=self.values[rows],
+            columns={key: column[rows] for key, column in self.columns.items()},
             counts=counts,
-            residuals={metric: residual[rows] for metric, residual in self.residuals.items()},
-            ideals=None if self.ideals is None else {metric: ideal[rows] for metric, ideal in self.ideals.items()},
-            lowest=None if self.lowest is None else self.lowest[rows],
-            highest=None if self.highest is None else self.highest[rows],
             fills={budget: filled.of(rows) for budget, filled in self.fills.items()},
             clusters=None if self.clusters is None else self.clusters.of(queries),
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Totals(Record):
+class Totals:
     """The exact sums and the counts of an evaluation: as small for a billion queries as for ten.
 
     They can be pickled, saved and sent. `merge` makes an evaluation from any number of them.
@@ -407,6 +323,10 @@ class Totals(Record):
     counts: Counts
     exact: Mapping[tuple[Column, Metric], ExactSums]
     scale: float | None
+
+    origin: ClassVar[None] = None
+    clusters: ClassVar[None] = None
+    labels: ClassVar[None] = None
 
     def sums(self, column: Column, metric: Metric) -> Sums | None:
         """Return the sums over the queries of one column, or None if it is not known."""
@@ -449,6 +369,15 @@ class Totals(Record):
         exact = {key: ExactSums.merged([self.exact[key], other.exact[key]]) for key in known}
         scale = None if self.scale is None or other.scale is None else max(self.scale, other.scale)
         return Totals(self.metrics, self.rules, cast("Counts", counts), exact, scale)
+
+
+Record: TypeAlias = Scores | Totals
+"""The numbers of an evaluation, whether those of single queries are kept or only their sums."""
+
+
+def columns_of(column: Column, metrics: Iterable[Metric], table: FloatArray) -> dict[tuple[Column, Metric], FloatArray]:
+    """Return the columns of a table, shape (queries, metrics), for `Scores`."""
+    return {(column, metric): values for metric, values in zip(metrics, table.T, strict=True)}
 
 
 def _check_scale(one: Totals, other: Totals) -> None:
@@ -510,48 +439,3 @@ class ByMetric(dict[str, T]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (dict(self),)  # otherwise a dict is filled item by item, which is refused
-
-
-# What clusters of queries do to numbers, and how that is said.
-
-FEW_CLUSTERS = 20
-
-
-def clustered_sums(values: FloatArray, labels: IntArray) -> Sums:
-    """Return the sums of as many independent queries as the defined values of clustered ones are worth."""
-    from retrieval_metrics.statistics import effective_sums  # noqa: PLC0415  (only means that are printed need it)
-
-    defined = ~np.isnan(values)
-    return effective_sums(values[defined], labels[defined])
-
-
-def design_effect(values: FloatArray, labels: IntArray) -> float:
-    """Return the variance of the mean of the defined values relative to that of independent queries."""
-    defined = ~np.isnan(values)
-    return Units.of(values[defined], labels[defined]).design_effect if defined.any() else np.nan
-
-
-def said_of_clusters(record: Record) -> list[str]:
-    """Return in words how the queries are clustered and the design effect; nothing if they are not."""
-    if record.clusters is None or record.labels is None:
-        return []
-    effects = {metric: record.design_effect(metric) for metric in record.metrics}
-    known = [f"{metric} {effect:.1f}" for metric, effect in effects.items() if not isnan(effect)]
-    notes = [f"intervals by cluster: {said_of_count(record.clusters)}"]
-    notes += [f"design effect (variance relative to independent queries): {', '.join(known)}"] if known else []
-    return notes + said_of_few(record.clusters)
-
-
-def said_of_count(clusters: Clusters) -> str:
-    """Return how many clusters there are, and where they come from."""
-    off = argument("clusters", None)
-    why = f"by the source of their judgments ({off} turns that off)" if clusters.by_source else "as given"
-    return f"{numbers.count(clusters.count, 'cluster')}, {why}"
-
-
-def said_of_few(clusters: Clusters) -> list[str]:
-    """Return the warning that there are too few clusters, if there are."""
-    if clusters.count >= FEW_CLUSTERS:
-        return []
-    few = numbers.count(clusters.count, "cluster")
-    return [f"{few} are few: intervals from fewer than {FEW_CLUSTERS} are rough"]

@@ -12,8 +12,8 @@ from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.results.conclusions import Flattered, conclude, flattered
 from retrieval_metrics.results.difference import only_one
 from retrieval_metrics.results.room import said_of_room
-from retrieval_metrics.results.scores import ByMetric, clustered_sums
-from retrieval_metrics.results.summary import interval_of
+from retrieval_metrics.results.scores import ByMetric
+from retrieval_metrics.results.summary import clustered_sums, interval_of
 from retrieval_metrics.statistics import fewest_units
 from retrieval_metrics.statistics.means import Sums
 

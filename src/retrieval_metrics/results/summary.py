@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.checks import argument, positive_integer
 from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.judging.judged_run import is_relevant
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.results.counts import describe
 from retrieval_metrics.results.room import said_of_budgets
-from retrieval_metrics.results.scores import ByMetric, clustered_sums, said_of_clusters
+from retrieval_metrics.results.scores import ByMetric, Scores
 from retrieval_metrics.scoring import score as ideal
 from retrieval_metrics.scoring.metric import Metric, as_metric
 from retrieval_metrics.scoring.score import score
-from retrieval_metrics.statistics.means import Sums
+from retrieval_metrics.statistics.means import Sums, Units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.checks import FloatArray, QueryId
-    from retrieval_metrics.results.scores import Column, Record, Scores
+    from retrieval_metrics.checks import FloatArray, IntArray, QueryId
+    from retrieval_metrics.inputs.question_clusters import Clusters
+    from retrieval_metrics.results.scores import Column, Record
     from retrieval_metrics.statistics import Interval
 
 
@@ -36,12 +37,12 @@ LEVEL = 0.95
 
 def means(record: Record) -> ByMetric[float]:
     """Return the mean of each metric over the queries for which it is defined; NaN if there is none."""
-    return ByMetric({str(metric): record.sums_of_values(metric).mean for metric in record.metrics})
+    return ByMetric({str(metric): _sums(record, metric).mean for metric in record.metrics})
 
 
 def numbers_of_queries(record: Record) -> ByMetric[int]:
     """Return the number of queries for which each metric is defined."""
-    return ByMetric({str(metric): int(record.sums_of_values(metric).count) for metric in record.metrics})
+    return ByMetric({str(metric): int(_sums(record, metric).count) for metric in record.metrics})
 
 
 def residuals(record: Record) -> ByMetric[float]:
@@ -52,9 +53,20 @@ def residuals(record: Record) -> ByMetric[float]:
 
 def intervals(record: Record, level: float) -> ByMetric[Interval]:
     """Return the confidence interval of each mean."""
-    return ByMetric(
-        {str(metric): interval_of(record, metric, record.independent_sums(metric), level) for metric in record.metrics}
-    )
+    sums = {metric: _independent_sums(record, metric) for metric in record.metrics}
+    return ByMetric({str(metric): interval_of(record, metric, of, level) for metric, of in sums.items()})
+
+
+def _sums(record: Record, metric: Metric) -> Sums:
+    """Return the sums of a metric over the queries for which it is defined."""
+    return record.sums("value", metric) or Sums.of_nothing()
+
+
+def _independent_sums(record: Record, metric: Metric) -> Sums:
+    """Return the sums of a metric; for clustered queries, those of the independent queries they are worth."""
+    if not isinstance(record, Scores) or record.labels is None:
+        return _sums(record, metric)
+    return clustered_sums(record.of_metric(metric), record.labels)
 
 
 def interval_of(record: Record, metric: Metric, sums: Sums, level: float) -> Interval:
@@ -89,8 +101,8 @@ def summary_table(record: Record) -> Table:
     """Return the means with their intervals, and the issues in the data."""
     rows, residual_notes, small = [], [], False
     for metric in record.metrics:
-        name, sums, residual = str(metric), record.sums_of_values(metric), record.sums("residual", metric)
-        interval = numbers.interval(interval_of(record, metric, record.independent_sums(metric), LEVEL))
+        name, sums, residual = str(metric), _sums(record, metric), record.sums("residual", metric)
+        interval = numbers.interval(interval_of(record, metric, _independent_sums(record, metric), LEVEL))
         rows.append([name, numbers.value(sums.mean), interval, str(sums.count)])
         small |= 0 < sums.count < SMALL
         if residual is not None and residual.count:
@@ -98,7 +110,9 @@ def summary_table(record: Record) -> Table:
                 f"{name}: residual {numbers.value(residual.mean)}, "
                 "what unjudged and unseen documents could add to the mean"
             )
-    notes = describe(record.counts, record.rules) + said_of_clusters(record) + said_of_budgets(record)
+    notes = describe(record.counts, record.rules) + said_of_clusters(record)
+    if isinstance(record, Scores):
+        notes += said_of_budgets(record)
     if small:
         notes.append(f"n too small: an interval of fewer than {SMALL} queries says little")
     if tie_range := TieRange.of(record):
@@ -112,6 +126,48 @@ def summary_in_words(record: Record) -> Table:
     header, rows, notes, *_ = summary_table(record)
     said = [[*row, metric.in_words] for row, metric in zip(rows, record.metrics, strict=True)]
     return Table([*header, "what it says"], said, notes, words=(0, len(header)))
+
+
+FEW_CLUSTERS = 20
+
+
+def clustered_sums(values: FloatArray, labels: IntArray) -> Sums:
+    """Return the sums of as many independent queries as the defined values of clustered ones are worth."""
+    from retrieval_metrics.statistics import effective_sums  # noqa: PLC0415  (only means that are printed need it)
+
+    defined = ~np.isnan(values)
+    return effective_sums(values[defined], labels[defined])
+
+
+def _design_effect(values: FloatArray, labels: IntArray) -> float:
+    defined = ~np.isnan(values)
+    return Units.of(values[defined], labels[defined]).design_effect if defined.any() else nan
+
+
+def said_of_clusters(record: Record) -> list[str]:
+    """Return in words how the queries are clustered and the design effect; nothing if they are not."""
+    if not isinstance(record, Scores) or record.clusters is None or record.labels is None:
+        return []
+    effects = {metric: _design_effect(record.of_metric(metric), record.labels) for metric in record.metrics}
+    known = [f"{metric} {effect:.1f}" for metric, effect in effects.items() if not isnan(effect)]
+    notes = [f"intervals by cluster: {said_of_count(record.clusters)}"]
+    notes += [f"design effect (variance relative to independent queries): {', '.join(known)}"] if known else []
+    return notes + said_of_few(record.clusters)
+
+
+def said_of_count(clusters: Clusters) -> str:
+    """Return how many clusters there are, and where they come from."""
+    off = argument("clusters", None)
+    why = f"by the source of their judgments ({off} turns that off)" if clusters.by_source else "as given"
+    return f"{numbers.count(clusters.count, 'cluster')}, {why}"
+
+
+def said_of_few(clusters: Clusters) -> list[str]:
+    """Return the warning that there are too few clusters, if there are."""
+    if clusters.count >= FEW_CLUSTERS:
+        return []
+    few = numbers.count(clusters.count, "cluster")
+    return [f"{few} are few: intervals from fewer than {FEW_CLUSTERS} are rough"]
 
 
 class TieRange(NamedTuple):
@@ -277,10 +333,10 @@ def query_scores(scores: Scores) -> dict[Metric, dict[QueryId, QueryScore]]:
         >>> score.value, score.relevant_ranks, score.n_relevant, score.n_retrieved  # (1/2) / 2
         (0.25, (2,), 2, 2)
     """
-    return {metric: _of_metric(scores, metric, at) for at, metric in enumerate(scores.metrics)}
+    return {metric: _of_metric(scores, metric) for metric in scores.metrics}
 
 
-def _of_metric(scores: Scores, metric: Metric, at: int) -> dict[QueryId, QueryScore]:
+def _of_metric(scores: Scores, metric: Metric) -> dict[QueryId, QueryScore]:
     judged, kept = scores.needed_origin("read query by query").judged, scores.positions
     rel = dict(metric.parameters).get("rel")
     threshold = None if rel is None else float(rel)
@@ -289,7 +345,7 @@ def _of_metric(scores: Scores, metric: Metric, at: int) -> dict[QueryId, QuerySc
     ranks = np.split(judged.ranks.rank[relevant], ends[:-1])
     columns = (
         scores.queries,
-        scores.values[:, at].tolist(),
+        scores.of_metric(metric).tolist(),
         [ranks[query] for query in kept.tolist()],
         judged.n_relevant(threshold).astype(np.int64)[kept].tolist(),
         judged.n_retrieved[kept].tolist(),

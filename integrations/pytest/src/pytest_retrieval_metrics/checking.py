@@ -390,7 +390,7 @@ class RepeatedRuns:
         values = np.array([_mean([row for _, row in rows[query]]) for query in pooled.queries])
         table = values.reshape(pooled.values.shape)
         origin = pooled.scores.needed_origin("pooled")._replace(rounds=len(runs))
-        return cls(Evaluation(replace(pooled.scores, values=table, lowest=None, highest=None, origin=origin)), means)
+        return cls(Evaluation(replace(pooled.scores.with_values(table), origin=origin)), means)
 
     def notes(self) -> list[str]:
         """Return in words how much the means vary; nothing for a single round."""

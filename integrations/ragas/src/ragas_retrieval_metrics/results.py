@@ -440,7 +440,7 @@ def _with_failures(scores: Scores, failed: BoolArray) -> Scores:
     nothing = {query for query, n in zip(scores.queries, origin.judged.n_retrieved.tolist(), strict=True) if n == 0}
     counts = {**scores.counts, "failed": len(errors), "missing": len(errors | nothing)}
     values: FloatArray = np.where(failed & partly[:, None], 0.0, scores.values)
-    return replace(scores, values=values, counts=cast("Counts", counts))
+    return replace(scores.with_values(values), counts=cast("Counts", counts))
 
 
 def _warn(why: str) -> None:

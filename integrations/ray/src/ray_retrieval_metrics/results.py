@@ -281,24 +281,13 @@ def scores_in(rows: pa.Table, rules: rm.Rules) -> Scores:
         "ties": int(columns["is_tied"].sum()),
     }
 
-    def known(kind: Column) -> dict[rm.Metric, FloatArray]:
-        names = {metric: column_name(kind, metric) for metric in metrics}
-        return {metric: columns[name][kept] for metric, name in names.items() if name in columns}
-
-    def table(kind: Column) -> FloatArray | None:
-        of_metrics = known(kind)
-        return np.column_stack(list(of_metrics.values())) if len(of_metrics) == len(metrics) else None
-
+    names = {(kind, metric): column_name(kind, metric) for kind in COLUMNS for metric in metrics}
     return Scores(
         metrics=tuple(metrics),
         queries=tuple(rows["query"].filter(kept).to_pylist()),
-        values=np.column_stack(list(known("value").values())),
+        columns={key: columns[name][kept] for key, name in names.items() if name in columns},
         counts=cast("Counts", counts),
         rules=rules,
-        residuals=known("residual"),
-        ideals=known("ideal"),
-        lowest=table("lowest"),
-        highest=table("highest"),
     )
 
 
