@@ -5,13 +5,21 @@ import threading
 from typing import Any
 
 import pytest
+from llama_index.core import SummaryIndex
 from llama_index.core.evaluation import MRR, HitRate
 from llama_index.core.evaluation import RetrieverEvaluator as StockRetrieverEvaluator
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode, RetrievalEvalResult
-from llama_index.core.schema import Document, NodeWithScore, QueryBundle
+from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
+from llama_index.core.schema import Document, ImageNode, NodeWithScore, QueryBundle, TextNode
 
 import retrieval_metrics as rm
-from llama_index.evaluation.retrieval_metrics import RetrieverEvalResult, RetrieverEvaluator, metric
+from llama_index.evaluation.retrieval_metrics import (
+    RetrieverEvalResult,
+    RetrieverEvaluator,
+    judged_by_text,
+    metric,
+    register,
+)
 from llama_index_hosts import Deliver, Prepared, PreparedAsync, node
 
 CHUNKS = [
@@ -251,3 +259,254 @@ def test_texts_and_mode_stay_in_the_result() -> None:
 def test_the_hook_of_the_base_class_says_what_is_judged() -> None:
     ours = evaluator(["mrr"], match="metadata:page")
     assert asyncio.run(ours._aget_retrieved_ids_and_texts("q"))[0] == ["3", "1", "4"]  # noqa: SLF001  (what subclasses call)
+
+
+def test_a_metric_where_its_name_is_expected() -> None:
+    with pytest.raises(TypeError, match=r"takes names, got metric\('mrr'\); write RetrieverEvaluator\(metrics="):
+        RetrieverEvaluator.from_metric_names([metric("mrr")], retriever=Prepared({}))  # type: ignore[list-item]  # the point
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        (
+            ["mrr@3"],
+            r"holds the name 'mrr@3'; write RetrieverEvaluator\.from_metric_names\(\[\.\.\.\]\), or",
+        ),
+        ([], r"at least one metric, got \[\]"),
+        ("mrr", "at least one metric, got 'mrr'"),
+    ],
+)
+def test_names_or_nothing_where_metrics_are_expected(metrics: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        RetrieverEvaluator(metrics=metrics, retriever=Prepared({}))
+
+
+def test_an_empty_list_of_names() -> None:
+    with pytest.raises(ValueError, match="at least one metric"):
+        RetrieverEvaluator.from_metric_names([], retriever=Prepared({}))
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("entry", [TextNode(id_="n1", text="a text"), node("n1")])
+@pytest.mark.parametrize("name", ["mrr", "err"])
+def test_a_node_where_its_id_is_expected(entry: Any, nested: bool, name: str) -> None:  # noqa: FBT001  (of the test)
+    ours = RetrieverEvaluator.from_metric_names([name], retriever=Prepared({}))
+    truth = [[entry], ["n2"]] if nested else [entry]
+    with pytest.raises(TypeError, match="is among the judgments of query 'q'; pass its id, 'n1', or its text as rm"):
+        ours.evaluate("q", truth)
+    with pytest.raises(TypeError, match="pass its id, 'n1'"):
+        ours.evaluate_dataset([("q", truth)])
+
+
+def test_options_of_the_hosts_metrics_are_metrics_here() -> None:
+    with register(["hit_rate", "mrr"], override=True):
+        for name, option, instead in (
+            ("hit_rate", "use_granular_hit_rate", "use 'recall' or 'recall@10'"),
+            ("mrr", "use_granular_mrr", "'map'"),
+            ("ndcg", "mode", r"'ndcg\(gain=exponential\)'"),
+        ):
+            arguments: dict[str, Any] = {option: True}
+            with pytest.raises(TypeError, match=f"{option} is not an option here; .*{instead}"):
+                type(metric(name))(**arguments)
+            with pytest.raises(TypeError, match=instead):
+                setattr(metric(name), option, True)
+            with pytest.raises(TypeError, match=instead):
+                metric(name).compute(expected_ids=["a"], retrieved_ids=["a"], **arguments)
+            if option != "mode":  # the evaluator has one of its own: texts or images
+                ours = RetrieverEvaluator.from_metric_names([name], retriever=Prepared({}))
+                with pytest.raises(TypeError, match=instead):
+                    ours.evaluate("q", ["a"], **arguments)
+
+
+def test_an_index_is_no_retriever_but_has_one() -> None:
+    index = SummaryIndex([TextNode(id_="n1", text="a text")])
+    with pytest.raises(ValueError, match=r"got <llama_index.*>; write index\.as_retriever\(\)"):
+        RetrieverEvaluator.from_metric_names(["mrr"], retriever=index)
+
+
+ROWS = [(f"query {at}", [at]) for at in range(40)]
+
+
+class Counting(Prepared):
+    asked = 0
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        self.asked += 1
+        return super()._retrieve(query_bundle)
+
+
+def paged(without: int | None = None) -> Counting:
+    return Counting(
+        {text: [node(f"n{at}", page=at) if at != without else node(f"n{at}")] for at, (text, _) in enumerate(ROWS)}
+    )
+
+
+def evaluator_of(retriever: Prepared, name: str = "mrr", **arguments: Any) -> RetrieverEvaluator:
+    return RetrieverEvaluator.from_metric_names([name], retriever=retriever, **arguments)
+
+
+def test_one_node_without_the_key_is_one_failed_query() -> None:
+    with pytest.warns(rm.RetrievalWarning, match="failed for 1 of them"):
+        result = evaluator_of(paged(without=7), match="metadata:page").evaluate_dataset(ROWS)
+    assert list(result.errors) == ["query 7"]
+    assert "has a value for match='metadata:page'" in str(result[7].error)
+    assert result.means["mrr"] == 39 / 40
+
+
+def test_what_every_node_lacks_is_said_after_one_query() -> None:
+    retriever = paged()
+    with pytest.raises(ValueError, match="match='metadata:chapter'; the metadata of the first has 'page'"):
+        evaluator_of(retriever, match="metadata:chapter").evaluate_dataset(ROWS)
+    assert retriever.asked == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "message"),
+    [
+        ("recall@5tokens", [(text, ["n1"]) for text, _ in ROWS], "has no number of tokens"),
+        ("mrr", ROWS, "document ids in the judgments are int and those that were retrieved are str"),
+    ],
+)
+def test_what_no_answer_can_be_scored_by_is_said_after_one_query(name: str, rows: Any, message: str) -> None:
+    retriever = paged()
+    with pytest.raises((TypeError, ValueError), match=message):
+        evaluator_of(retriever, name).evaluate_dataset(rows)
+    assert retriever.asked == 1
+
+
+def test_a_budget_works_with_ids_where_nodes_have_text() -> None:
+    answer = [node("n1", "a" * 1500), node("n2", "b" * 400), node("n3", "c" * 400)]
+    ours = evaluator_of(Prepared({"q": answer}), "recall@2000chars")
+    assert ours.evaluate("q", ["n2", "n3"]).metric_vals_dict == {"recall@2000chars": 0.5}
+    assert dict(ours.evaluate_dataset([("q", ["n2", "n3"])]).means) == {"recall@2000chars": 0.5}
+    by_page = RetrieverEvaluator.from_metric_names(
+        ["recall@2000chars"], retriever=Prepared({"q": [node("n", "a" * 1999, page=3)]}), match="metadata:page"
+    )
+    assert dict(by_page.evaluate_dataset([("q", [3])]).means) == {"recall@2000chars": 1.0}
+
+
+def test_an_empty_text_of_a_corpus_is_named() -> None:
+    dataset = {"queries": {"q": "why?"}, "corpus": {"n1": "  "}, "relevant_docs": {"q": ["n1"]}}
+    with pytest.raises(ValueError, match="the text of 'n1', relevant to query 'q', is empty"):
+        judged_by_text(dataset)
+
+
+ANSWER = [node("chunk-2"), node("chunk-1")]
+
+QUESTIONS = {"queries": {"q1": "q"}, "relevant_docs": {"q1": ["chunk-1"]}}
+
+PICTURES = [
+    NodeWithScore(node=TextNode(id_="text", text="a caption")),
+    NodeWithScore(node=ImageNode(id_="image", text="", image_path="a.png")),
+]
+
+
+class Reversed(RetrieverEvaluator):
+    async def _aget_retrieved_ids_and_texts(
+        self, query: str, mode: RetrievalEvalMode = RetrievalEvalMode.TEXT
+    ) -> tuple[list[str], list[str]]:
+        ids, texts = await super()._aget_retrieved_ids_and_texts(query, mode)
+        return ids[::-1], texts[::-1]
+
+
+class NodesReversed(RetrieverEvaluator):
+    async def aget_retrieved_nodes(self, query: str) -> list[NodeWithScore]:
+        return (await super().aget_retrieved_nodes(query))[::-1]
+
+
+@pytest.mark.parametrize("overriding", [Reversed, NodesReversed])
+def test_an_overridden_hook_says_what_is_evaluated(overriding: type[RetrieverEvaluator]) -> None:
+    class Stock(StockRetrieverEvaluator):
+        _aget_retrieved_ids_and_texts = overriding._aget_retrieved_ids_and_texts  # noqa: SLF001  (the hook itself)
+
+    ours = overriding.from_metric_names(["mrr"], retriever=Prepared({"q": ANSWER}))
+    results = [ours.evaluate("q", ["chunk-1"]), asyncio.run(ours.aevaluate("q", ["chunk-1"]))]
+    results += [*ours.evaluate_dataset(QUESTIONS), *asyncio.run(ours.aevaluate_dataset(QUESTIONS))]
+    assert [one.metric_vals_dict for one in results] == [{"mrr": 1.0}] * 4
+    assert results[0].retrieved_ids == ["chunk-1", "chunk-2"]
+    assert results[0].retrieved_texts == ["text of chunk-1", "text of chunk-2"]
+    assert asyncio.run(ours._aget_retrieved_ids_and_texts("q"))[0] == ["chunk-1", "chunk-2"]  # noqa: SLF001  (the hook itself)
+
+
+def test_a_hook_that_loses_texts_is_an_error() -> None:
+    class Loses(RetrieverEvaluator):
+        async def _aget_retrieved_ids_and_texts(
+            self,
+            query: str,  # noqa: ARG002  (the host's signature)
+            mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,  # noqa: ARG002  (likewise)
+        ) -> tuple[list[str], list[str]]:
+            return ["a", "b"], ["text"]
+
+    with pytest.raises(ValueError, match="shorter"):
+        Loses.from_metric_names(["mrr"], retriever=Prepared({})).evaluate("q", ["a"])
+
+
+def test_positional_arguments_are_those_that_were_removed() -> None:
+    ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Prepared({"q": ANSWER}))
+    assert asyncio.run(ours.aevaluate_dataset(QUESTIONS, 2, True)) == ours.evaluate_dataset(QUESTIONS, 2, False)  # noqa: FBT003  (the point)
+
+
+@pytest.mark.parametrize(
+    "truth", [[rm.Quote("text of chunk-1")], [rm.Text("text of chunk-1")], ["a", rm.Quote("text of a")]]
+)
+def test_metrics_that_compare_ids_are_refused_where_texts_are_judged(truth: Any) -> None:
+    never = Prepared({"q": ConnectionError("asked")})
+    ours = RetrieverEvaluator(metrics=[HitRate(), metric("recall")], retriever=never)
+    for evaluate in (lambda: ours.evaluate("q", truth), lambda: ours.evaluate_dataset([("q", truth)])):
+        with pytest.raises(TypeError, match="'hit_rate' compares ids, but the judgments hold quotes"):
+            evaluate()
+
+
+class Longest(BaseRetrievalMetric):
+    """Fails where nothing was retrieved, as those of LlamaIndex do."""
+
+    metric_name = "longest"
+
+    def compute(  # type: ignore[override]  # as the evaluator calls it
+        self,
+        query: str,  # noqa: ARG002  (the host's signature)
+        expected_ids: list[str],
+        retrieved_ids: list[str],
+        *texts: Any,  # noqa: ARG002  (likewise)
+    ) -> RetrievalMetricResult:
+        assert all(isinstance(one, str) and "(" not in one for one in expected_ids), expected_ids
+        if not retrieved_ids:
+            raise ValueError("nothing is longest of nothing")
+        return RetrievalMetricResult(score=float(max(map(len, retrieved_ids))))
+
+
+def test_metrics_of_llama_index_are_printed_and_averaged_and_their_failures_counted() -> None:
+    ours = RetrieverEvaluator(
+        metrics=[metric("map"), MRR(), Longest()], retriever=Prepared({"q1": ANSWER, "q2": ["chunk-1"], "q3": []})
+    )
+    with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 1"):
+        result = ours.evaluate_dataset([("q1", ["chunk-1"]), ("q2", ["chunk-1"]), ("q3", ["chunk-1"])])
+    assert dict(result.means) == {"map": 0.5, "mrr": 0.75, "longest": 7.0}
+    assert list(result.errors) == ["q3"]
+    assert str(result).split("\n\n")[1].splitlines() == [
+        "metric of LlamaIndex   mean  n",
+        "mrr                   0.750  2",
+        "longest                7.00  2",
+        "mrr failed for 1 of 3 queries, for example 'q3': ValueError: Retrieved ids and expected ids must be provided",
+        "longest failed for 1 of 3 queries, for example 'q3': ValueError: nothing is longest of nothing",
+    ]
+    assert "longest" in str(result._repr_html_())
+
+
+def test_only_metrics_of_llama_index_are_printed_too() -> None:
+    result = RetrieverEvaluator(metrics=[MRR()], retriever=Prepared({"q": ANSWER})).evaluate_dataset(QUESTIONS)
+    assert str(result).splitlines() == ["metric of LlamaIndex   mean  n", "mrr                   0.500  1"]
+    assert dict(result.means) == {"mrr": 0.5}
+
+
+def test_images_alone_are_ranked_where_the_dataset_is_about_images() -> None:
+    questions = {"queries": {"q1": "q"}, "relevant_docs": {"q1": ["image"]}}
+    ours = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Prepared({"q": PICTURES}))
+    assert ours.evaluate_dataset(questions)[0].metric_vals_dict == {"mrr": 0.5}
+    for dataset in (questions | {"mode": "image"}, questions | {"mode": RetrievalEvalMode.IMAGE}):
+        (result,) = ours.evaluate_dataset(dataset)
+        assert (result.metric_vals_dict, result.retrieved_ids, result.mode) == ({"mrr": 1.0}, ["image"], "image")
+    assert ours.evaluate("q", ["image"], mode=RetrievalEvalMode.IMAGE).metric_vals_dict == {"mrr": 1.0}
+    with pytest.raises(ValueError, match="'sound' is not a valid RetrievalEvalMode"):
+        ours.evaluate_dataset(questions | {"mode": "sound"})

@@ -14,61 +14,6 @@ from retrieval_builds import SUITE, WORDS, Builds, warned
 pytest_plugins = ["pytester"]
 
 
-@pytest.mark.parametrize(
-    ("option", "said"),
-    [
-        ("--retrieval-floor=median", "--retrieval-floor must be one of mean, low; got 'median'"),
-        ("--retrieval-alpha=5", "--retrieval-alpha must be a number between 0 and 0.5, such as 0.05; got '5'"),
-        ("--retrieval-tolerance=some", "--retrieval-tolerance must be a number, 0 or more; got 'some'"),
-        ("--retrieval-show=-1", "--retrieval-show must be a whole number, 0 or more; got '-1'"),
-        (
-            "--retrieval-report=r.txt",
-            "--retrieval-report needs a name that ends in .html, .md, .json, .xml; got 'r.txt'",
-        ),
-        ("--retrieval-report=test_search.py/r.md", "--retrieval-report=test_search.py/r.md cannot be written: *"),
-        ("--retrieval-report=folder.md", "--retrieval-report=folder.md cannot be written: Is a directory"),
-    ],
-)
-def test_a_wrong_option_is_said_before_any_test_runs(builds: Builds, option: str, said: str) -> None:
-    (builds.path / "folder.md").mkdir()
-    result = builds.run(option)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"*{said}*"])
-
-
-def test_a_wrong_key_of_the_ini_file_is_named_as_it_stands_there(builds: Builds) -> None:
-    builds.ini(undecided="maybe")
-    builds.run().stderr.fnmatch_lines(["*retrieval_undecided must be one of pass, warn, skip, fail; got 'maybe'*"])
-
-
-PARAMETRISED = (
-    SUITE
-    + """
-    @pytest.fixture(scope="session")
-    def everything():
-        return {query: found(query) for query in QRELS}
-
-    @pytest.mark.parametrize("k", [1, 3])
-    def test_cutoffs(retrieval_check, everything, k):
-        retrieval_check(QRELS, everything, {f"ndcg@{k}": None}, baseline=True)
-
-    class TestTwice:
-        def test_both(self, retrieval_check):
-            retrieval_check(QRELS, found, {"mrr": None}, baseline=True, name="words")
-            retrieval_check(QRELS, found, {"mrr": None}, baseline=True, name="words/again")
-"""
-)
-
-
-def test_every_parameter_and_name_has_a_baseline_of_its_own(builds: Builds) -> None:
-    builds.write(PARAMETRISED)
-    builds.run("--retrieval-update", "-k", "cutoffs or both").assert_outcomes(passed=3, deselected=1)
-    names = sorted(path.name for path in (builds.path / WORDS.parent).iterdir())
-    assert names[0] == "TestTwice.test_both.words.json"
-    assert names[1].startswith("TestTwice.test_both.words_again-")
-    assert names[2:] == ["test_cutoffs[1].json", "test_cutoffs[3].json"]
-
-
 def test_workers_of_xdist_write_compare_and_hand_over_what_they_found(builds: Builds) -> None:
     builds.write(PARAMETRISED)
     builds.ini(history="remembered")
@@ -223,3 +168,31 @@ def test_the_plug_in_itself_brings_neither_numpy_nor_the_core() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "set()"
+
+
+PARAMETRISED = (
+    SUITE
+    + """
+    @pytest.fixture(scope="session")
+    def everything():
+        return {query: found(query) for query in QRELS}
+
+    @pytest.mark.parametrize("k", [1, 3])
+    def test_cutoffs(retrieval_check, everything, k):
+        retrieval_check(QRELS, everything, {f"ndcg@{k}": None}, baseline=True)
+
+    class TestTwice:
+        def test_both(self, retrieval_check):
+            retrieval_check(QRELS, found, {"mrr": None}, baseline=True, name="words")
+            retrieval_check(QRELS, found, {"mrr": None}, baseline=True, name="words/again")
+"""
+)
+
+
+def test_every_parameter_and_name_has_a_baseline_of_its_own(builds: Builds) -> None:
+    builds.write(PARAMETRISED)
+    builds.run("--retrieval-update", "-k", "cutoffs or both").assert_outcomes(passed=3, deselected=1)
+    names = sorted(path.name for path in (builds.path / WORDS.parent).iterdir())
+    assert names[0] == "TestTwice.test_both.words.json"
+    assert names[1].startswith("TestTwice.test_both.words_again-")
+    assert names[2:] == ["test_cutoffs[1].json", "test_cutoffs[3].json"]

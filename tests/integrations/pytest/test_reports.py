@@ -1,12 +1,10 @@
 """Reports and histories: what they hold, in which order, and that they are written safely."""
 
 import json
-import os
 from xml.etree import ElementTree as ET
 
 import pytest
 
-import retrieval_metrics as rm
 from retrieval_builds import SUITE, Builds
 
 pytest_plugins = ["pytester"]
@@ -23,6 +21,7 @@ THREE = (
         retrieval_check(QRELS, broken if LOST else found, {"mrr": None}, name="b")
 """
 )
+
 REPORTS = [f"--retrieval-report=out/r.{ending}" for ending in ("json", "xml", "md", "html")]
 
 
@@ -89,73 +88,6 @@ def test_pages_of_an_earlier_run_go(reported: Builds) -> None:
     assert {page.name for page in folder.iterdir()} == {f"test_search.test_{name}.html" for name in ("words", "floor")}
     reported.run("-k", "floor", *REPORTS)
     assert [page.name for page in folder.iterdir()] == ["test_search.test_floor.html"]
-
-
-def test_a_report_that_cannot_be_written_after_all_changes_the_exit_code_and_nothing_else(builds: Builds) -> None:
-    builds.write(
-        SUITE
-        + """
-    def test_fills_the_disk(retrieval_check):
-        import pathlib
-        pathlib.Path("r.md").unlink(missing_ok=True)
-        pathlib.Path("r.md").mkdir()
-"""
-    )
-    result = builds.run("--retrieval-uncompared=pass", "--retrieval-report=r.md", "--retrieval-report=r.json")
-    result.assert_outcomes(passed=2)
-    assert result.ret == pytest.ExitCode.INTERNAL_ERROR
-    result.stdout.fnmatch_lines(["retrieval: *r.md was not written: *", "retrieval report: *r.json"])
-    result.stdout.no_fnmatch_line("*Traceback*")
-
-
-def test_junitxml_has_the_means_and_the_queries_that_changed(builds: Builds) -> None:
-    options = ["--junitxml=junit.xml", "-o", "junit_family=xunit1"]
-    builds.run("--retrieval-update", *options)
-    assert properties_of(builds) == {"ndcg@10": "1.0", "mrr": "1.0"}
-    builds.run(*options, lost=1)
-    found = properties_of(builds)
-    assert found["mrr: q0"] == "1.000 -> 0.333"
-    assert len(found) == 4
-
-
-def properties_of(builds: Builds) -> dict[str | None, str | None]:
-    found = ET.parse(builds.path / "junit.xml").getroot().iter("property")  # noqa: S314  (our own file)
-    return {each.get("name"): each.get("value") for each in found}
-
-
-def test_every_run_is_remembered_under_its_commit(builds: Builds) -> None:
-    builds.baseline()
-    builds.ini(history="remembered", label="first")
-    builds.run()
-    builds.monkeypatch.setenv("GITHUB_SHA", "4f2a91c")
-    builds.ini(history="remembered")
-    builds.run(lost=12).assert_outcomes(failed=1)
-    builds.run("--retrieval-label=by hand", "--retrieval-history=remembered")
-    history = rm.History(builds.path / "remembered" / "test_search" / "test_words.jsonl")
-    assert [entry.label for entry in history.entries()] == ["first", "4f2a91c", "by hand"]
-    assert [entry.means["mrr"] for entry in history.entries()] == [1.0, pytest.approx(0.8), 1.0]
-    assert not history.entries()[2].differs_from(history.entries()[0])
-
-
-def test_a_history_that_cannot_be_written_is_said_and_hides_nothing(builds: Builds) -> None:
-    builds.baseline()
-    path = builds.path / "remembered" / "test_search" / "test_words.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_text("something else\n")
-    result = builds.run("--retrieval-history=remembered")
-    result.assert_outcomes(passed=1)
-    assert result.ret == pytest.ExitCode.INTERNAL_ERROR
-    result.stdout.fnmatch_lines(["retrieval: history was not written: *test_words.jsonl*"])
-    assert path.read_text() == "something else\n"
-
-
-def test_nothing_is_left_in_the_folder_of_temporary_files(builds: Builds) -> None:
-    folder = builds.path / "temporary"
-    folder.mkdir()
-    builds.monkeypatch.setattr("tempfile.tempdir", os.fspath(folder))
-    builds.baseline()
-    builds.run(*REPORTS, "--retrieval-history=remembered")
-    assert list(folder.iterdir()) == []
 
 
 def test_a_function_as_match_leaves_a_report_of_numbers(builds: Builds) -> None:

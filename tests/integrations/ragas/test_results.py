@@ -2,33 +2,30 @@
 
 import asyncio
 import math
-from typing import Any
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import pandas as pd
 import pytest
-from pydantic import BaseModel
-from ragas import Dataset, EvaluationDataset, evaluate, experiment
-from ragas.dataset_schema import EvaluationResult
-from ragas.executor import Executor
+from ragas import Dataset, EvaluationDataset, MultiTurnSample, SingleTurnSample, evaluate, experiment
+from ragas.messages import HumanMessage
 from ragas.metrics import numeric_metric
-from ragas.metrics.result import MetricResult
 
 import retrieval_metrics as rm
-from ragas_retrieval_metrics import MRR, NDCG, Precision, metric_suite, to_evaluation
+from conformance import EvaluationConformance, Rankings, Truth
+from ragas_retrieval_metrics import (
+    MRR,
+    NDCG,
+    Precision,
+    RetrievalMetric,
+    evaluate_dataset,
+    metric_suite,
+    to_evaluation,
+)
+from ragas_rows import FOUND, NOTHING, REPEATED, UNJUDGED, WRONG_TYPE, evaluated
 
 pytestmark = pytest.mark.filterwarnings("ignore:a?evaluate\\(\\) is deprecated:DeprecationWarning")
-
-FOUND = {"user_input": "found", "retrieved_context_ids": ["d1"], "reference_context_ids": ["d1"]}
-NOTHING = {"user_input": "nothing", "retrieved_context_ids": [], "reference_context_ids": ["d1"]}
-UNJUDGED = {"user_input": "unjudged", "retrieved_context_ids": ["d1"], "reference_context_ids": []}
-WRONG_TYPE = {"user_input": "wrong type", "retrieved_context_ids": [1], "reference_context_ids": ["d1"]}
-REPEATED = {"user_input": "repeated", "retrieved_context_ids": ["d1", "d1"], "reference_context_ids": ["d1"]}
-
-
-def evaluated(rows: list[dict[str, Any]], metrics: list[Any]) -> EvaluationResult:
-    result = evaluate(EvaluationDataset.from_list(rows), metrics, show_progress=False)
-    assert isinstance(result, EvaluationResult)
-    return result
 
 
 def test_a_metric_that_raised_scores_0_and_is_counted() -> None:
@@ -197,85 +194,6 @@ def test_the_decorator_of_ragas_turns_errors_into_nothing_which_fails() -> None:
         assert to_evaluation(rows).means["mrr"] == 0.25
 
 
-class Scored(BaseModel):
-    user_input: str
-    mrr: float
-
-
-def test_rows_come_as_mappings_models_frames_and_metric_results() -> None:
-    expected = {"a": 0.5, "b": 1.0}
-    mappings = [{"user_input": query, "mrr": score} for query, score in expected.items()]
-    shapes: list[Any] = [
-        mappings,
-        [Scored(user_input=query, mrr=score) for query, score in expected.items()],
-        pd.DataFrame(mappings),
-        [{"question": query, "mrr": MetricResult(value=score)} for query, score in expected.items()],
-        [{"query": query, "mrr": str(score)} for query, score in expected.items()],
-    ]
-    for shape in shapes:
-        assert to_evaluation(shape).per_query["mrr"] == expected
-
-
-@pytest.mark.parametrize(
-    ("result", "error", "message"),
-    [
-        ([{"mrr": "MetricResult(value=0.5)"}], TypeError, "which is not a number; .* return metric_result.value"),
-        ([{"mrr": True}], TypeError, "True, which is not a number"),
-        ([{"mrr": [0.5]}], TypeError, r"\[0.5\], which is not a number"),
-        ("result.csv", TypeError, "or a DataFrame, got str"),
-        ({"mrr": 0.5}, TypeError, "or a DataFrame, got dict"),
-        (Executor(), TypeError, "or a DataFrame, got Executor"),
-        ([0.5], TypeError, "row 1 must be a mapping or a pydantic model, got 0.5"),
-        ([], ValueError, "no rows"),
-    ],
-)
-def test_what_is_no_result_is_refused(result: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        to_evaluation(result)
-
-
-def test_the_same_question_twice_stays_two_rows() -> None:
-    rows: list[dict[str, Any]] = [{"user_input": "same", "mrr": 1.0}, {"user_input": "same", "mrr": 0.0}, {"mrr": 0.5}]
-    evaluation = to_evaluation(rows)
-    assert evaluation.per_query["mrr"] == {"same": 1.0, "same (2)": 0.0, "row 3": 0.5}
-    dataset = [{"user_input": "same"}, {"user_input": "same"}, {"user_input": "same"}]
-    with pytest.warns(rm.RetrievalWarning, match="1 of 3 rows"):
-        again = to_evaluation(rows[:2], dataset)
-    assert again.per_query["mrr"] == {"same": 1.0, "same (2)": 0.0, "same (3)": 0.0}
-
-
-def test_a_whole_suite_survives_the_way_through_a_csv_file(tmp_path: Any) -> None:
-    suite = metric_suite(k=(1, 5))
-
-    @experiment()
-    async def run_suite(row: dict[str, Any]) -> dict[str, Any]:
-        return {**row, **{metric.name: (await metric.ascore(**row)).value for metric in suite}}
-
-    dataset: Dataset[Any] = Dataset("questions", "local/csv", data=[FOUND, NOTHING, UNJUDGED], root_dir=str(tmp_path))
-    dataset.save()
-    dataset.reload()
-    result = asyncio.run(run_suite.arun(dataset, name="suite"))
-    result.reload()
-    assert result[0]["ndcg_at_5"] in {"1.0", "0.0", "nan"}
-    evaluation = to_evaluation(result, dataset)
-    direct = to_evaluation(evaluated([FOUND, NOTHING, UNJUDGED], metric_suite(k=(1, 5))))
-    assert dict(evaluation.means) == dict(direct.means)
-    assert evaluation.counts == direct.counts
-    assert NDCG(5).name in result[0]
-
-
-def test_columns_that_only_sound_like_metrics_are_not_taken() -> None:
-    rows = [FOUND | {"mrr": 1.0, "recall": 1.0, "success": True, "r": 0.1, "hit_rate@5": "yes"}]
-    assert list(to_evaluation(rows).means) == ["mrr", "recall"]
-    assert dict(to_evaluation([FOUND | {"success": 1.0}], metrics=["success"]).means) == {"hit_rate": 1.0}
-
-
-def test_a_column_whose_scores_were_given_elsewhere_is_no_metric_of_retrieval() -> None:
-    rm.Evaluation.of_scores({"answer_quality": {"q": 0.5}}, bounds=(0, 1))
-    with pytest.raises(ValueError, match="no column of the result is named like a retrieval metric"):
-        to_evaluation([{"user_input": "q", "answer_quality": 0.5}])
-
-
 def test_a_nan_of_a_row_with_judgments_is_a_failure_in_a_table_too(tmp_path: Any) -> None:
     result = evaluated([FOUND, NOTHING, UNJUDGED, WRONG_TYPE], [MRR(), Precision(1)])
     with pytest.warns(rm.RetrievalWarning, match="1 of 4 rows failed"):
@@ -340,19 +258,252 @@ def test_metrics_with_other_judgments_have_other_names_and_are_rebuilt_with_them
     assert MRR(name=one.name, qrels=strict).name == one.name
 
 
-def test_messages_speak_of_rows_and_columns() -> None:
-    wrong_type: dict[str, Any] = WRONG_TYPE
-    with pytest.raises(TypeError, match="row 'wrong type' cannot be judged: document ids in the judgments are str"):
-        MRR().score(**wrong_type)
-    mistakes: list[Any] = [[None], [["d1"]], {"d1": math.nan}]
-    for wrong in mistakes:
-        with pytest.raises((TypeError, ValueError)) as caught:
-            MRR().score(retrieved_context_ids=wrong, reference_context_ids=["d1"], user_input="found")
-        assert not any(word in str(caught.value) for word in ("the qrels", "the run", "query '"))
-        assert "row 'found'" in str(caught.value)
-
-
 def test_a_value_that_its_metric_cannot_have_is_refused() -> None:
     rows = [{"user_input": "a?", "mrr": 7.0}, {"user_input": "b?", "mrr": 1.0}]
     with pytest.raises(ValueError, match=r"mrr of query 'a\?' is 7, which is not in \[0, 1\]"):
         to_evaluation(rows, 2)
+
+
+SENTENCES = {
+    "try": "A try statement specifies exception handlers and cleanup code for a group of statements.",
+    "with": "The with statement is used to wrap the execution of a block with methods defined by a context manager.",
+}
+
+
+def rows_of(n: int = 40, seed: int = 7) -> list[dict[str, Any]]:
+    rng = random.Random(seed)
+    documents = [f"d{number}" for number in range(12)]
+    return [
+        {
+            "user_input": f"question {number}",
+            "retrieved_context_ids": rng.sample(documents, rng.randint(0, 12)),
+            "reference_context_ids": rng.sample(documents, rng.randint(1, 4)),
+        }
+        for number in range(n)
+    ]
+
+
+def held(evaluation: rm.Evaluation) -> tuple[Any, ...]:
+    """Return all that an evaluation says, in a form in which NaN equals NaN."""
+    return (
+        evaluation.queries,
+        str(evaluation),
+        evaluation.values.tobytes(),
+        {name: tuple(interval) for name, interval in evaluation.intervals().items()},
+        dict(evaluation.counts),
+    )
+
+
+class TestOnePass(EvaluationConformance):
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        rows = [{"user_input": query, "retrieved_context_ids": run.get(query, [])} for query in qrels]
+        return evaluate_dataset(EvaluationDataset.from_list(rows), metrics, qrels=qrels)
+
+
+class TestOnePassOverColumns(EvaluationConformance):
+    """Rows that are no samples of ragas may hold grades and groups."""
+
+    metrics: ClassVar[tuple[str, ...]] = ("ndcg@3", "map", "mrr", "precision@3", "recall", "f1@3")
+
+    def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
+        rows: list[Mapping[str, Any]] = [
+            {"user_input": query, "retrieved_context_ids": run.get(query, []), "reference_context_ids": truth}
+            for query, truth in qrels.items()
+        ]
+        return evaluate_dataset(rows, metrics)
+
+
+@pytest.mark.filterwarnings("ignore:nothing was retrieved:retrieval_metrics.RetrievalWarning")
+def test_it_is_the_evaluation_of_ragas_and_of_the_core() -> None:
+    rows = rows_of()
+    dataset = EvaluationDataset.from_list(rows)
+    suite = metric_suite()
+    fast = evaluate_dataset(dataset, suite)
+    slow = to_evaluation(evaluate(dataset, metric_suite(), show_progress=False))
+    core = rm.evaluate(
+        {row["user_input"]: row["reference_context_ids"] for row in rows},
+        {row["user_input"]: row["retrieved_context_ids"] for row in rows},
+        [metric.metric for metric in suite],
+    )
+    assert held(fast) == held(slow) == held(core)
+    assert str(fast.worst("ndcg@10")) == str(slow.worst("ndcg@10")) == str(core.worst("ndcg@10"))
+    assert str(fast.explain("question 3")) == str(core.explain("question 3"))
+
+
+def test_the_intervals_are_those_of_the_audited_case() -> None:
+    rows = [
+        {
+            "user_input": f"q{number}",
+            "retrieved_context_ids": ["r" if number % 2 else "a", "b", "c"],
+            "reference_context_ids": ["r"],
+        }
+        for number in range(20)
+    ]
+    dataset = EvaluationDataset.from_list(rows)
+    for evaluation in (
+        evaluate_dataset(dataset, [Precision(k=10)]),
+        to_evaluation(evaluate(dataset, [Precision(k=10)], show_progress=False)),
+    ):
+        low, high = evaluation.intervals()["precision@10"]
+        assert (round(low, 3), round(high, 3)) == (0.029, 0.071)  # no ranking reaches more than 1 of 10
+
+
+def test_names_and_metrics_mean_the_same_in_any_shape_of_the_rows(tmp_path: Any) -> None:
+    rows = [row for row in rows_of(12) if row["retrieved_context_ids"]]
+    expected = held(evaluate_dataset(EvaluationDataset.from_list(rows), [NDCG(k=5), MRR()]))
+    path = tmp_path / "rows.jsonl"
+    EvaluationDataset.from_list(rows).to_jsonl(path)
+    shapes: list[Any] = [
+        rows,
+        [SingleTurnSample(**row) for row in rows],
+        pd.DataFrame(rows),
+        Dataset("rows", "inmemory", data=rows),
+        EvaluationDataset.from_jsonl(path),
+        [{**row, "retrieved_context_ids": str(row["retrieved_context_ids"])} for row in rows],  # as CSV files have it
+        [{**row, "response": "because", "id": 3} for row in rows],
+    ]
+    for shape in shapes:
+        assert held(evaluate_dataset(shape, ["ndcg@5", "mrr"])) == expected
+    assert held(evaluate_dataset(rows, ["ndcg@5", MRR()])) == expected
+    assert evaluate_dataset(rows, "mrr").metrics == (rm.Metric.parse("mrr"),)
+    assert evaluate_dataset(rows).metrics == tuple(map(rm.Metric.parse, rm.DEFAULT_METRICS))
+
+
+@pytest.mark.parametrize("options", [{"by": "texts"}, {"by": "auto"}, {"on_unjudged": "zero"}])
+def test_every_option_gives_what_ragas_gives(options: dict[str, Any]) -> None:
+    rows: list[dict[str, Any]] = [
+        {
+            "user_input": "how do I clean up?",
+            "retrieved_contexts": [SENTENCES["with"], SENTENCES["try"]],
+            "reference_contexts": [SENTENCES["try"]],
+            "retrieved_context_ids": ["w", "t"],
+            "reference_context_ids": ["w"],
+        },
+        {
+            "user_input": "what is nothing?",
+            "retrieved_contexts": [SENTENCES["with"]],
+            "reference_contexts": [],
+            "retrieved_context_ids": ["w"],
+            "reference_context_ids": [],
+        },
+    ]
+    dataset = EvaluationDataset.from_list(rows)
+    names = ["mrr", "ndcg@5", "recall"]
+    fast = evaluate_dataset(dataset, names, **options)
+    metrics = [RetrievalMetric(name, **options) for name in names]
+    assert held(fast) == held(evaluate_dataset(dataset, metrics))
+    assert held(fast) == held(to_evaluation(evaluate(dataset, metrics, show_progress=False)))
+    zero = options.get("on_unjudged") == "zero"
+    assert fast.n["mrr"] == (2 if zero else 1)
+    assert fast.means["mrr"] == {"texts": 0.5, "auto": 1.0}.get(options.get("by", ""), 0.5 if zero else 1.0)
+
+
+def test_texts_of_the_rows_are_shown() -> None:
+    rows = [
+        {
+            "user_input": "how do I clean up?",
+            "retrieved_context_ids": ["w", "t"],
+            "retrieved_contexts": [SENTENCES["with"], SENTENCES["try"]],
+            "reference_context_ids": ["t"],
+        }
+    ]
+    explained = str(evaluate_dataset(rows, "mrr").explain("how do I clean up?"))
+    assert "The with statement is used" in explained
+    assert "A try statement specifies" in explained
+
+
+def test_a_row_that_cannot_be_scored_has_failed_and_says_why() -> None:
+    rows = [
+        *rows_of(5),
+        {"user_input": "wrong type", "retrieved_context_ids": [1], "reference_context_ids": ["d1"]},
+        {"user_input": "wrong again", "retrieved_context_ids": [1, 2], "reference_context_ids": ["d1"]},
+    ]
+    with pytest.warns(rm.RetrievalWarning, match="the retriever failed for 2 of them"):
+        fast = evaluate_dataset(rows, [MRR(), NDCG(k=5)])
+    assert {query: type(error) for query, error in fast.errors.items()} == {
+        "wrong type": TypeError,
+        "wrong again": TypeError,
+    }
+    with pytest.warns(
+        rm.RetrievalWarning, match="2 of 7 rows failed or were dropped, for example 'wrong type': TypeError"
+    ):
+        slow = to_evaluation(evaluate(EvaluationDataset.from_list(rows), [MRR(), NDCG(k=5)], show_progress=False))
+    assert held(fast) == held(slow)
+    assert fast.counts["failed"] == 2
+    assert fast.per_query["mrr"]["wrong type"] == 0
+
+
+def test_a_row_with_texts_where_ids_are_compared_has_failed() -> None:
+    rows = [*rows_of(2), {"user_input": "texts", "retrieved_contexts": ["d1"], "reference_context_ids": ["d1"]}]
+    with pytest.warns(rm.RetrievalWarning, match="'texts': ValueError: row 'texts' has retrieved_contexts but no"):
+        assert evaluate_dataset(rows, "mrr").counts["failed"] == 1
+
+
+def test_every_row_failed_is_an_error_with_the_first_reason() -> None:
+    rows = [{"user_input": f"q{n}", "retrieved_context_ids": [n], "reference_context_ids": ["d1"]} for n in range(3)]
+    with pytest.raises(ValueError, match=r"every row failed, 3 of 3; the first, 'q0': TypeError: .*int"):
+        evaluate_dataset(rows, "mrr")
+    result: Any = evaluate(EvaluationDataset.from_list(rows), [MRR()], show_progress=False)
+    with pytest.raises(ValueError, match=r"every row failed, 3 of 3; the first, 'q0': TypeError: .*int"):
+        to_evaluation(result)
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "error", "message"),
+    [
+        ([], {}, ValueError, "the dataset has no rows"),
+        (rows_of(2), {"metrics": []}, ValueError, "there are no metrics"),
+        (rows_of(2), {"metrics": ["ndgc@5"]}, ValueError, "ndcg"),
+        (rows_of(2), {"metrics": [MRR(), NDCG(by="auto")]}, ValueError, "differ in by, qrels or on_unjudged"),
+        (rows_of(2), {"metrics": [MRR(), NDCG(qrels={"q": ["d"]})]}, ValueError, "evaluate them separately"),
+        (rows_of(2), {"metrics": [MRR()], "by": "texts"}, ValueError, "already defines what it compares"),
+        (rows_of(2), {"clusters": {"other": 1}}, ValueError, "clusters= has none of the judged queries"),
+        ("rows.csv", {}, TypeError, "a DataFrame, got str"),
+        ([MultiTurnSample(user_input=[HumanMessage(content="hi")])], {}, TypeError, "rows with a single turn"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_refused(
+    rows: Any, options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        evaluate_dataset(rows, **options)
+
+
+def test_metrics_with_equal_judgments_go_together() -> None:
+    rows = [{"user_input": "q", "retrieved_context_ids": ["x", "d"]}]
+    evaluation = evaluate_dataset(rows, [MRR(qrels={"q": {"d": 2}}), NDCG(qrels={"q": {"d": 2}})])
+    assert evaluation.means["mrr"] == 0.5
+
+
+def test_the_scale_is_that_of_all_judgments() -> None:
+    qrels = {"q": {"d": 1}, "not asked": {"d": 3}}
+    rows = [{"user_input": "q", "retrieved_context_ids": ["d"]}]
+    (metric,) = [RetrievalMetric("err@5", qrels=qrels)]
+    result: Any = evaluate(EvaluationDataset.from_list(rows), [metric], show_progress=False)
+    assert evaluate_dataset(rows, metric).means["err@5"] == result[metric.name][0] == (2 - 1) / 2**3
+
+
+def test_queries_that_the_judgments_do_not_know_are_told_once() -> None:
+    rows = [{"user_input": query, "retrieved_context_ids": ["d"]} for query in "abc"]
+    with pytest.warns(rm.RetrievalWarning, match="has no user_input 'b', and 1 more") as warned:
+        evaluation = evaluate_dataset(rows, "mrr", qrels={"a": ["d"]})
+    assert len(warned) == 1
+    assert evaluation.counts["no_relevant"] == 2
+
+
+def test_questions_of_one_document_are_a_cluster() -> None:
+    rows = [row for row in rows_of(120) if row["retrieved_context_ids"]]
+    by_topic = {row["user_input"]: number // 4 for number, row in enumerate(rows)}
+    clustered = evaluate_dataset(rows, "ndcg@5", clusters=by_topic)
+    core = rm.evaluate(
+        {row["user_input"]: row["reference_context_ids"] for row in rows},
+        {row["user_input"]: row["retrieved_context_ids"] for row in rows},
+        "ndcg@5",
+        clusters=by_topic.__getitem__,
+    )
+    assert dict(clustered.intervals()) == dict(core.intervals())
+    result: Any = evaluate(EvaluationDataset.from_list(rows), [NDCG(k=5)], show_progress=False)
+    assert dict(to_evaluation(result, clusters=by_topic).intervals()) == dict(core.intervals())
+    assert dict(to_evaluation(result).intervals()) != dict(core.intervals())
+    alone = [{"user_input": query, "mrr": value} for query, value in core.per_query["ndcg@5"].items()]
+    assert dict(to_evaluation(alone, clusters=by_topic).intervals()) != dict(to_evaluation(alone).intervals())

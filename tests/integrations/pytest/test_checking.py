@@ -2,7 +2,6 @@
 
 import asyncio
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -14,11 +13,10 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 import retrieval_metrics as rm
 from pytest_retrieval_metrics import Checked, RetrievalCheck
-from pytest_retrieval_metrics.gates import compared, regression_gate
 from pytest_retrieval_metrics.settings import Settings
-from retrieval_metrics.statistics import detectable_difference
 
 QRELS = {"what does yield do?": ["yield#1"], "what is a closure?": ["naming#2"]}
+
 SETTINGS = Settings(
     "mean", 0.95, 0.05, 1, 0, "pass", "fail", 5, "retrieval_baselines", "", "", update=False, accept_worse=False
 )
@@ -155,40 +153,6 @@ def test_two_checks_of_a_test_need_names(check: RetrievalCheck) -> None:
     check(QRELS, QRELS, {"mrr": 1})
     with pytest.raises(ValueError, match="this test already has a check without a name"):
         check(QRELS, QRELS, {"mrr": 1})
-
-
-def fails_at(now: Mapping[str, int], n: int = 40, before: int = 0) -> tuple[float, Any]:
-    """Return which drop is said to fail, and the differences, of runs with so many misses before the document."""
-    qrels = {f"q{at}": ["d"] for at in range(n)}
-
-    def found(misses: Mapping[str, int]) -> rm.Evaluation:
-        run = {query: [*map(str, range(misses.get(query, before))), "d"] for query in qrels}
-        return rm.evaluate(qrels, run, "mrr")
-
-    comparison = compared(found(now), found({}), alpha=0.025)
-    (verdict,) = regression_gate(found(now), comparison, "test_words.json", SETTINGS)
-    return verdict.fails_at, comparison.differences[0].values
-
-
-def test_the_claim_is_that_of_the_core_for_what_a_query_has_to_lose() -> None:
-    claim, differences = fails_at({"q1": 1, "q2": 1, "q3": 1})
-    assert claim == detectable_difference(differences).high
-    half, differences = fails_at({"q1": 2, "q2": 2, "q3": 2}, before=1)
-    assert half == detectable_difference(differences, span=0.5).high < claim
-
-
-def test_a_set_that_can_show_no_drop_says_so() -> None:
-    qrels = {f"q{at}": ["d"] for at in range(5)}
-    good, bad = (rm.evaluate(qrels, dict.fromkeys(qrels, ranking), "mrr") for ranking in (["d"], ["x", "d"]))
-    comparison = compared(bad, good, alpha=0.025)
-    (verdict,) = regression_gate(bad, comparison, "test_words.json", SETTINGS)
-    assert verdict.outcome == "cannot tell"
-    assert verdict.said.startswith("5 queries cannot show any drop: at least 6 are needed; was ")
-
-
-def test_nothing_is_claimed_where_nothing_differs_or_nothing_can_be_found() -> None:
-    assert fails_at({})[0] == math.inf
-    assert fails_at({"q1": 1}, n=5)[0] == math.inf
 
 
 def test_arguments_are_shown_and_a_wrong_one_is_refused_in_the_name_of_the_fixture(check: RetrievalCheck) -> None:

@@ -5,6 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+import retrieval_metrics as rm
 from retrieval_builds import SUITE, WORDS, Builds
 
 pytest_plugins = ["pytester"]
@@ -156,3 +157,44 @@ def test_the_alternatives_of_a_group_are_told_of_once(builds: Builds) -> None:
     told = [line for line in lines if line.startswith("      ")]
     assert len(told) == sum(line.startswith("  q") for line in lines) == 5
     assert all(line.lstrip().startswith("\u201cnumber ") and "\u201d (grade 1): was at rank 1" in line for line in told)
+
+
+def test_junitxml_has_the_means_and_the_queries_that_changed(builds: Builds) -> None:
+    options = ["--junitxml=junit.xml", "-o", "junit_family=xunit1"]
+    builds.run("--retrieval-update", *options)
+    assert properties_of(builds) == {"ndcg@10": "1.0", "mrr": "1.0"}
+    builds.run(*options, lost=1)
+    found = properties_of(builds)
+    assert found["mrr: q0"] == "1.000 -> 0.333"
+    assert len(found) == 4
+
+
+def properties_of(builds: Builds) -> dict[str | None, str | None]:
+    found = ET.parse(builds.path / "junit.xml").getroot().iter("property")  # noqa: S314  (our own file)
+    return {each.get("name"): each.get("value") for each in found}
+
+
+def test_every_run_is_remembered_under_its_commit(builds: Builds) -> None:
+    builds.baseline()
+    builds.ini(history="remembered", label="first")
+    builds.run()
+    builds.monkeypatch.setenv("GITHUB_SHA", "4f2a91c")
+    builds.ini(history="remembered")
+    builds.run(lost=12).assert_outcomes(failed=1)
+    builds.run("--retrieval-label=by hand", "--retrieval-history=remembered")
+    history = rm.History(builds.path / "remembered" / "test_search" / "test_words.jsonl")
+    assert [entry.label for entry in history.entries()] == ["first", "4f2a91c", "by hand"]
+    assert [entry.means["mrr"] for entry in history.entries()] == [1.0, pytest.approx(0.8), 1.0]
+    assert not history.entries()[2].differs_from(history.entries()[0])
+
+
+def test_a_history_that_cannot_be_written_is_said_and_hides_nothing(builds: Builds) -> None:
+    builds.baseline()
+    path = builds.path / "remembered" / "test_search" / "test_words.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("something else\n")
+    result = builds.run("--retrieval-history=remembered")
+    result.assert_outcomes(passed=1)
+    assert result.ret == pytest.ExitCode.INTERNAL_ERROR
+    result.stdout.fnmatch_lines(["retrieval: history was not written: *test_words.jsonl*"])
+    assert path.read_text() == "something else\n"

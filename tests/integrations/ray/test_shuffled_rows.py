@@ -1,6 +1,11 @@
-"""Empty blocks, bad rows, groups and results that hold a query twice."""
+"""What is shuffled: empty blocks, bad rows, groups, TREC text, and the start of Ray."""
 
+import gzip
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,16 +14,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 import ray
+from ray._common.usage import usage_lib
 from ray.data import Dataset
 
 import retrieval_metrics as rm
 from ray_hosts import dataset, run_rows
-from ray_retrieval_metrics import evaluate_dataset, to_evaluation
+from ray_retrieval_metrics import evaluate_dataset, read_qrels, read_run, start, to_evaluation
 from ray_retrieval_metrics.results import in_parts, repeats_in
 
 QRELS: Any = {"q1": {"a": 1, "b": 2}, "q2": {"c": 1}}
+
 RUN: Any = {"q1": {"x": 3.0, "b": 2.0, "a": 1.0}, "q2": {"c": 1.0}}
+
 ROWS, NUMBER = run_rows(RUN)
+
 METRICS = ["mrr", "ndcg@10", "map", "recall@5"]
 
 
@@ -145,6 +154,7 @@ def test_a_column_missing_in_one_block_is_one_sentence() -> None:
 
 
 WHOLE = pa.table({"query": ["q1"], "document": ["a"], "score": [2.0]})
+
 MIXED = pd.DataFrame({"query": ["q1", 2], "document": ["a", "b"], "score": [2.0, 1.0]})
 
 
@@ -198,3 +208,88 @@ def test_equal_queries_of_two_blocks_are_in_one_part() -> None:
     assert sum(repeats_in(part)["repeated"][0] for part in parts) == 500
     with pytest.raises(ValueError, match=r"query 'q1' is in these results twice"):
         in_parts(pa.chunked_array([["q1", "q2", "q1"]]), 7, b"")
+
+
+def test_queries_may_be_spread_over_files(tmp_path: Path) -> None:
+    (tmp_path / "one.run").write_text("q1 Q0 d3 1 2.5 x\nq2 Q0 d1 1 1.5 x\n")
+    (tmp_path / "two.run.gz").write_bytes(gzip.compress(b"q1 Q0 d7 2 2.0 x\nq2\tQ0\td2\t2\t1.0\tx\n"))
+    (tmp_path / "qrels.trec").write_text("q1 0 d7 1\nq2 0 d1 2\n")
+    run = read_run([tmp_path / "one.run", str(tmp_path / "two.run.gz")])
+    evaluation = to_evaluation(evaluate_dataset(read_qrels(tmp_path / "qrels.trec"), run, ["mrr", "ndcg@10"]))
+    expected = rm.evaluate(
+        {"q1": {"d7": 1}, "q2": {"d1": 2}},
+        {"q1": {"d3": 2.5, "d7": 2.0}, "q2": {"d1": 1.5, "d2": 1.0}},
+        ["mrr", "ndcg@10"],
+    )
+    assert str(evaluation) == str(expected)
+
+
+def test_a_path_of_judgments_is_read_by_the_core(tmp_path: Path) -> None:
+    (tmp_path / "qrels.csv").write_text("query_id,doc_id,grade\nq1,d3,1\n")
+    (tmp_path / "a.run").write_text("q1 Q0 d3 1 2.5 x\n")
+    run = read_run(tmp_path / "a.run")
+    assert to_evaluation(evaluate_dataset(tmp_path / "qrels.csv", run, "mrr", partitions=1)).means["mrr"] == 1
+
+
+def test_a_wrong_line_is_named_with_its_file(tmp_path: Path) -> None:
+    (tmp_path / "bad.run").write_text("q1 Q0 d3 1 2.5 x\nq1 Q0 d4 high x\n")
+    with pytest.raises(Exception, match=r"bad\.run, line 2"):
+        read_run(tmp_path / "bad.run").materialize()
+
+
+@pytest.mark.parametrize(
+    ("paths", "message"),
+    [
+        ([], "pass at least one path"),
+        ("run.parquet", r"run\.parquet is named like parquet, .* read it with ray\.data\.read_parquet"),
+        (["a.run", "b.jsonl.gz"], r"b\.jsonl\.gz is named like jsonl, .* ray\.data\.read_json"),
+    ],
+)
+def test_what_is_no_trec_text_is_left_to_ray(paths: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_run(paths)
+
+
+def test_importing_brings_neither_ray_nor_arrow() -> None:
+    code = "import ray_retrieval_metrics, sys; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert "ray_retrieval_metrics" in loaded
+    assert not {"ray", "pyarrow", "pandas", "polars"} & set(loaded)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    calls: list[dict[str, Any]] = []
+    monkeypatch.setattr(ray, "init", lambda **options: calls.append(options))
+    return calls
+
+
+def test_reports_are_off_unless_the_environment_says_otherwise(
+    asked: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RAY_USAGE_STATS_ENABLED")
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "1")
+    start()
+    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
+    assert os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] == "1"
+    assert asked == [{"address": "local", "include_dashboard": False, "ignore_reinit_error": True}]
+
+
+def test_the_address_of_the_environment_is_taken_where_none_is_given(
+    asked: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
+    start()
+    start("auto")
+    assert [options["address"] for options in asked] == ["10.0.0.1:6379", "auto"]
+
+
+def test_a_cluster_is_joined_and_options_are_passed_on(asked: list[dict[str, Any]]) -> None:
+    start("ray://head:10001", namespace="evaluation", ignore_reinit_error=False)
+    expected = {"address": "ray://head:10001", "include_dashboard": False, "ignore_reinit_error": False}
+    assert asked == [expected | {"namespace": "evaluation"}]
+
+
+def test_nothing_is_reported_by_the_ray_of_these_tests() -> None:
+    assert not usage_lib.usage_stats_enabled()

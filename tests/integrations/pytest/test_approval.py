@@ -2,13 +2,11 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import retrieval_metrics as rm
-from pytest_retrieval_metrics.settings import file_name
 from retrieval_builds import SUITE, WORDS, Builds
 from retrieval_metrics.keeping.document import DIGEST, signed
 
@@ -156,11 +154,6 @@ def test_what_is_below_its_floor_or_failed_is_never_stored(builds: Builds, accep
     failed.assert_outcomes(failed=1)
     failed.stdout.fnmatch_lines(["ndcg@10 not stored: the retriever failed for 1 of 40 queries"])
     assert not (builds.path / WORDS).exists()
-
-
-def test_accepting_without_updating_is_refused(builds: Builds) -> None:
-    result = builds.run("--retrieval-accept-worse")
-    result.stderr.fnmatch_lines(["*--retrieval-accept-worse has no effect without --retrieval-update*"])
 
 
 TEXTS = """
@@ -320,75 +313,6 @@ def test_what_cannot_be_read_is_one_sentence_before_anything_is_retrieved(
     assert check["failure"].startswith("not compared: ")
 
 
-def test_the_folder_of_the_baselines_can_be_named(builds: Builds) -> None:
-    builds.ini(baselines="stored")
-    builds.run("--retrieval-update").assert_outcomes(passed=1)
-    assert (builds.path / "stored" / "test_search" / "test_words.json").exists()
-
-
-PAIR = (
-    SUITE
-    + """
-    def test_others(retrieval_check):
-        retrieval_check(QRELS, found, {"mrr": None}, baseline=True, name="first")
-        retrieval_check(QRELS, found, {"mrr": None}, baseline=True, name="second")
-"""
-)
-
-
-def orphans_of(builds: Builds) -> Path:
-    """Leave three baselines without a test: of a test, of a check, and of a whole file."""
-    builds.write(PAIR)
-    builds.pytester.makepyfile(test_gone=SUITE)
-    builds.run("--retrieval-update").assert_outcomes(passed=3)
-    (builds.path / "test_gone.py").unlink()
-    builds.write(PAIR.replace("test_words", "test_new_words").replace('"second"', '"third"'))
-    return builds.path / WORDS.parent
-
-
-def test_baselines_without_a_test_are_reported_and_pruned_on_request(builds: Builds) -> None:
-    folder = orphans_of(builds)
-    result = builds.run("--retrieval-uncompared=pass")
-    result.stdout.fnmatch_lines(
-        [
-            "baselines without a test (--retrieval-prune deletes):",
-            "*test_words.json: there is no test test_words; move it to *test_new_words.json, which has the same *",
-            "*test_gone/test_words.json: there is no test_gone.py*",
-        ]
-    )
-    result.stdout.fnmatch_lines(["*test_others.second.json: test_others has no check 'second'*"])
-    assert len(list(folder.parent.rglob("*.json"))) == 4
-    pruned = builds.run("--retrieval-update", "--retrieval-prune")
-    pruned.stdout.fnmatch_lines(["baselines without a test, deleted:"])
-    names = {path.relative_to(folder.parent).as_posix() for path in folder.parent.rglob("*.json")}
-    assert names == {
-        f"test_search/{name}.json" for name in ("test_new_words", "test_others.first", "test_others.third")
-    }
-    builds.run("--retrieval-prune").stdout.fnmatch_lines(["no baseline is without a test"])
-
-
-@pytest.mark.parametrize(
-    "options", [["test_search.py::test_new_words"], ["-k", "new_words"], ["--lf"]], ids=["by name", "-k", "--lf"]
-)
-def test_a_part_of_the_tests_makes_no_orphans_of_the_others(builds: Builds, options: list[str]) -> None:
-    builds.write(PAIR.replace("test_words", "test_new_words"))
-    builds.run("--retrieval-update").assert_outcomes(passed=2)
-    if "--lf" in options:
-        builds.run("-k", "others", lost=30)  # which makes that test the last that failed
-    before = sorted((builds.path / WORDS.parent).iterdir())
-    builds.run("--retrieval-prune", *options)
-    assert sorted((builds.path / WORDS.parent).iterdir()) == before
-
-
-def test_a_baseline_that_was_moved_to_the_new_name_is_used_and_stays(builds: Builds) -> None:
-    builds.baseline()
-    (builds.path / WORDS).rename((builds.path / WORDS).with_name("test_new_words.json"))
-    builds.write(SUITE.replace("test_words", "test_new_words") + "\n    def test_other():\n        pass\n")
-    builds.run("--retrieval-prune").assert_outcomes(passed=2)
-    builds.run("--retrieval-prune", "-k", "other").assert_outcomes(passed=1, deselected=1)
-    builds.run(lost=12).assert_outcomes(failed=1, passed=1)
-
-
 def test_two_tests_whose_names_differ_in_case_alone_do_not_share_a_baseline(builds: Builds) -> None:
     builds.baseline()
     builds.write(SUITE.replace("test_words", "test_WORDS"))
@@ -398,26 +322,6 @@ def test_two_tests_whose_names_differ_in_case_alone_do_not_share_a_baseline(buil
     result.stdout.fnmatch_lines(["*is the baseline of test_words, whose name differs from test_WORDS only in case*"])
 
 
-@pytest.mark.parametrize("name", ["検索品質" * 30, "q" * 300, "é" * 100, "a/b\\c:d*e?f"])
-def test_names_of_files_are_short_in_bytes_and_fit_for_every_file_system(name: str) -> None:
-    made = file_name("test_words[case]", name)
-    assert len(made.encode()) < 140
-    assert not set(made) & set('/\\:*?"<>|')
-    assert made != file_name("test_words[case]", name + "x")
-
-
-def test_names_that_differ_in_case_alone_differ_in_more() -> None:
-    names = {file_name("test_case[a]").lower(), file_name("test_case[A]").lower()}
-    names |= {file_name("test_case", "a").lower(), file_name("test_case", "A").lower()}
-    assert len(names) == 4
-
-
-def test_a_long_name_of_another_script_can_be_stored(builds: Builds) -> None:
-    builds.write(SUITE.replace("baseline=True", 'baseline=True, name="検索品質" * 30'))
-    builds.baseline()
-    builds.run().assert_outcomes(passed=1)
-
-
 def test_a_baseline_can_be_compared_by_hand(builds: Builds) -> None:
     builds.baseline()
     run: Any = {query: ["x", "d"] for query in builds.held().queries}
@@ -425,12 +329,3 @@ def test_a_baseline_can_be_compared_by_hand(builds: Builds) -> None:
     assert (
         rm.compare({"now": now, "baseline": builds.held()}, baseline="baseline").difference("mrr").paired.losses == 40
     )
-
-
-def test_looking_at_the_tests_deletes_nothing(builds: Builds) -> None:
-    builds.baseline()
-    builds.write(SUITE.replace("test_words", "test_other"))
-    builds.run("--collect-only", "--retrieval-prune")
-    assert (builds.path / WORDS).exists()
-    builds.run("--retrieval-prune")
-    assert not (builds.path / WORDS).exists()

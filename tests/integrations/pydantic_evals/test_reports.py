@@ -1,0 +1,104 @@
+"""Whole reports: what failed counts as 0, and what cannot be judged is left out and counted."""
+
+from typing import Any
+
+import pytest
+from pydantic_evals import Case, Dataset
+
+import retrieval_metrics as rm
+from pydantic_evals_hosts import failing
+from pydantic_evals_retrieval_metrics import RetrievalMetrics, RetrievalReport, to_evaluation
+
+
+def test_cases_with_equal_names_are_numbered() -> None:
+    cases = [
+        Case(name="Case 2", inputs="a", expected_output=["d1"]),
+        Case(inputs="b", expected_output=["d7"]),
+        Case(inputs="c", expected_output=["d7"]),
+    ]
+    report = Dataset(name="equal", cases=cases).evaluate_sync(lambda _: ["d7"], progress=False)
+    evaluation = to_evaluation(report, "mrr")
+    assert sorted(evaluation.per_query["mrr"].items()) == [("Case 2", 0.0), ("Case 2 (2)", 1.0), ("Case 3", 1.0)]
+
+
+def test_a_case_that_only_the_core_refuses_is_left_out_of_the_report_too() -> None:
+    outputs: dict[str, Any] = {"good": ["d7"], "number": [7], "nameless": [rm.Retrieved(None, "a text")]}
+    cases = [Case(name=name, inputs=name, expected_output=["d7"]) for name in outputs]
+    report = Dataset[str, Any, Any](name="left", cases=cases).evaluate_sync(outputs.__getitem__, progress=False)
+    with pytest.warns(rm.RetrievalWarning, match="2 of 3 cases are left out; case 'number' cannot be judged: .* int"):
+        evaluation = to_evaluation(report, "mrr")
+    assert evaluation.per_query["mrr"] == {"good": 1.0}
+
+
+def test_what_cannot_be_judged_is_left_out_of_the_report_and_counted() -> None:
+    cases = [Case(name=name, inputs=name, expected_output=["d7"]) for name in ("good", "wrong")]
+    cases.append(Case(name="unjudged", inputs="good"))
+    dataset = Dataset[str, Any, Any](name="left", cases=cases, report_evaluators=[RetrievalReport("mrr")])
+    with pytest.warns(rm.RetrievalWarning, match="2 of 3 cases are left out; case 'wrong' cannot be judged"):
+        report = dataset.evaluate_sync(lambda name: ["d7"] if name == "good" else "d7", progress=False)
+    table: Any = report.analyses[0]
+    assert table.rows[0][:2] == ["mrr", 1.0]
+    assert table.rows[0][-1] == 1
+    assert "0 with nothing relevant and 2 that cannot be judged are left out" in table.description
+    with pytest.raises(ValueError, match="no case can be judged: case 'good' cannot be judged"):
+        to_evaluation(report, "mrr", retrieved="output.documents")
+
+
+def test_a_task_that_failed_counts_as_0_in_the_report() -> None:
+    cases = [Case(name=name, inputs=name, expected_output=["d7"]) for name in ("good", "bad", "fine")]
+    cases.append(Case(name="bad, nothing relevant", inputs="bad", expected_output=[]))
+    dataset = Dataset(
+        name="failing",
+        cases=cases,
+        evaluators=[RetrievalMetrics(["mrr"])],
+        report_evaluators=[RetrievalReport(["mrr"])],
+    )
+    with pytest.warns(rm.RetrievalWarning):
+        report = dataset.evaluate_sync(failing, progress=False)
+    averages = report.averages()
+    assert averages is not None
+    assert averages.scores == {"mrr": 0.5}  # Pydantic Evals leaves failures out
+    with pytest.warns(rm.RetrievalWarning, match="failed"):
+        evaluation = to_evaluation(report, "mrr")
+    assert evaluation.means["mrr"] == 1 / 3
+    assert evaluation.counts["failed"] == 2
+    assert str(evaluation.errors["bad"]) == "ConnectionError: the store is down"
+    table: Any = report.analyses[0]
+    low, high = evaluation.intervals()["mrr"]
+    assert table.columns == ["metric", "mean", "low 95 %", "high 95 %", "n"]
+    assert table.rows == [["mrr", 0.3333, round(low, 4), round(high, 4), 3]]
+    assert table.title == "retrieval, cases: 4; failed, and 0 here but not in the averages: 2"
+    assert table.description == (
+        "4 cases: 2 failed and score 0, which the averages leave out; 1 with nothing relevant and 0 that cannot be "
+        "judged are left out"
+    )
+
+
+def test_where_every_task_failed_there_is_no_number() -> None:
+    dataset = Dataset(
+        name="down",
+        cases=[Case(name=name, inputs="a question that fails", expected_output=["d7"]) for name in ("a", "b")],
+        evaluators=[RetrievalMetrics(["mrr"])],
+        report_evaluators=[RetrievalReport(["mrr"])],
+    )
+
+    def refused(_: str) -> list[str]:
+        raise PermissionError("401")
+
+    report = dataset.evaluate_sync(refused, progress=False)
+    assert (report.cases, report.analyses) == ([], [])
+    (failure,) = report.report_evaluator_failures
+    assert "nothing to evaluate: the retriever failed for every query, 2 of 2" in failure.error_message
+    with pytest.raises(ValueError, match=r"failed for every query, 2 of 2; the first, 'a': .*401"):
+        to_evaluation(report, "mrr")
+
+
+def test_repeated_cases_do_not_narrow_the_interval() -> None:
+    cases = [Case(name=f"q{n}", inputs=n, expected_output=["d7"] if n % 2 else ["d3"]) for n in range(24)]
+    dataset = Dataset(name="repeated", cases=cases)
+    once = to_evaluation(dataset.evaluate_sync(lambda _: ["d3", "d7"], progress=False), "mrr")
+    often = to_evaluation(dataset.evaluate_sync(lambda _: ["d3", "d7"], progress=False, repeat=4), "mrr")
+    assert often.n["mrr"] == 4 * once.n["mrr"]
+    assert often.means["mrr"] == once.means["mrr"]
+    (low, high), (low_once, high_once) = often.intervals()["mrr"], once.intervals()["mrr"]
+    assert high - low == pytest.approx(high_once - low_once, rel=0.15)

@@ -1,0 +1,108 @@
+"""Baselines without a test, and reports and histories that cannot be written."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from retrieval_builds import SUITE, WORDS, Builds
+
+PAIR = (
+    SUITE
+    + """
+    def test_others(retrieval_check):
+        retrieval_check(QRELS, found, {"mrr": None}, baseline=True, name="first")
+        retrieval_check(QRELS, found, {"mrr": None}, baseline=True, name="second")
+"""
+)
+
+
+def orphans_of(builds: Builds) -> Path:
+    """Leave three baselines without a test: of a test, of a check, and of a whole file."""
+    builds.write(PAIR)
+    builds.pytester.makepyfile(test_gone=SUITE)
+    builds.run("--retrieval-update").assert_outcomes(passed=3)
+    (builds.path / "test_gone.py").unlink()
+    builds.write(PAIR.replace("test_words", "test_new_words").replace('"second"', '"third"'))
+    return builds.path / WORDS.parent
+
+
+def test_baselines_without_a_test_are_reported_and_pruned_on_request(builds: Builds) -> None:
+    folder = orphans_of(builds)
+    result = builds.run("--retrieval-uncompared=pass")
+    result.stdout.fnmatch_lines(
+        [
+            "baselines without a test (--retrieval-prune deletes):",
+            "*test_words.json: there is no test test_words; move it to *test_new_words.json, which has the same *",
+            "*test_gone/test_words.json: there is no test_gone.py*",
+        ]
+    )
+    result.stdout.fnmatch_lines(["*test_others.second.json: test_others has no check 'second'*"])
+    assert len(list(folder.parent.rglob("*.json"))) == 4
+    pruned = builds.run("--retrieval-update", "--retrieval-prune")
+    pruned.stdout.fnmatch_lines(["baselines without a test, deleted:"])
+    names = {path.relative_to(folder.parent).as_posix() for path in folder.parent.rglob("*.json")}
+    assert names == {
+        f"test_search/{name}.json" for name in ("test_new_words", "test_others.first", "test_others.third")
+    }
+    builds.run("--retrieval-prune").stdout.fnmatch_lines(["no baseline is without a test"])
+
+
+@pytest.mark.parametrize(
+    "options", [["test_search.py::test_new_words"], ["-k", "new_words"], ["--lf"]], ids=["by name", "-k", "--lf"]
+)
+def test_a_part_of_the_tests_makes_no_orphans_of_the_others(builds: Builds, options: list[str]) -> None:
+    builds.write(PAIR.replace("test_words", "test_new_words"))
+    builds.run("--retrieval-update").assert_outcomes(passed=2)
+    if "--lf" in options:
+        builds.run("-k", "others", lost=30)  # which makes that test the last that failed
+    before = sorted((builds.path / WORDS.parent).iterdir())
+    builds.run("--retrieval-prune", *options)
+    assert sorted((builds.path / WORDS.parent).iterdir()) == before
+
+
+def test_a_baseline_that_was_moved_to_the_new_name_is_used_and_stays(builds: Builds) -> None:
+    builds.baseline()
+    (builds.path / WORDS).rename((builds.path / WORDS).with_name("test_new_words.json"))
+    builds.write(SUITE.replace("test_words", "test_new_words") + "\n    def test_other():\n        pass\n")
+    builds.run("--retrieval-prune").assert_outcomes(passed=2)
+    builds.run("--retrieval-prune", "-k", "other").assert_outcomes(passed=1, deselected=1)
+    builds.run(lost=12).assert_outcomes(failed=1, passed=1)
+
+
+def test_looking_at_the_tests_deletes_nothing(builds: Builds) -> None:
+    builds.baseline()
+    builds.write(SUITE.replace("test_words", "test_other"))
+    builds.run("--collect-only", "--retrieval-prune")
+    assert (builds.path / WORDS).exists()
+    builds.run("--retrieval-prune")
+    assert not (builds.path / WORDS).exists()
+
+
+def test_a_report_that_cannot_be_written_after_all_changes_the_exit_code_and_nothing_else(builds: Builds) -> None:
+    builds.write(
+        SUITE
+        + """
+    def test_fills_the_disk(retrieval_check):
+        import pathlib
+        pathlib.Path("r.md").unlink(missing_ok=True)
+        pathlib.Path("r.md").mkdir()
+"""
+    )
+    result = builds.run("--retrieval-uncompared=pass", "--retrieval-report=r.md", "--retrieval-report=r.json")
+    result.assert_outcomes(passed=2)
+    assert result.ret == pytest.ExitCode.INTERNAL_ERROR
+    result.stdout.fnmatch_lines(["retrieval: *r.md was not written: *", "retrieval report: *r.json"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_nothing_is_left_in_the_folder_of_temporary_files(builds: Builds) -> None:
+    folder = builds.path / "temporary"
+    folder.mkdir()
+    builds.monkeypatch.setattr("tempfile.tempdir", os.fspath(folder))
+    builds.baseline()
+    builds.run(*REPORTS, "--retrieval-history=remembered")
+    assert list(folder.iterdir()) == []
+
+
+REPORTS = [f"--retrieval-report=out/r.{ending}" for ending in ("json", "xml", "md", "html")]

@@ -1,0 +1,64 @@
+"""Options and ini keys, and the names of tests and of their files."""
+
+import pytest
+
+from pytest_retrieval_metrics.settings import file_name
+from retrieval_builds import SUITE, Builds
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--retrieval-floor=median", "--retrieval-floor must be one of mean, low; got 'median'"),
+        ("--retrieval-alpha=5", "--retrieval-alpha must be a number between 0 and 0.5, such as 0.05; got '5'"),
+        ("--retrieval-tolerance=some", "--retrieval-tolerance must be a number, 0 or more; got 'some'"),
+        ("--retrieval-show=-1", "--retrieval-show must be a whole number, 0 or more; got '-1'"),
+        (
+            "--retrieval-report=r.txt",
+            "--retrieval-report needs a name that ends in .html, .md, .json, .xml; got 'r.txt'",
+        ),
+        ("--retrieval-report=test_search.py/r.md", "--retrieval-report=test_search.py/r.md cannot be written: *"),
+        ("--retrieval-report=folder.md", "--retrieval-report=folder.md cannot be written: Is a directory"),
+    ],
+)
+def test_a_wrong_option_is_said_before_any_test_runs(builds: Builds, option: str, said: str) -> None:
+    (builds.path / "folder.md").mkdir()
+    result = builds.run(option)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{said}*"])
+
+
+def test_a_wrong_key_of_the_ini_file_is_named_as_it_stands_there(builds: Builds) -> None:
+    builds.ini(undecided="maybe")
+    builds.run().stderr.fnmatch_lines(["*retrieval_undecided must be one of pass, warn, skip, fail; got 'maybe'*"])
+
+
+def test_accepting_without_updating_is_refused(builds: Builds) -> None:
+    result = builds.run("--retrieval-accept-worse")
+    result.stderr.fnmatch_lines(["*--retrieval-accept-worse has no effect without --retrieval-update*"])
+
+
+def test_the_folder_of_the_baselines_can_be_named(builds: Builds) -> None:
+    builds.ini(baselines="stored")
+    builds.run("--retrieval-update").assert_outcomes(passed=1)
+    assert (builds.path / "stored" / "test_search" / "test_words.json").exists()
+
+
+@pytest.mark.parametrize("name", ["検索品質" * 30, "q" * 300, "é" * 100, "a/b\\c:d*e?f"])
+def test_names_of_files_are_short_in_bytes_and_fit_for_every_file_system(name: str) -> None:
+    made = file_name("test_words[case]", name)
+    assert len(made.encode()) < 140
+    assert not set(made) & set('/\\:*?"<>|')
+    assert made != file_name("test_words[case]", name + "x")
+
+
+def test_names_that_differ_in_case_alone_differ_in_more() -> None:
+    names = {file_name("test_case[a]").lower(), file_name("test_case[A]").lower()}
+    names |= {file_name("test_case", "a").lower(), file_name("test_case", "A").lower()}
+    assert len(names) == 4
+
+
+def test_a_long_name_of_another_script_can_be_stored(builds: Builds) -> None:
+    builds.write(SUITE.replace("baseline=True", 'baseline=True, name="検索品質" * 30'))
+    builds.baseline()
+    builds.run().assert_outcomes(passed=1)
