@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import retrieval_metrics as rm
+from retrieval_metrics import checks
 from retrieval_metrics.checks import EXTRAS, integer, positive_integer, positive_number, proportion, require
 
 
@@ -83,3 +85,11 @@ def test_a_positive_number_may_be_infinite_but_not_zero_or_nan() -> None:
     for value in (0, -1.5, float("nan")):
         with pytest.raises(ValueError, match=f"span must be positive, got {value}"):
             positive_number(value, "span")
+
+
+def test_a_warning_names_the_first_line_outside_the_package_and_its_integrations() -> None:
+    inside: dict[str, Any] = {"__package__": "host.evaluation.retrieval_metrics", "warn": checks.warn}
+    exec(compile("def wrapped():\n    warn('a doubt')", "integration.py", "exec"), inside)  # noqa: S102
+    with pytest.warns(rm.RetrievalWarning, match="a doubt") as caught:
+        inside["wrapped"]()
+    assert caught[0].filename == __file__

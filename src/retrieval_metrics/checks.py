@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib import import_module
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, SupportsFloat, TypeAlias, Type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from types import FrameType
 
     import numpy as np
     import pandas as pd
@@ -41,6 +44,19 @@ EXTRAS = {
 
 class RetrievalWarning(UserWarning):
     """The data is probably not what was meant; the results are correct for the data as given."""
+
+
+def warn(message: str | Warning, category: type[Warning] = RetrievalWarning) -> None:
+    """Warn, and name the line that called this package, or the integration that did."""
+    level, frame = 2, sys._getframe(1)  # noqa: SLF001  (`skip_file_prefixes` of warnings.warn is new in Python 3.12)
+    while frame.f_back is not None and _is_ours(frame):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_ours(frame: FrameType) -> bool:
+    parts = (frame.f_globals.get("__package__") or "").split(".")
+    return any(part == "retrieval_metrics" or part.endswith("_retrieval_metrics") for part in parts)
 
 
 def require(package: str, what: str) -> Any:

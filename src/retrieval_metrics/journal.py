@@ -8,14 +8,13 @@ import re
 import stat
 import sys
 import time
-import warnings
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.checks import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -162,11 +161,9 @@ class Journal:
         return b""
 
     def _say_torn(self, torn: bytes) -> None:
-        warnings.warn(
+        warn(
             f"{self.path}: the last line is incomplete, as after a crash, and is dropped: "
             f"{torn[:80].decode(errors='replace')!r}",
-            RetrievalWarning,
-            stacklevel=4,
         )
 
     def _check_header(self, header: Any) -> None:

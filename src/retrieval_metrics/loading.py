@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from retrieval_metrics.checks import RetrievalWarning, in_python
+from retrieval_metrics.checks import in_python, warn
 from retrieval_metrics.comparing.compare import compare_evaluations
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.comparing.tune import chosen
@@ -64,11 +63,9 @@ def _comparison(document: Document) -> Comparison:
     if not has_earlier_tests(document):
         return Comparison(**compared_of(document))
     known = compared_of(document, differences=False)
-    warnings.warn(
+    warn(
         f"{document.name} was saved by an earlier version, whose tests and intervals were others: its evaluations are "
         "as they were, and are compared anew",
-        RetrievalWarning,
-        stacklevel=3,
     )
     evaluations = {name: Evaluation(scores) for name, scores in known["scores"].items()}
     said = {name: known[name] for name in ("baseline", "level", "margin") if name in known}

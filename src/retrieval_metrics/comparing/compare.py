@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard, Unpack, get_args
 import numpy as np
 
 from retrieval_metrics.checks import (
-    RetrievalWarning,
     argument,
     in_python,
     integer,
@@ -19,6 +18,7 @@ from retrieval_metrics.checks import (
     positive_integer,
     positive_number,
     proportion,
+    warn,
 )
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.comparing.paired_tests import common_clusters, pairs_of, ranking_metrics, tested
@@ -298,12 +298,12 @@ def compare(
         "clusters": clusters_of(qrels, truth, clusters),
         "unjudged": None if unjudged == "bounds" else unjudged,
     }
-    scores = {}
-    for name, run in runs.items():  # not a comprehension, which before Python 3.12 adds a stack frame
-        scores[name] = evaluated_as(name, partial(evaluate, truth, run, metrics, **options)).scores
+    scores = {
+        name: evaluated_as(name, partial(evaluate, truth, run, metrics, **options)).scores for name, run in runs.items()
+    }
     comparison = compare_scores(scores, next(iter(scores.values())).metrics, **terms)
     if comparison.said_of_ignorance:
-        warnings.warn(comparison.said_of_ignorance, RetrievalWarning, stacklevel=2)
+        warn(comparison.said_of_ignorance)
     return comparison
 
 
@@ -327,7 +327,7 @@ def evaluated_as(name: str, evaluate_it: Callable[[], Evaluation]) -> Evaluation
             error.add_note(f"while evaluating the system {name!r}")
             raise
     for warning in caught:
-        warnings.warn(f"{name}: {warning.message}", warning.category, stacklevel=3)
+        warn(f"{name}: {warning.message}", warning.category)
     return evaluation
 
 

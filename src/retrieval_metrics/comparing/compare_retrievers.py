@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from retrieval_metrics.checks import arguments_of, passed_on
+from retrieval_metrics.checks import arguments_of, passed_on, warn
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.comparing.paired_tests import pairs_of
 from retrieval_metrics.evaluation.scorer import first_answer_check
@@ -66,9 +66,7 @@ class _Retrieval:
         self.metrics = metrics if isinstance(metrics, (str, Metric)) else list(metrics)
         self.questions = Questions.of(questions)
         self.qrels = as_qrels(self.questions)  # with the texts and sources of the questions
-        options["match"] = with_documents(
-            options["match"], options.pop("documents", None), self.qrels, self.questions, stacklevel=5
-        )
+        options["match"] = with_documents(options["match"], options.pop("documents", None), self.qrels, self.questions)
         rules = {name: options[name] for name in ("semantics", "match", "ties", "unjudged") if name in options}
         if rules.get("unjudged") == "bounds":
             del rules["unjudged"]
@@ -113,7 +111,7 @@ class _Retrieval:
             warnings.simplefilter("always")
             comparison = compare(self.qrels, runs, self.metrics, **self.options)
         for warning in caught:
-            warnings.warn(warning.message, warning.category, stacklevel=3)
+            warn(warning.message, warning.category)
         return comparison
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.checks import RetrievalWarning, argument, in_python
+from retrieval_metrics.checks import argument, in_python, warn
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
@@ -106,7 +105,7 @@ def evaluate(
     scores = scored_run(truth, run, chosen, rules, matching)
     if (known := clusters_of(qrels, truth, clusters)) is not None:
         scores = scores.clustered(known)
-    warn_of_run(scores, stacklevel=3)
+    warn_of_run(scores)
     return Evaluation(scores)
 
 
@@ -218,7 +217,7 @@ _DOUBTS: Mapping[Doubt, str] = {
 }
 
 
-def warn_of_run(scores: Scores, stacklevel: int) -> None:
+def warn_of_run(scores: Scores) -> None:
     """Warn of what makes the scores of a run doubtful: what is missing, unplaced, hidden, or of another id."""
     origin = scores.needed_origin("warned of")
     judged, run = origin.judged, origin.run
@@ -226,18 +225,16 @@ def warn_of_run(scores: Scores, stacklevel: int) -> None:
     if counts["missing"]:
         first = judged.qrels.queries[int((judged.n_retrieved == 0).argmax())]
         treatment = "they score 0" if rules.missing == "zero" else "those not in the run are left out"
-        warnings.warn(
+        warn(
             f"nothing was retrieved for {counts['missing']} of {counts['queries']} judged queries, for example "
             f"{first!r}; {treatment}{_said_of_failures(failed_queries(judged, run))}",
-            RetrievalWarning,
-            stacklevel=stacklevel,
         )
-    warn_of_unplaced(judged, stacklevel=stacklevel + 1)
+    warn_of_unplaced(judged)
     if scores.clusters is not None and not scores.clusters.by_source:
         for said in said_of_few(scores.clusters):
-            warnings.warn(said, RetrievalWarning, stacklevel=stacklevel)
+            warn(said)
     if hidden := hidden_calls(scores.metrics, run):
-        warnings.warn(hidden, RetrievalWarning, stacklevel=stacklevel)
+        warn(hidden)
     # Without results, and with those that are unplaced, the reason was said above.
     if judged.is_empty and judged.n_retrieved.any() and not judged.unplaced:
         hint = (
@@ -245,10 +242,8 @@ def warn_of_run(scores: Scores, stacklevel: int) -> None:
             if judged.qrels.has_pieces
             else OTHER_IDS
         )
-        warnings.warn(
+        warn(
             f"{NOTHING_FOUND}; {hint} The qrels have, for example, {judged.qrels.documents[:3]!r}",
-            RetrievalWarning,
-            stacklevel=stacklevel,
         )
 
 
@@ -259,15 +254,13 @@ def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:
     return f"; the retriever failed for {len(errors)} of them, for example {query!r}: {type(error).__name__}: {error}"
 
 
-def warn_of_unplaced(judged: JudgedRun, stacklevel: int) -> None:
+def warn_of_unplaced(judged: JudgedRun) -> None:
     """Warn if spans could not be looked for in some items: how many, why, and what to pass."""
     if judged.doubtful:
-        warnings.warn(
+        warn(
             f'{len(judged.doubtful)} spans cut words of their sources as they stand, but would not if "\\r\\n" and '
             f'"\\n" were of one length; for example {judged.doubtful[0]!r}. Pass the texts that they were written '
             f"against as {argument('documents')}, or put a Quote beside each span, which settles it",
-            RetrievalWarning,
-            stacklevel=stacklevel,
         )
     if not judged.unplaced:
         return
@@ -279,12 +272,10 @@ def warn_of_unplaced(judged: JudgedRun, stacklevel: int) -> None:
     if numbers["not in the source"] == len(judged.unplaced):
         advice = "look at how their texts were changed, or judge by Quote"
     nothing = ", nor is anything else judged, so every metric is 0" if judged.is_empty else ""
-    warnings.warn(
+    warn(
         f"the place of {len(judged.unplaced)} retrieved items is unknown, so no span was found in them{nothing}: "
         f"{reasons}; for "
         f"example {first.document!r} for query {first.query!r} ({first.doubt}). To place them, {advice}",
-        RetrievalWarning,
-        stacklevel=stacklevel,
     )
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.checks import RetrievalWarning, positive_number
+from retrieval_metrics.checks import positive_number, warn
 from retrieval_metrics.evaluation.evaluate import evaluate, hidden_calls, scored_run, warn_of_unplaced
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.entries import judgments_of
@@ -184,7 +183,7 @@ class Scorer:
             >>> [values["q"].value for values in scores.values()]  # (1/2) / 2
             [0.25]
         """
-        return _query_scores(self.run(qrels, run), stacklevel=4)
+        return _query_scores(self.run(qrels, run))
 
 
 class RowScorer(Scorer):
@@ -248,12 +247,12 @@ class RowScorer(Scorer):
         seen = ranking if isinstance(ranking, Seen) else Seen(ranking)
         run = RetrievedRun({ROW: seen.ranking}, calls={ROW: seen.calls} if seen.calls else None)
         if hidden := hidden_calls(self.metrics, run):
-            warnings.warn(hidden, RetrievalWarning, stacklevel=4)
-        return _query_scores(self._scores(truth, run), stacklevel=5)
+            warn(hidden)
+        return _query_scores(self._scores(truth, run))
 
 
-def _query_scores(scores: Scores, stacklevel: int) -> dict[Metric, dict[QueryId, QueryScore]]:
-    warn_of_unplaced(scores.needed_origin("warned of").judged, stacklevel=stacklevel)
+def _query_scores(scores: Scores) -> dict[Metric, dict[QueryId, QueryScore]]:
+    warn_of_unplaced(scores.needed_origin("warned of").judged)
     return query_scores(scores)
 
 
@@ -301,7 +300,6 @@ class Asked:
         clusters: ClustersBy = "source",
         documents: Any = None,
         stages: Sequence[str] = (),
-        stacklevel: int = 3,
     ) -> None:
         """Read the questions, in any shape of `EvaluationSet.of`, and the options, as in `evaluate`.
 
@@ -314,7 +312,6 @@ class Asked:
             documents: The documents that chunks were cut from; or a function that returns them, which is called if a
                 span is judged.
             stages: The names of the steps of the retriever that are evaluated too, in their order.
-            stacklevel: Which caller a warning names, as in `warnings.warn`.
 
         Raises:
             TypeError: As in `evaluate`.
@@ -328,7 +325,7 @@ class Asked:
         self._clusters = clusters_of(read, self.qrels, clusters)
         if callable(documents):
             documents = documents() if self.sources else None
-        self.match = with_documents(match, documents, self.qrels, read, stacklevel=stacklevel + 1)
+        self.match = with_documents(match, documents, self.qrels, read)
         self.key = key_of(match)
         check = first_answer_check(self.qrels, self._metrics, semantics=self._rules, match=self.match)
         self.asking: dict[str, Any] = {"questions": read, "match": match, "check": check}

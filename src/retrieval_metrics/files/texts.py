@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.checks import warn
 from retrieval_metrics.files.encodings import at_line, errors_of
 from retrieval_metrics.files.formats import format_by_name
 from retrieval_metrics.files.opening import opened
@@ -158,10 +157,8 @@ def read_folder(folder: Path) -> dict[str, str]:
         said = f"; it has {count(len(others), 'other')}, such as {others[0]}" if others else ""
         raise ValueError(f"{folder} has no text file ({known}){said}")
     if others:
-        warnings.warn(
+        warn(
             f"{folder}: {count(len(others), 'file')} not read, because the extension is not one of {known}: "
             f"{', '.join(others[:3])}{' ...' if len(others) > 3 else ''}",  # noqa: PLR2004  (so many are named)
-            RetrievalWarning,
-            stacklevel=4,
         )
     return texts

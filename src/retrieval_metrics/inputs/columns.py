@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from bisect import bisect_right
 from collections.abc import Collection, Mapping
 from itertools import chain, pairwise
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from retrieval_metrics.checks import OPEN, RetrievalWarning, argument
+from retrieval_metrics.checks import OPEN, argument, warn
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -349,10 +348,8 @@ def warn_of_doubt(rows: Iterable[tuple[Hashable, float, float]], source: str) ->
         RetrievalWarning: If the scores rise with the ranks in every query, or seem to be exchanged with them.
     """
     if doubt := doubt_about_scores(rows):
-        warnings.warn(
+        warn(
             f"{source} is ordered by score, the largest first, as trec_eval does it; but {doubt}",
-            RetrievalWarning,
-            stacklevel=4,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from reprlib import repr as shortened
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from retrieval_metrics.checks import ROWS_OF_ITEMS, RetrievalWarning, argument, forked_from_polars, in_python
+from retrieval_metrics.checks import ROWS_OF_ITEMS, argument, forked_from_polars, in_python, warn
 from retrieval_metrics.inputs.documents import source_texts
 from retrieval_metrics.inputs.items import Metadata, Quote, Retrieved, Span, Text
 from retrieval_metrics.inputs.questions import Questions
@@ -212,7 +211,7 @@ def judged_sources(truth: Qrels) -> set[str]:
 
 
 def with_documents(
-    match: str | Key | Matching, documents: Any, truth: Qrels, questions: Any = None, stacklevel: int = 3
+    match: str | Key | Matching, documents: Any, truth: Qrels, questions: Any = None
 ) -> str | Key | Matching:
     """Return how items are matched, with the texts of the sources if spans are judged.
 
@@ -221,7 +220,6 @@ def with_documents(
         documents: The documents, as in `evaluate`; None takes the sources that the questions keep, if they do.
         truth: The judgments.
         questions: What the judgments came from.
-        stacklevel: Which caller a warning names, as in `warnings.warn`.
 
     Raises:
         TypeError: If the documents have another type.
@@ -245,10 +243,8 @@ def with_documents(
         raise ValueError("pass the source texts as documents= or as Matching(sources=...), not as both")
     texts = source_texts(documents, judged)
     if kept is not None and (changed := [name for name in kept.changed(texts) if name in judged]):
-        warnings.warn(
+        warn(
             f"the text of {len(changed)} sources is not the one that was judged, for example of {changed[0]!r}, so "
             "spans in it may mean other words; questions.lint(documents) says which",
-            RetrievalWarning,
-            stacklevel=stacklevel,
         )
     return replace(as_matching(match), sources=texts) if judged else match

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import warnings
 from datetime import UTC, datetime
 from functools import partial
 from math import ceil
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from retrieval_metrics.checks import RetrievalWarning, grouped, integer, positive_integer, with_options_of
+from retrieval_metrics.checks import grouped, integer, positive_integer, warn, with_options_of
 from retrieval_metrics.comparing.compare import evaluated_as
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.entries import fingerprint
@@ -134,11 +133,9 @@ async def grades_of(
         bare = sum(label.grade is None for label in found.values())
         if bare == len(found):
             raise ValueError(f"the model graded none of the {bare:,} documents ({why}){stopped}")
-        warnings.warn(
+        warn(
             f"{bare:,} of {len(found):,} documents got no grade ({why}): in judgments they count as not judged; with a "
             f"cache, grading again asks only for what has no usable reply{stopped}",
-            RetrievalWarning,
-            stacklevel=2,
         )
     grades = {label.grade for label in found.values() if label.grade is not None}
     if len(grades) == 1 and len(found) >= FEWEST_ALIKE:

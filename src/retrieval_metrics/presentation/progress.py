@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.checks import RetrievalWarning, in_python, require
+from retrieval_metrics.checks import in_python, require, warn
 from retrieval_metrics.presentation import numbers
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def watched(
                 said = True
                 minutes = numbers.count(round(left / 60) or 1, "minute")
                 shown = in_python("; show_progress=True shows how far it is", "")
-                warnings.warn(f"{doing} takes about {minutes} more; {less}{shown}", RetrievalWarning, stacklevel=2)
+                warn(f"{doing} takes about {minutes} more; {less}{shown}")
             show(min(done, total))
 
         yield advance

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping
 from functools import partial
 from itertools import islice
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from retrieval_metrics.checks import RetrievalWarning, arguments_of, id_kind, passed_on, positive_integer, same_kind
+from retrieval_metrics.checks import (
+    arguments_of,
+    id_kind,
+    passed_on,
+    positive_integer,
+    same_kind,
+    warn,
+)
 from retrieval_metrics.inputs.documents import host_of
 from retrieval_metrics.inputs.entries import error_of, of_error, of_id, of_ranking, question_fingerprint, ranking_of
 from retrieval_metrics.inputs.items import Retrieved, key_of
@@ -233,11 +239,9 @@ class Asking:
         if self.texts and len(self._errors) == len(self.texts):
             self._raise_first(f"all {numbers.queries(len(self.texts))} failed, so there is nothing to evaluate")
         if lost := [query for query, error in self._errors.items() if is_of_another_loop(error)]:
-            warnings.warn(
+            warn(
                 f"{len(lost)} of {numbers.queries(len(self.texts))} failed{self._of_system()}, for example "
                 f"{lost[0]!r}: {TWO_LOOPS}",
-                RetrievalWarning,
-                stacklevel=2,
             )
         order = list(self.texts)
         return RetrievedRun(

@@ -82,9 +82,7 @@ class _Evaluating:
         config: RunnableConfig | None = None,
         documents: Any = None,
     ) -> None:
-        asked = Asked(
-            dataset, metrics, match, semantics=semantics, clusters=clusters, documents=documents, stacklevel=5
-        )
+        asked = Asked(dataset, metrics, match, semantics=semantics, clusters=clusters, documents=documents)
         self.evaluation = asked.evaluation
         self.ways = how_to_ask(retriever, config, query_key, tools)
         self.asking = asked.asking | {

@@ -108,9 +108,7 @@ class _Tuning:
         if fetch_ks is None or retriever.fetch_k is not None:
             tried.append(Setting(retriever.lambda_mult, retriever.fetch_k))
         self._settings = {str(setting): setting for setting in tried}
-        self._asked = Asked(
-            questions, self._metric, match, semantics=semantics, clusters=clusters, documents=documents, stacklevel=5
-        )
+        self._asked = Asked(questions, self._metric, match, semantics=semantics, clusters=clusters, documents=documents)
         self._config = config
         self.asking = self._asked.asking | {
             "items": items_of,

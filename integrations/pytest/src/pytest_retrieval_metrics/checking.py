@@ -113,7 +113,7 @@ class RetrievalCheck:
         """Take the arguments of a call, and check them before anything is retrieved."""
         __tracebackhide__ = True
         task = Task.of(qrels, run_or_retriever, queries, repeats, workers=workers, raise_on_error=raise_on_error)
-        matching = with_documents(match, documents, task.qrels, qrels, stacklevel=5)
+        matching = with_documents(match, documents, task.qrels, qrels)
         given = {"match": matching, "semantics": semantics, "clusters": clusters}
         gates = (at_least, at_least_per_query, never_worse)
         call = Call.of(name, task, gates, given, deterministic=deterministic)

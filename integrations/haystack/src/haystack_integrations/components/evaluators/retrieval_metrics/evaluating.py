@@ -45,7 +45,7 @@ class _Evaluating:
     ) -> None:
         self._retriever = pipeline if isinstance(pipeline, PipelineRetriever) else PipelineRetriever(pipeline)
         options: dict[str, Any] = {"semantics": semantics, "clusters": clusters, "documents": documents}
-        self._asked = Asked(questions, metrics, match, **options, stages=[*self._retriever.stages], stacklevel=5)
+        self._asked = Asked(questions, metrics, match, **options, stages=[*self._retriever.stages])
         self.asking = self._asked.asking | {
             "items": items_of,
             "workers": workers,
