@@ -11,10 +11,10 @@
 # retrieval-metrics = { path = "..", editable = true }
 # langchain-retrieval-metrics = { path = "../integrations/langchain", editable = true }
 # ///
-"""Choose lambda with a sweep, then put MMR around two LangChain retrievers: a vector store and BM25.
+"""Choose lambda by evidence, then put MMR around two LangChain retrievers: a vector store and BM25.
 
-Run it with `uv run examples/langchain_mmr.py`. It needs no network. Pass the name of a picture, such as `sweep.svg`,
-to draw the sweep.
+Run it with `uv run examples/langchain_mmr.py`. It needs no network. Pass the name of a picture, such as `lambda.svg`,
+to draw the gain over lambda.
 """
 
 import sys
@@ -84,31 +84,41 @@ def store_of(dense: Dense, documents: dict[str, Document]) -> InMemoryVectorStor
     return store
 
 
-def sweep(dense: Dense, dataset: rm.EvaluationSet) -> rm.types.MMRSweep:
-    """Return relevance and diversity for each lambda, over the results of the dense retriever."""
-    texts: Any = dataset.queries
-    return rm.mmr_sweep(
-        dataset.qrels,
-        {query: list(dense.search(text, FETCH_K)) for query, text in texts.items()},
-        dict(zip(dense.ids, dense.vectors, strict=True)),
-        query_vectors={query: dense.encode(text) for query, text in texts.items()},
-        k=K,
-        metrics=METRICS,
+def tuned(dense: Dense, dataset: rm.EvaluationSet) -> rm.types.Tuning:
+    """Return the choice of lambda over the results of the dense retriever."""
+    found = {query: list(dense.search(text, FETCH_K)) for query, text in dataset.queries.items()}
+    vectors = dict(zip(dense.ids, dense.vectors, strict=True))
+    asked = {query: dense.encode(text) for query, text in dataset.queries.items()}
+
+    def reranked(lambda_mult: float) -> dict[Any, list[str]]:
+        picks = {
+            query: rm.mmr(asked[query], [vectors[name] for name in names], k=K, lambda_mult=lambda_mult)
+            for query, names in found.items()
+        }
+        return {query: [found[query][at] for at in selection] for query, selection in picks.items()}
+
+    return rm.tune(
+        reranked,
+        dataset,
+        METRICS[0],
+        default={"lambda_mult": 1.0},
+        parameters={"lambda_mult": [step / 10 for step in range(1, 11)]},
+        others=METRICS[1:],
     )
 
 
-def main(picture: Path | None = None) -> None:
-    """Print the sweep, and the metrics of each retriever with and without MMR."""
+def main(picture: Path | None = None) -> rm.types.Tuning:
+    """Print and return the choice of lambda, and print the metrics of each retriever with and without MMR."""
     pieces = passages()
     documents = {piece.id: as_document(piece) for piece in pieces}
     dataset = rm.EvaluationSet(questions.queries(), questions.qrels(pieces))
     dense = Dense(pieces)
 
-    swept = sweep(dense, dataset)
-    print(f"{len(dataset)} questions, MMR of {K} among the {FETCH_K} nearest passages:\n{swept}\n")
+    choice = tuned(dense, dataset)
+    print(f"{len(dataset)} questions, MMR of {K} among the {FETCH_K} nearest passages:\n{choice}\n")
     if picture is not None:
-        mpl.rcParams["svg.hashsalt"] = "sweep"  # so the same picture gives the same file
-        swept.plot("ndcg@10").savefig(picture, metadata={"Date": None} if picture.suffix == ".svg" else {})
+        mpl.rcParams["svg.hashsalt"] = "lambda"  # so the same picture gives the same file
+        choice.plot().savefig(picture, metadata={"Date": None} if picture.suffix == ".svg" else {})
 
     store = store_of(dense, documents)
     bm25 = BM25Retriever(index=BM25(pieces), documents=documents)
@@ -134,6 +144,7 @@ def main(picture: Path | None = None) -> None:
     print(f"\n{question}")
     for found in retrievers["vectors, MMR"].invoke(question, k=4):
         print(f"  {found.metadata['mmr_rank']}  {found.metadata['mmr_score']:+.3f}  {found.id}")
+    return choice
 
 
 if __name__ == "__main__":

@@ -63,8 +63,8 @@ def history(folder: Path) -> rm.History:
     return kept
 
 
-def sweep() -> rm.types.MMRSweep:
-    """Return the sweep of MMR over near copies."""
+def curve() -> rm.types.Tuning:
+    """Return the choice of lambda over near copies."""
     generator = np.random.default_rng(1)
     queries = generator.normal(size=(40, 8))
     vectors: dict[str, np.ndarray] = {}
@@ -74,8 +74,16 @@ def sweep() -> rm.types.MMRSweep:
         for place in range(12):
             vectors[f"{at}-{place}"] = query + generator.normal(size=8) * (0.3 + 0.1 * place)
         found[f"q{at}"] = [f"{at}-{place}" for place in range(12)]
-    asked = {f"q{at}": query for at, query in enumerate(queries)}
-    return rm.mmr_sweep(qrels, found, vectors, query_vectors=asked, k=5)
+
+    def reranked(lambda_mult: float, fetch_k: int) -> dict[str, list[str]]:
+        chosen = {}
+        for query, ids in zip(queries, found.values(), strict=True):
+            candidates = np.array([vectors[one] for one in ids[:fetch_k]])
+            chosen[ids[0]] = [ids[at] for at in rm.mmr(query, candidates, k=5, lambda_mult=lambda_mult)]
+        return dict(zip(found, chosen.values(), strict=True))
+
+    grid = {"lambda_mult": [0.1, 0.3, 0.5, 0.7, 0.9, 1.0], "fetch_k": [8, 12]}
+    return rm.tune(reranked, qrels, "ndcg@5", default={"lambda_mult": 1.0, "fetch_k": 12}, parameters=grid)
 
 
 def tuning(settings: int) -> rm.types.Tuning:
@@ -128,8 +136,8 @@ def plots(folder: Path) -> Iterator[tuple[str, partial[Figure]]]:
         yield f"evaluation-{kind}", partial(_across, evaluation, kind)
     kept = history(folder)
     yield "history", partial(_across, kept)
-    swept = sweep()
-    yield "sweep", partial(alone, swept)
+    over_lambda = curve()
+    yield "tuning-curve", partial(alone, over_lambda)
     for settings in (4, 30):
         tuned = tuning(settings)
         yield f"tuning-{settings}", partial(alone, tuned)

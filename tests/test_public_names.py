@@ -55,8 +55,7 @@ def test_what_is_received_can_be_imported() -> None:
         rm.types.Worst: result.worst("mrr@5"),
     }
     assert [kind.__name__ for kind, value in received.items() if not isinstance(value, kind)] == []
-    vectors = {"a": [1.0, 0.0], "x": [0.0, 1.0], "b": [1.0, 1.0]}
-    plots = [result.plot(), comparison.plot(), rm.mmr_sweep(qrels, runs["one"], vectors, k=1, lambdas=[0.5]).plot()]
+    plots = [result.plot(), comparison.plot(), rm.tune(runs, qrels, "mrr@5", default="one").plot()]
     assert all(isinstance(figure, Figure) for figure in plots)
 
 

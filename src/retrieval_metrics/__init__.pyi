@@ -59,7 +59,6 @@ from retrieval_metrics.retrieving.mmr import mmr_batch as mmr_batch
 from retrieval_metrics.retrieving.mmr import mmr_from_similarity as mmr_from_similarity
 from retrieval_metrics.retrieving.retrieve import aretrieve as aretrieve
 from retrieval_metrics.retrieving.retrieve import retrieve as retrieve
-from retrieval_metrics.retrieving.sweep import mmr_sweep as mmr_sweep
 from retrieval_metrics.scoring.define import define_metric as define_metric
 from retrieval_metrics.scoring.metric import DEFAULT_METRICS as DEFAULT_METRICS
 from retrieval_metrics.scoring.metric import Metric as Metric

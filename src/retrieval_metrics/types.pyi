@@ -42,7 +42,6 @@ from retrieval_metrics.results.scores import Scores as Scores
 from retrieval_metrics.results.summary import QueryScore as QueryScore
 from retrieval_metrics.results.summary import TieRange as TieRange
 from retrieval_metrics.retrieving.retrieve import Judgeable as Judgeable
-from retrieval_metrics.retrieving.sweep import MMRSweep as MMRSweep
 from retrieval_metrics.retrieving.vectors import Selection as Selection
 from retrieval_metrics.scoring.definition import ParameterValue as ParameterValue
 from retrieval_metrics.statistics.means import Interval as Interval

@@ -60,7 +60,7 @@ def test_p_values_are_those_of_scipy(count: int, seed: int) -> None:
         assert difference.paired.p_t == pytest.approx(stats.ttest_rel(b, a).pvalue, abs=1e-12)
         # With more resamples than there are sign choices scipy takes each once.
         exact: Any = stats.permutation_test((b - a,), mean, permutation_type="samples", n_resamples=2**13)
-        assert difference.p_value == pytest.approx(exact.pvalue, abs=1e-12)
+        assert difference.p_alone == pytest.approx(exact.pvalue, abs=1e-12)
     assert difference.mean == pytest.approx(np.mean(b - a), abs=1e-15)
 
 
@@ -183,7 +183,7 @@ def test_detectable_and_needed_are_at_the_level_that_the_joint_test_asks() -> No
 def test_too_few_queries_cannot_show_anything_and_say_so() -> None:
     comparison = rm.compare(*systems({"a": [2] * 5, "b": [1] * 5}), "mrr")  # at best p = 2 / 2^5
     difference = comparison.difference("mrr")
-    assert difference.p_value == pytest.approx(2 / 2**5)
+    assert difference.p_alone == pytest.approx(2 / 2**5)
     assert math.isinf(difference.detectable().low)
     assert math.isnan(difference.interval.low)
     assert "no interval can be given at 95 %: 5 queries are too few for one" in str(comparison)
@@ -266,7 +266,7 @@ def test_a_dataframe_has_a_row_per_difference() -> None:
     row = frame[(frame.metric == "mrr") & (frame.system == "c") & (frame.baseline == "b")].iloc[0]
     difference = comparison.difference("mrr", "c", "b")
     assert (row.difference, row.low, row.high) == (difference.mean, *difference.interval)
-    assert (row.p, row.p_alone) == (difference.p_corrected, difference.p_value)
+    assert (row.p, row.p_alone) == (difference.p_corrected, difference.p_alone)
     assert (row.low_alone, row.high_alone) == difference.interval_alone
     assert (row.detectable, row.detectable_high) == difference.detectable()
 
@@ -452,7 +452,7 @@ def test_clusters_widen_the_intervals_and_raise_the_p_value() -> None:
     assert other.paired.design_effect > 1.5
     assert np.diff(other.interval) > 1.2 * np.diff(one.interval)
     assert np.diff(together.intervals["mrr"]["a"]) > 1.2 * np.diff(alone.intervals["mrr"]["a"])
-    assert other.p_value > one.p_value
+    assert other.p_alone > one.p_alone
     assert "queries in 30 clusters, as given; intervals and tests take whole clusters" in str(together)
     assert "cluster" not in str(alone)
     evaluation = rm.evaluate(qrels, runs["a"], "mrr", clusters=of.get)

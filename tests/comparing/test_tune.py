@@ -5,6 +5,7 @@ import itertools
 import math
 import random
 import re
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import retrieval_metrics as rm
+from retrieval_metrics.comparing.tuning import curve
 from retrieval_metrics.statistics.chosen_settings import out_of_bag
 
 Runs = dict[str, dict[str, list[str]]]
@@ -414,3 +416,42 @@ def test_an_error_names_its_setting() -> None:
     found = rm.tune({"a": {"q": ["d"]}, "b": {"q": ["x"]}}, {"q": ["d"]}, "mrr", default="a")
     with pytest.raises(KeyError, match="there is no setting 'c'; there are a and b"):
         found["c"]
+
+
+def lambdas(*, sizes: Sequence[int] = (20,), repeats: int = 30) -> rm.types.Tuning:
+    """Return the choice of a number: the nearer to 0.5, the more questions have their document first."""
+
+    def made(lambda_mult: float, fetch_k: int) -> dict[str, list[str]]:
+        right = repeats * (1 - abs(lambda_mult - 0.5)) - (fetch_k == 10)
+        return {f"q{at}": ["d", "x"] if at < right else ["x", "d"] for at in range(repeats)}
+
+    qrels = {f"q{at}": ["d"] for at in range(repeats)}
+    grid = {"lambda_mult": [1.0, 0.1, 0.5, 0.9], "fetch_k": list(sizes)}
+    return rm.tune(made, qrels, "mrr", default={"lambda_mult": 1.0, "fetch_k": sizes[0]}, parameters=grid)
+
+
+@pytest.mark.parametrize("sizes", [(20,), (20, 10)])
+def test_a_number_is_drawn_as_a_curve_in_its_order_with_whole_intervals(sizes: tuple[int, ...]) -> None:
+    tuning = lambdas(sizes=sizes)
+    axes = tuning.plot().axes[0]
+    found = curve(tuning)
+    assert found is not None
+    assert found.parameter == "lambda_mult"
+    assert [name for name, _ in found.lines] == ([""] if len(sizes) == 1 else ["fetch_k=10", "fetch_k=20"])
+    for _, points in found.lines:
+        assert [x for x, _ in points] == [0.1, 0.5, 0.9, 1.0]
+    low, high = axes.get_ylim()
+    for one in tuning.settings:
+        if one.difference is not None:
+            assert low < one.difference.interval.low
+            assert one.difference.interval.high < high
+    assert {"winner", "default"} <= {text.get_text() for text in axes.texts}
+
+
+def test_without_three_numbers_there_is_no_curve() -> None:
+    qrels, runs = data(3)
+    named = rm.tune(runs, qrels, "mrr", default="s0")
+    assert curve(named) is None
+    assert named.plot().axes
+    with pytest.raises(ValueError, match="needs a parameter with three numbers"):
+        named.plot("curve")

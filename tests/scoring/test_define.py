@@ -154,7 +154,7 @@ def test_it_is_used_by_everything_that_takes_a_metric() -> None:
     assert whole.means["own_ndcg@2"] == pytest.approx(whole.means["ndcg@2"])
     compared = rm.compare(QRELS, {"one": RUN, "other": {q: r[::-1] for q, r in RUN.items()}}, names)
     first, second = compared.differences
-    assert (first.mean, first.p_value) == pytest.approx((second.mean, second.p_value))
+    assert (first.mean, first.p_alone) == pytest.approx((second.mean, second.p_alone))
     audited = rm.audit(QRELS, RUN, ["own_ndcg@2"], semantics=["standard", "trec_eval"])
     assert audited.refused["trec_eval"] == 1
     row = rm.evaluate_ranking(QRELS["graded"], RUN["graded"], names)

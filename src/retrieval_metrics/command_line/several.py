@@ -131,7 +131,7 @@ def _shown(result: rm.Comparison, size: float | None) -> output.Shown:
     }
     records = [
         {name: getattr(each, name) for name in ("metric", "system", "baseline", "n", "difference")}
-        | {"low": each.interval.low, "high": each.interval.high, "p": each.p, "p_alone": each.found.p_value}
+        | {"low": each.interval.low, "high": each.interval.high, "p": each.p, "p_alone": each.found.p_alone}
         | {"conclusion": each.kind}
         for each in result.conclusions
     ]

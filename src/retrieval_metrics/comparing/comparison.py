@@ -228,7 +228,7 @@ def _row(one: Difference) -> dict[str, Any]:
         "low_alone": one.interval_alone.low,
         "high_alone": one.interval_alone.high,
         "p": one.p_corrected,
-        "p_alone": one.p_value,
+        "p_alone": one.p_alone,
         "p_t": one.paired.p_t,
         "effect_size": one.paired.effect_size,
         "wins": one.paired.wins,

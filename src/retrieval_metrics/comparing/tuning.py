@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from numbers import Real
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics.checks import data_frame, require
@@ -252,16 +254,18 @@ class Tuning(Choice, Printed):
         ]
         return data_frame(rows)
 
-    def plot(self, kind: Literal["settings", "grid"] = "settings") -> Figure:
+    def plot(self, kind: Literal["curve", "settings", "grid"] | None = None) -> Figure:
         """Return a figure of the gains over the default.
 
         Args:
-            kind: `settings`: the gain of each setting with its simultaneous interval, and what the choice is worth on
-                new questions; of many, the best. `grid`: the gain by two parameters, as a heat map.
+            kind: `curve`: the gain over a parameter with three numbers or more, such as lambda, in their order and with
+                simultaneous intervals; other parameters make lines. `settings`: the gain of each setting, and what the
+                choice is worth on new questions; of many, the best. `grid`: the gain by two parameters, as a heat map.
+                None: the curve if there is one, else the settings.
 
         Raises:
             ImportError: If matplotlib is not installed; the message holds the command.
-            ValueError: If the kind is unknown, or `grid` is asked for and not exactly two parameters were varied.
+            ValueError: If the kind is unknown, or there is no such parameter, or not exactly two for a grid.
         """
         require("matplotlib", "plot")
         from retrieval_metrics.comparing.tuning_figures import drawn  # noqa: PLC0415  (matplotlib is an extra)
@@ -379,7 +383,47 @@ def gains(tuning: Choice, most: int) -> Rows:
     return Rows.of(f"gain in {tuning.metric} over {tuning.default}", label, rows, gains=True)
 
 
-# The gains by two parameters.
+FEWEST_NUMBERS, MOST_LINES = 3, 6
+"""How many numbers a parameter needs for a curve, and how many lines can be told apart."""
+
+
+class Curve(NamedTuple):
+    """The settings over a parameter with numbers: a line for each value of the other parameters."""
+
+    parameter: str
+    lines: list[tuple[str, list[tuple[float, TriedSetting]]]]
+
+
+def curve(tuning: Choice) -> Curve | None:
+    """Return the settings over the parameter with the most numbers, in their order; None if there is no such curve."""
+    numeric = {
+        name: {value for value in values if isinstance(value, Real) and not isinstance(value, bool)}
+        for name, values in _varied(tuning).items()
+    }
+    name = max(numeric, key=lambda one: len(numeric[one]), default=None)
+    if name is None or len(numeric[name]) < FEWEST_NUMBERS:
+        return None
+    lines: dict[str, list[tuple[float, TriedSetting]]] = {}
+    others = [one for one in _varied(tuning) if one != name]
+    for one in tuning.settings:
+        if (x := one.parameters.get(name)) in numeric[name]:
+            words = ", ".join(f"{other}={one.parameters[other]}" for other in others if other in one.parameters)
+            lines.setdefault(words, []).append((float(x), one))
+    if len(lines) > MOST_LINES:
+        return None
+    return Curve(name, [(words, sorted(points, key=itemgetter(0))) for words, points in sorted(lines.items())])
+
+
+def _varied(tuning: Choice) -> dict[str, list[Any]]:
+    """Return the values of each parameter that has more than one."""
+    values: dict[str, list[Any]] = {}
+    for given in tuning.rule.parameters.values():
+        for name, value in given.items():
+            held = values.setdefault(name, [])
+            if value not in held:
+                held.append(value)
+    return {name: held for name, held in values.items() if len(held) > 1}
+
 
 TWO = 2
 
@@ -402,13 +446,8 @@ class Grid(NamedTuple):
 
 def grid(tuning: Choice) -> Grid:
     """Return the settings by the two parameters that vary."""
-    values: dict[str, list[Any]] = {}
-    for given in tuning.rule.parameters.values():
-        for name, value in given.items():
-            held = values.setdefault(name, [])
-            if value not in held:
-                held.append(value)
-    varied = [name for name, held in values.items() if len(held) > 1]
+    values = _varied(tuning)
+    varied = list(values)
     if len(varied) != TWO:
         raise ValueError(f"a grid needs two parameters that vary; here {len(varied)} do; plot() draws every setting")
     rows, columns = values[varied[0]], values[varied[1]]

@@ -211,7 +211,7 @@ tried would change that |
             "difference": self.difference,
             "interval": list(self.interval),
             "p": self.p,
-            "p_alone": self.found.p_value,
+            "p_alone": self.found.p_alone,
             "n": self.n,
             "margin": None if self.within_margin is None else {"size": self.margin, "outcome": self.within_margin},
             "unjudged": None if self.other_grades is None else list(self.other_grades.interval),

@@ -139,8 +139,8 @@ class Difference:
         return min(max(found, alpha / self.comparisons), alpha)
 
     @property
-    def p_value(self) -> float:
-        """The p value of the randomisation test, not corrected for the number of comparisons."""
+    def p_alone(self) -> float:
+        """The p value as if nothing else had been compared; decide by `p_corrected`."""
         return self.paired.p_randomisation
 
     @property
@@ -217,7 +217,7 @@ class Difference:
     def __repr__(self) -> str:
         return (
             f"<Difference {self.system} - {self.baseline} in {self.metric}: {numbers.signed(self.mean)}, "
-            f"p {numbers.p_value(self.p_value)}, corrected {numbers.p_value(self.p_corrected)}, n={self.n}>"
+            f"p {numbers.p_value(self.p_alone)}, corrected {numbers.p_value(self.p_corrected)}, n={self.n}>"
         )
 
 
