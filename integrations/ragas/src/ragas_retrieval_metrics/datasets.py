@@ -102,8 +102,18 @@ async def afrom_llama_index(*args: Any, **options: Any) -> RetrievedDataset:
 def from_langchain(*args: Any, **options: Any) -> RetrievedDataset:
     """Ask a LangChain retriever every query and return the rows to evaluate.
 
-    The arguments, the rows and the errors are those of `from_llama_index`. Documents of LangChain often have no id;
+    The rows, errors and warnings are those of `from_llama_index`. Documents of LangChain often have no id;
     `match="metadata:<name>"` takes one from their metadata.
+
+    Args:
+        retriever: A retriever of LangChain, such as `store.as_retriever()`, or another Runnable from a text to
+            documents.
+        queries: Texts by id, a list of texts, or without `qrels` a whole dataset.
+        qrels: The judgments, by query id.
+        match: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"` or a callable.
+        workers: How many queries may be under way at once, each in a thread.
+        show_progress: Show a progress bar on stderr.
+        raise_on_error: Raise the first failure instead of scoring it 0.
 
     Example:
         >>> from langchain_core.documents import Document
