@@ -30,37 +30,20 @@ if TYPE_CHECKING:
 
 
 class MMRSettings(BaseModel):
-    """Settings of MMR for documents; see `MMRReranker` and `MMRRetriever`.
-
-    Raises:
-        ValueError: (as pydantic's ValidationError) If a setting is unknown or out of range, or there is no source of
-            vectors.
-    """
+    """Settings of MMR for documents, as `MMRReranker` and `MMRRetriever` describe them."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", validate_assignment=True)
 
     embeddings: Embeddings | None = None
-    """Embeds the query, and every document without a known vector."""
     k: int | None = Field(default=4, ge=1)
-    """How many documents to return."""
     lambda_mult: float = Field(default=0.5, ge=0, le=1)
-    """The weight of relevance, from 0 (only diversity) to 1 (only relevance), as in LangChain."""
     relevance: Literal["query", "score", "rank"] = "query"
-    """The relevance: the cosine with the query; the score in the metadata, scaled to [0, 1] among the candidates;
-    or the rank, from 1 for the first to 0 for the last candidate. The last two need no vector of the query."""
     score_key: str | None = None
-    """The metadata key of the score; by default `relevance_score`, or else `score`."""
     embedding_key: str | None = None
-    """The metadata key of the vector, if there is one."""
     vector_fn: Callable[[Sequence[Document]], Sequence[Any]] | None = None
-    """Returns the vector of each document, or None if it is unknown; for example `vectors_of(store)`."""
     mmr_score_key: str | None = None
-    """The metadata key for the MMR score of returned documents, such as `"mmr_score"`; None leaves it out."""
     mmr_rank_key: str | None = None
-    """The metadata key for the rank, from 1, such as `"mmr_rank"`; None leaves it out."""
     cache_size: int = Field(default=10_000, ge=0)
-    """How many vectors of embedded texts are kept in memory, as float32, for all that use these embeddings; 0 keeps
-    none."""
 
     @field_validator("k", "fetch_k", "lambda_mult", "cache_size", mode="before", check_fields=False)
     @classmethod

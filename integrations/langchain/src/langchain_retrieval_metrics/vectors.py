@@ -112,9 +112,6 @@ class VectorCache:
     A caller that needs a text which another thread or task is embedding waits for it. If that fails, the caller embeds
     the text itself.
 
-    Args:
-        size: How many vectors are kept; 0 keeps none.
-
     Example:
         >>> cache = VectorCache(2)
         >>> embed = lambda texts: [np.ones(2, dtype=np.float32) for text in texts if not print("embedding", text)]

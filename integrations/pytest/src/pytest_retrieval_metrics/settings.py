@@ -228,11 +228,6 @@ def file_name(test: str, name: str = "", ending: str = ".json") -> str:
     If two names could differ only in case, as parameters and names of checks can, the file name has a hash, because
     many file systems ignore case.
 
-    Args:
-        test: The name of the test within its file.
-        name: The name of the check within its test.
-        ending: The extension of the file.
-
     Example:
         >>> file_name("TestSearch::test_words[bm25]"), file_name("test_words", "BM25")
         ('TestSearch.test_words[bm25].json', 'test_words.BM25-56cbcbd4.json')

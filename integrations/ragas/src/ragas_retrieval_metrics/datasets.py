@@ -99,7 +99,7 @@ async def afrom_llama_index(*args: Any, **options: Any) -> RetrievedDataset:
 
 
 @arguments_of(_Asked)
-def from_langchain(*args: Any, **options: Any) -> RetrievedDataset:
+def from_langchain(*args: Any, **options: Any) -> RetrievedDataset:  # noqa: D417  (they are those of _Asked)
     """Ask a LangChain retriever every query and return the rows to evaluate.
 
     The rows, errors and warnings are those of `from_llama_index`. Documents of LangChain often have no id;

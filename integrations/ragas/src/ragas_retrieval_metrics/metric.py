@@ -411,10 +411,6 @@ class Named(NamedTuple):
     def parse(cls, text: str) -> Named:
         """Read a name in the form of this package or of the core.
 
-        Raises:
-            ValueError: If there is no such metric, or an option has an unknown value.
-            TypeError: If it is not a text.
-
         Example:
             >>> Named.parse("ndcg_at_10").metric
             Metric.parse('ndcg@10')

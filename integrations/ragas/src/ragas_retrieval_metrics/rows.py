@@ -74,14 +74,6 @@ def read_collection(value: Any, field: str) -> Any:
     A CSV file cannot hold lists: `["d1", "d2"]` comes back as the text `"['d1', 'd2']"`, which would be read character
     by character. Such a text is parsed. Any other text is a single id where a list is expected.
 
-    Args:
-        value: A list, a mapping, an array, the text of one of these, or None (in a DataFrame NaN, in a CSV file "").
-        field: Its name, for the message.
-
-    Raises:
-        TypeError: If it is a bare text, or not a collection.
-        ValueError: If it is the text of an array, whose items cannot be told apart.
-
     Example:
         >>> read_collection("['d1', 'd7']", "reference_context_ids")
         ['d1', 'd7']

@@ -453,13 +453,6 @@ def items_of(documents: Any) -> list[Retrieved]:
 def compared(document: Document, field: str) -> DocumentId | None:
     """Return the value by which a document is compared; None if it has none.
 
-    Args:
-        document: The document.
-        field: `"content"`, `"id"`, or `"meta."` with a key, whose dots lead into nested metadata.
-
-    Raises:
-        TypeError: If the value is neither a str nor an int.
-
     Example:
         >>> compared(Document(content="text", meta={"source": {"url": "a.html"}}), "meta.source.url")
         'a.html'

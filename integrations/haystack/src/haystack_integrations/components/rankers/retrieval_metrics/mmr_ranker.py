@@ -10,7 +10,7 @@ from haystack import Document, component, default_from_dict, default_to_dict
 from haystack.components.embedders.types import DocumentEmbedder, TextEmbedder
 from haystack.core.serialization import component_to_dict
 
-from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import run_async
+from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import run_async, shown
 from retrieval_metrics import mmr
 from retrieval_metrics.adapting import relevance_by
 from retrieval_metrics.adapting.twins import arguments_of, passed_on, positive_integer
@@ -146,7 +146,7 @@ class MMRRanker:
         if without := [document for document in documents if document.embedding is None]:
             if self.document_embedder is None:
                 raise ValueError(
-                    f"{_shown(without[0])}, has no embedding, nor have {len(without) - 1} others; let the retriever "
+                    f"{shown(without[0])}, has no embedding, nor have {len(without) - 1} others; let the retriever "
                     "return them, InMemoryEmbeddingRetriever(..., return_embedding=True), or pass a document_embedder"
                 )
             wanted.append((self.document_embedder, {"documents": without}))
@@ -198,24 +198,20 @@ def _stacked(documents: Sequence[Document], vectors: Sequence[Any]) -> Any:
     """Return the vectors as rows."""
     for document, vector in zip(documents, vectors, strict=True):
         if not vector:
-            raise ValueError(f"the document_embedder returned no embedding of {_shown(document)}, but {vector!r}")
+            raise ValueError(f"the document_embedder returned no embedding of {shown(document)}, but {vector!r}")
         if len(vector) != len(vectors[0]):
             raise ValueError(
-                f"{_shown(document)}, has an embedding of {len(vector)} numbers, and {_shown(documents[0])}, one of "
+                f"{shown(document)}, has an embedding of {len(vector)} numbers, and {shown(documents[0])}, one of "
                 f"{len(vectors[0])}; all must come from one model"
             )
     stacked = np.array(vectors, dtype=np.float64)
     if not np.isfinite(stacked).all():
         at = int(np.flatnonzero(~np.isfinite(stacked).all(axis=1))[0])
-        raise ValueError(f"the embedding of {_shown(documents[at])}, must hold finite numbers, got {vectors[at]!r:.80}")
+        raise ValueError(f"the embedding of {shown(documents[at])}, must hold finite numbers, got {vectors[at]!r:.80}")
     return stacked
 
 
 def _score(document: Document) -> float:
     if document.score is None or not isfinite(document.score):
-        raise ValueError(f"relevance='score' needs a finite score, but {_shown(document)}, has {document.score!r}")
+        raise ValueError(f"relevance='score' needs a finite score, but {shown(document)}, has {document.score!r}")
     return document.score
-
-
-def _shown(document: Document) -> str:
-    return f"document {document.id[:12]!r}, {document.content or '':.40}"
