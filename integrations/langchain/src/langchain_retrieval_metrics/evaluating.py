@@ -33,32 +33,6 @@ Retriever: TypeAlias = (
 """A BaseRetriever, any other Runnable from a text to Documents, a chain whose answer holds them, or a function."""
 
 
-def items_in(answer: Any, documents_key: str | None) -> list[Retrieved]:
-    """Return what was retrieved for a query as items of the core."""
-    if isinstance(answer, Refused):
-        answer.read()
-    if documents_key is not None:
-        if not isinstance(answer, Mapping):
-            raise TypeError(
-                f"documents_key={documents_key!r} is for chains that return a mapping, but the "
-                f"retriever returned {type(answer).__name__}; leave documents_key out"
-            )
-        answer = part(answer, documents_key, "the answer of the retriever")
-    elif isinstance(answer, Mapping):
-        raise TypeError(
-            "a retriever must return a list of Documents; this one returned a mapping with "
-            f"{', '.join(map(repr, answer)) or 'nothing'}; name the key of the documents with documents_key="
-        )
-    return items_of(answer)
-
-
-def workers_of(max_concurrency: int, config: RunnableConfig | None) -> int:
-    """Return how many questions may be under way at once; the config of LangChain may allow fewer."""
-    workers = positive_integer(max_concurrency, "max_concurrency")
-    least = (config or {}).get("max_concurrency")
-    return workers if least is None else min(workers, positive_integer(least, "max_concurrency of config"))
-
-
 class _Evaluating:
     """What a retriever is asked, and how: the arguments of both functions, checked."""
 
@@ -166,3 +140,29 @@ async def aevaluate_retriever(*args: Any, **options: Any) -> Evaluation:
     """
     call = passed_on("aevaluate_retriever", _Evaluating, args, options)
     return call.evaluation(await aretrieve(call.ways, **call.asking))
+
+
+def items_in(answer: Any, documents_key: str | None) -> list[Retrieved]:
+    """Return what was retrieved for a query as items of the core."""
+    if isinstance(answer, Refused):
+        answer.read()
+    if documents_key is not None:
+        if not isinstance(answer, Mapping):
+            raise TypeError(
+                f"documents_key={documents_key!r} is for chains that return a mapping, but the "
+                f"retriever returned {type(answer).__name__}; leave documents_key out"
+            )
+        answer = part(answer, documents_key, "the answer of the retriever")
+    elif isinstance(answer, Mapping):
+        raise TypeError(
+            "a retriever must return a list of Documents; this one returned a mapping with "
+            f"{', '.join(map(repr, answer)) or 'nothing'}; name the key of the documents with documents_key="
+        )
+    return items_of(answer)
+
+
+def workers_of(max_concurrency: int, config: RunnableConfig | None) -> int:
+    """Return how many questions may be under way at once; the config of LangChain may allow fewer."""
+    workers = positive_integer(max_concurrency, "max_concurrency")
+    least = (config or {}).get("max_concurrency")
+    return workers if least is None else min(workers, positive_integer(least, "max_concurrency of config"))

@@ -194,9 +194,8 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         fetch_k: int | None = None,
         lambda_mult: float | None = None,
     ) -> list[Document]:
-        k, fetch_k = self._asked_for(k, fetch_k)
+        k, fetch_k, request = self._asked_for(k, fetch_k)
         config = patch_config(_config.get(), callbacks=run_manager.get_child())
-        request = asked_for(self.base_retriever, fetch_k, self.fetch_k_arg)
         found = request.base.invoke(query, config, **request.arguments)
         return self._select(self._candidates(found, k, fetch_k, request), query, k, lambda_mult)
 
@@ -209,9 +208,8 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         fetch_k: int | None = None,
         lambda_mult: float | None = None,
     ) -> list[Document]:
-        k, fetch_k = self._asked_for(k, fetch_k)
+        k, fetch_k, request = self._asked_for(k, fetch_k)
         config = patch_config(_config.get(), callbacks=run_manager.get_child())
-        request = asked_for(self.base_retriever, fetch_k, self.fetch_k_arg)
         found = await request.base.ainvoke(query, config, **request.arguments)
         return await self._aselect(self._candidates(found, k, fetch_k, request), query, k, lambda_mult)
 
@@ -233,10 +231,10 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         found = await request.base.ainvoke(query, config, **request.arguments)
         return list(self._candidates(found, self.k, fetch_k, request))
 
-    def _asked_for(self, k: int | None, fetch_k: int | None) -> tuple[int, int | None]:
+    def _asked_for(self, k: int | None, fetch_k: int | None) -> tuple[int, int | None, Request]:
         k, fetch_k = self.k if k is None else k, self.fetch_k if fetch_k is None else fetch_k
         _require_choice(k, fetch_k)
-        return k, fetch_k
+        return k, fetch_k, asked_for(self.base_retriever, fetch_k, self.fetch_k_arg)
 
     def _candidates(self, found: Any, k: int, fetch_k: int | None, request: Request) -> Sequence[Document]:
         if (
