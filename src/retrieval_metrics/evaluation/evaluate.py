@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.checks import argument, in_python, warn
+from retrieval_metrics.checks import warn
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.inputs.question_clusters import clusters_of
@@ -260,15 +260,14 @@ def warn_of_unplaced(judged: JudgedRun) -> None:
         warn(
             f'{len(judged.doubtful)} spans cut words of their sources as they stand, but would not if "\\r\\n" and '
             f'"\\n" were of one length; for example {judged.doubtful[0]!r}. Pass the texts that they were written '
-            f"against as {argument('documents')}, or put a Quote beside each span, which settles it",
+            f"against as documents=, or put a Quote beside each span, which settles it",
         )
     if not judged.unplaced:
         return
     numbers = Counter(one.doubt for one in judged.unplaced)
     reasons = ", ".join(f"{numbers[doubt]} {said}" for doubt, said in _DOUBTS.items() if numbers[doubt])
     first = judged.unplaced[0]
-    what = in_python("the texts by source or the documents of the framework", "what they were cut from")
-    advice = f"pass {argument('documents')}, {what}, and they are found by their texts"
+    advice = "pass documents=, the texts by source or the documents of the framework, and they are found by their texts"
     if numbers["not in the source"] == len(judged.unplaced):
         advice = "look at how their texts were changed, or judge by Quote"
     nothing = ", nor is anything else judged, so every metric is 0" if judged.is_empty else ""

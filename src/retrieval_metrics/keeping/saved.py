@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.checks import argument, in_python
 from retrieval_metrics.inputs.documents import Sources
 from retrieval_metrics.inputs.entries import (
     error_of,
@@ -114,7 +113,7 @@ def _of_origin(origin: Origin, texts: dict[str, int], questions_like: str | None
     try:
         match = of_record(origin.match, "match")
     except ValueError as error:
-        error.add_note(in_python("save(path, rankings=False) saves only the numbers"))
+        error.add_note("save(path, rankings=False) saves only the numbers")
         raise
     rounds = {} if origin.rounds == 1 else {"rounds": origin.rounds}
     return Section(
@@ -145,11 +144,10 @@ def metric_of(entry: Mapping[str, Any], name: str) -> Metric:
             raise
         how = "call define_metric as in the program that saved it"
         if module != "__main__":
-            given = in_python(f"first `import {module}`", f"pass {argument('metrics_from', module)}")
-            how = f"{given}, which defined it"
-        again = in_python(", and load the file again (loading a file imports nothing)")
+            how = f"first `import {module}`, which defined it"
         raise ValueError(
-            f"{name} has a user-defined metric, {entry['metric']!r}, which is not known here; {how}{again}"
+            f"{name} has a user-defined metric, {entry['metric']!r}, which is not known here; {how}, and load the "
+            "file again (loading a file imports nothing)"
         ) from error
 
 

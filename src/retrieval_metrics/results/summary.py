@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.checks import argument, positive_integer
+from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.judging.judged_run import is_relevant
 from retrieval_metrics.presentation import numbers
@@ -157,8 +157,7 @@ def said_of_clusters(record: Record) -> list[str]:
 
 def said_of_count(clusters: Clusters) -> str:
     """Return how many clusters there are, and where they come from."""
-    off = argument("clusters", None)
-    why = f"by the source of their judgments ({off} turns that off)" if clusters.by_source else "as given"
+    why = "by the source of their judgments (clusters=None turns that off)" if clusters.by_source else "as given"
     return f"{numbers.count(clusters.count, 'cluster')}, {why}"
 
 
