@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from retrieval_metrics.checks import warn
@@ -177,10 +176,9 @@ def written(result: Any, **options: Any) -> str:
     Raises:
         ValueError: If JSON cannot hold it.
     """
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "result.json"
-        result.save(path, **options)
-        return path.read_text(encoding="utf-8")
+    file = BytesIO()
+    result.save(file, **options)
+    return file.getvalue().decode()
 
 
 def read_again(text: str) -> Any:

@@ -26,6 +26,15 @@ def test_what_is_refused_alone_is_left_out_with_the_reason_and_the_scale_stays_t
     assert evaluation.counts["failed"] == 1
 
 
+def test_the_calls_and_seconds_of_what_is_not_refused_are_kept() -> None:
+    rankings: dict[str, Any] = {"a": ["x", "d1"], "b": [7]}
+    run = rm.RetrievedRun(rankings, seconds={"a": 0.5, "b": 0.25}, calls={"a": [1, 2], "b": [1]})
+    evaluation, refused = Scorer("recall@2calls").evaluation({"a": ["d1"], "b": ["d2"]}, run)
+    assert list(refused) == ["b"]
+    assert evaluation.means["recall@2calls"] == 1.0
+    assert evaluation.seconds == {"a": 0.5}
+
+
 def test_what_is_no_single_row_is_raised_as_are_rows_that_are_all_refused() -> None:
     mixed: dict[str, Any] = {"a": ["d1"], "b": [2]}
     with pytest.raises(TypeError, match="partly str and partly int"):

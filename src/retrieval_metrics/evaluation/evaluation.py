@@ -44,7 +44,6 @@ class Evaluation(Printed):
     Two evaluations are equal if their numbers, queries, metrics and rules are, whatever they were computed from.
 
     Attributes:
-        record: The numbers: `Scores`, or `Totals` if single queries are not kept.
         labels: Your own labels, such as the commit, if it was saved with labels and loaded.
 
     Example:
@@ -64,15 +63,15 @@ class Evaluation(Printed):
 
     def __init__(self, record: Scores | Totals, *, labels: Mapping[str, str | float] | None = None) -> None:
         """Set the numbers."""
-        self.record = record
+        self._record = record
         self.labels = dict(labels or {})
         self._intervals: dict[float, ByMetric[Interval]] = {}
 
     def __eq__(self, other: object) -> bool:
-        return self.record == other.record if isinstance(other, Evaluation) else NotImplemented
+        return self._record == other._record if isinstance(other, Evaluation) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self.record.metrics)
+        return hash(self._record.metrics)
 
     @classmethod
     def of_scores(
@@ -186,17 +185,17 @@ class Evaluation(Printed):
     @property
     def metrics(self) -> tuple[Metric, ...]:
         """The metrics, in the order of the call."""
-        return self.record.metrics
+        return self._record.metrics
 
     @property
     def counts(self) -> Counts:
         """How many queries and documents were missing, repeated, unjudged, tied or undefined."""
-        return self.record.counts
+        return self._record.counts
 
     @property
     def rules(self) -> Rules:
         """The rule set it was computed under."""
-        return self.record.rules
+        return self._record.rules
 
     @property
     def scores(self) -> Scores:
@@ -205,7 +204,7 @@ class Evaluation(Printed):
         Raises:
             ValueError: If the evaluation was merged from totals.
         """
-        return self.record.of_queries
+        return self._record.of_queries
 
     @property
     def queries(self) -> tuple[QueryId, ...]:
@@ -228,32 +227,32 @@ class Evaluation(Printed):
 
         Sums are exact and rounded only once, so the order of the queries does not matter.
         """
-        return summary.means(self.record)
+        return summary.means(self._record)
 
     @cached_property
     def n(self) -> ByMetric[int]:
         """The number of queries for which each metric is defined: the denominator of its mean."""
-        return summary.numbers_of_queries(self.record)
+        return summary.numbers_of_queries(self._record)
 
     @cached_property
     def residuals(self) -> ByMetric[float]:
         """How much unjudged and unseen documents could add to the mean, for metrics with a residual (rbp)."""
-        return summary.residuals(self.record)
+        return summary.residuals(self._record)
 
     @cached_property
     def tie_range(self) -> TieRange | None:
         """The smallest and the largest means over all orders of equal scores; None unless ties="expected"."""
-        return TieRange.of(self.record)
+        return TieRange.of(self._record)
 
     @property
     def errors(self) -> dict[QueryId, Exception]:
         """The exception of each query whose retriever failed; empty if the run has no exceptions or is not kept."""
-        return self.record.errors if isinstance(self.record, Scores) else {}
+        return self._record.errors if isinstance(self._record, Scores) else {}
 
     @property
     def seconds(self) -> dict[QueryId, float]:
         """How long the retriever took for each query; empty if the run has no times or is not kept."""
-        return self.record.seconds if isinstance(self.record, Scores) else {}
+        return self._record.seconds if isinstance(self._record, Scores) else {}
 
     def intervals(self, level: float = 0.95) -> ByMetric[Interval]:
         """Return the confidence interval of each mean.
@@ -278,7 +277,7 @@ class Evaluation(Printed):
             '0.80 [0.44, 0.97]'
         """
         if level not in self._intervals:
-            self._intervals[level] = summary.intervals(self.record, level)
+            self._intervals[level] = summary.intervals(self._record, level)
         return self._intervals[level]
 
     def totals(self) -> Totals:
@@ -296,9 +295,9 @@ class Evaluation(Printed):
             >>> rm.merge(half.totals() for half in halves).means["mrr"]  # (1/2 + 1) / 2
             0.75
         """
-        if self.record.labels is not None:
+        if self._record.labels is not None:
             raise ValueError(TOTALS_HOLD_NO_CLUSTERS)
-        return self.record.totals()
+        return self._record.totals()
 
     def explain(
         self,
@@ -423,7 +422,7 @@ class Evaluation(Printed):
         require("matplotlib", "plot")
         from retrieval_metrics.reporting.figures import evaluation_figure  # noqa: PLC0415  (brings matplotlib)
 
-        return evaluation_figure(self.record, kind, metric, across)
+        return evaluation_figure(self._record, kind, metric, across)
 
     def report(
         self,
@@ -488,7 +487,7 @@ class Evaluation(Printed):
         from retrieval_metrics.keeping.saved import save_evaluation  # noqa: PLC0415  (seldom asked for)
 
         labels = self.labels if labels is None else labels
-        save_evaluation(self.record, path, labels, rankings=rankings)
+        save_evaluation(self._record, path, labels, rankings=rankings)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a DataFrame with one row per query and one column per metric.
@@ -502,12 +501,12 @@ class Evaluation(Printed):
         return frame
 
     def _tables(self) -> list[Table]:
-        return [summary.summary_table(self.record)]
+        return [summary.summary_table(self._record)]
 
     def _repr_html_(self) -> str:
         from retrieval_metrics.reporting.reports import evaluation_html  # noqa: PLC0415  (only needed in a notebook)
 
-        return evaluation_html(self.record)
+        return evaluation_html(self._record)
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {numbers.value(mean)}" for name, mean in self.means.items())

@@ -69,7 +69,7 @@ def merge(parts: Iterable[Evaluation | Totals]) -> Evaluation:
     for part in parts:
         if not isinstance(part, (Evaluation, Totals)):
             raise TypeError(f"parts must be evaluations or their totals, got {type(part).__name__}")
-        record = part.record if isinstance(part, Evaluation) else part
+        record = part._record if isinstance(part, Evaluation) else part  # noqa: SLF001  (users have no use for it)
         whole = record.totals() if whole is None else whole.plus(record.totals())
         any_clustered |= record.labels is not None
         if isinstance(record, Totals):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from retrieval_metrics.scoring.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from retrieval_metrics.checks import DocumentId, QueryId
     from retrieval_metrics.inputs.items import Judgments, Key, QrelsMapping, Ranking, Retrieved, RunMapping
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.scoring.rules import Rules
 
+
+T = TypeVar("T")
 
 ROW = "the row"
 """The query of a single row."""
@@ -116,10 +118,10 @@ class Scorer:
             if not 0 < len(refused) < len(truth):
                 raise
         judged = {query: of_one for query, of_one in truth.as_dict().items() if query not in refused}
-        found = {query: ranking for query, ranking in run.items() if query not in refused}
-        errors = {query: error for query, error in run.errors.items() if query not in refused}
         kept = Qrels(judged).with_largest_grade(truth.largest_grade)
-        return self._evaluation(kept, RetrievedRun(found, errors), clusters), refused
+        return self._evaluation(
+            kept, _of_queries(run, [query for query in run if query not in refused]), clusters
+        ), refused
 
     def refusals(self, qrels: QrelsMapping | Qrels, run: RetrievedRun) -> dict[QueryId, TypeError | ValueError]:
         """Return why single queries of a run cannot be scored, where all together are refused.
@@ -133,7 +135,7 @@ class Scorer:
         found: dict[QueryId, TypeError | ValueError] = {}
         for query, judgments in truth.as_dict().items():
             try:
-                self._scores(as_qrels({query: judgments}), {query: run.get(query, [])}, truth.largest_grade or 1.0)
+                self._scores(as_qrels({query: judgments}), _of_queries(run, [query]), truth.largest_grade or 1.0)
             except (TypeError, ValueError) as error:
                 found[query] = error
         return found
@@ -184,6 +186,16 @@ class Scorer:
             [0.25]
         """
         return _query_scores(self.run(qrels, run))
+
+
+def _of_queries(run: RetrievedRun, queries: Collection[QueryId]) -> RetrievedRun:
+    """Return what a run says of some queries; nothing was retrieved for one that is not in it."""
+
+    def of(held: Mapping[QueryId, T]) -> dict[QueryId, T]:
+        return {query: held[query] for query in queries if query in held}
+
+    rankings = {query: run.get(query, []) for query in queries}
+    return RetrievedRun(rankings, of(run.errors), of(run.seconds), calls=of(run.calls))
 
 
 class RowScorer(Scorer):

@@ -6,10 +6,11 @@ import json
 import re
 import sys
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
+from io import BytesIO
 from math import isfinite
 from numbers import Integral, Real
 from os import fspath
@@ -130,13 +131,13 @@ def now() -> str:
 
 
 def write_document(
-    path: str | PathLike[str], kind: str, sections: Mapping[str, Any], labels: Labels | None = None
+    target: str | PathLike[str] | BytesIO, kind: str, sections: Mapping[str, Any], labels: Labels | None = None
 ) -> None:
-    """Write a file of this format; it is complete in memory before anything is written."""
+    """Write a file of this format, or its bytes; it is complete in memory before anything is written."""
     written = {"date": now(), **VERSIONS}
     content = Section(format=FORMAT, version=VERSION, kind=kind, written=written, labels=checked_labels(labels))
     text = signed("".join(_text(Section({**content, **sections}))).encode())
-    with saving_compressed(path) as file:
+    with nullcontext(target) if isinstance(target, BytesIO) else saving_compressed(target) as file:
         file.write(text)
 
 

@@ -16,10 +16,11 @@ from mlflow import MlflowClient
 from mlflow.entities import Metric as LoggedMetric
 
 from retrieval_metrics import Comparison, Evaluation, RetrievalWarning, __version__
-from retrieval_metrics.types import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from retrieval_metrics.types import Scores
 
 LEVEL = 0.95
 EVALUATION, COMPARISON = "retrieval", "comparison"
@@ -63,11 +64,14 @@ def log_evaluation(
     """
     if not isinstance(evaluation, Evaluation):
         raise TypeError(f"log_evaluation needs an Evaluation, got {type(evaluation).__name__}")
-    record = evaluation.record
-    whole = isinstance(record, Scores) and record.origin is not None
+    try:
+        scores: Scores | None = evaluation.scores
+    except ValueError:  # it was merged from totals
+        scores = None
+    whole = scores is not None and scores.origin is not None
     texts = {"queries": queries, "corpus": corpus} if whole else None
     numbers = _under(name, EVALUATION, _numbers(evaluation))
-    table = evaluation.to_pandas().reset_index() if isinstance(record, Scores) else None
+    table = evaluation.to_pandas().reset_index() if scores is not None else None
     with _logged(evaluation, run_id, name, numbers, texts, "overview" if whole else "intervals") as run:
         if table is not None:
             MlflowClient().log_table(run, table, f"{name}/per_query.json")

@@ -312,7 +312,7 @@ class PipelineEvaluation(Evaluation):
     @classmethod
     def of(cls, evaluation: Evaluation) -> Self:
         """Return an evaluation as one that Haystack can write down."""
-        return cls(evaluation.record, labels=evaluation.labels)
+        return cls(evaluation.scores, labels=evaluation.labels)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the file that `save` writes."""
