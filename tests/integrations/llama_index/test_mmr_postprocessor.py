@@ -167,6 +167,17 @@ def test_the_model_of_the_settings_is_taken_only_where_one_is_needed(monkeypatch
     assert model._queries == ["[1, 0]"]  # noqa: SLF001  (what the model was asked for)
 
 
+def test_vectors_of_a_model_that_is_gone_are_not_taken_for_those_of_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes, rerank = nodes_of([[1, 0], [0, 1]], embedded=False), MMRPostprocessor()
+    for _ in range(20):  # some are made where one was that is gone, and have its `id`
+        model = Counting()
+        with monkeypatch.context() as patched:
+            patched.setattr(Settings, "_embed_model", model)
+            rerank.postprocess_nodes(nodes, query_str="[1, 0]")
+        assert model._texts == [["[1, 0]", "[0, 1]"]]  # noqa: SLF001  (what the model was asked for)
+        del model
+
+
 @pytest.mark.parametrize("n", [0, 1])
 def test_nothing_and_a_single_node_need_no_vector(n: int) -> None:
     nodes = nodes_of([[1, 0]], embedded=False)[:n]

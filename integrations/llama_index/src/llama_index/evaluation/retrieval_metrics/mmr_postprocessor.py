@@ -76,7 +76,8 @@ class MMRPostprocessor(BaseNodePostprocessor):
 
     vectors: Any = Field(default=None, description="Where the vectors of the index are", exclude=True)
 
-    _kept: dict[tuple[int, str], tuple[str, Vector]] = PrivateAttr(default_factory=dict)
+    # By node id, with the text and the model itself: the `id` of a model that is gone can be that of the next.
+    _kept: dict[str, tuple[BaseEmbedding, str, Vector]] = PrivateAttr(default_factory=dict)
     _said: bool = PrivateAttr(default=False)
     _lookup: VectorLookup | None = PrivateAttr(default=None)
 
@@ -136,9 +137,9 @@ class MMRPostprocessor(BaseNodePostprocessor):
                 known[at] = vector
         if self._kept:
             for at, scored in enumerate(nodes):
-                kept = self._kept.get((id(self._model), scored.node.node_id)) if known[at] is None else None
-                if kept is not None and kept[0] == _text_of(scored):
-                    known[at] = kept[1]
+                kept = self._kept.get(scored.node.node_id) if known[at] is None else None
+                if kept is not None and kept[0] is self._model and kept[1] == _text_of(scored):
+                    known[at] = kept[2]
         return known
 
     def _to_embed(self, nodes: Sequence[NodeWithScore], known: Sequence[Vector | None]) -> dict[int, str]:
@@ -165,7 +166,7 @@ class MMRPostprocessor(BaseNodePostprocessor):
         """Return the vector of every node, and keep the computed ones."""
         computed = dict(zip(texts, made, strict=True))
         for at, vector in computed.items():
-            self._kept[id(self._model), nodes[at].node.node_id] = texts[at], vector
+            self._kept[nodes[at].node.node_id] = self._model, texts[at], vector
         while len(self._kept) > MOST_KEPT:
             del self._kept[next(iter(self._kept))]
         return _of_one_length(nodes, [computed.get(at) if own is None else own for at, own in enumerate(known)])
