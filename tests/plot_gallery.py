@@ -82,7 +82,7 @@ def curve() -> rm.types.Tuning:
             chosen[ids[0]] = [ids[at] for at in rm.mmr(query, candidates, k=5, lambda_mult=lambda_mult)]
         return dict(zip(found, chosen.values(), strict=True))
 
-    grid = {"lambda_mult": [0.1, 0.3, 0.5, 0.7, 0.9, 1.0], "fetch_k": [8, 12]}
+    grid: dict[str, Any] = {"lambda_mult": [0.1, 0.3, 0.5, 0.7, 0.9, 1.0], "fetch_k": [8, 12]}
     return rm.tune(reranked, qrels, "ndcg@5", default={"lambda_mult": 1.0, "fetch_k": 12}, parameters=grid)
 
 

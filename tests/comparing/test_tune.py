@@ -426,7 +426,7 @@ def lambdas(*, sizes: Sequence[int] = (20,), repeats: int = 30) -> rm.types.Tuni
         return {f"q{at}": ["d", "x"] if at < right else ["x", "d"] for at in range(repeats)}
 
     qrels = {f"q{at}": ["d"] for at in range(repeats)}
-    grid = {"lambda_mult": [1.0, 0.1, 0.5, 0.9], "fetch_k": list(sizes)}
+    grid: dict[str, Any] = {"lambda_mult": [1.0, 0.1, 0.5, 0.9], "fetch_k": list(sizes)}
     return rm.tune(made, qrels, "mrr", default={"lambda_mult": 1.0, "fetch_k": sizes[0]}, parameters=grid)
 
 
