@@ -177,13 +177,10 @@ def main() -> None:
 
     made = rm.generate_questions(
         topics(),
-        model,
+        rm.Model(model, name=options.name or options.model, cache=options.cache, workers=1 if of_weights else 8),
         options.n,
         kinds=options.kinds,
-        model_name=options.name or options.model,
         evidence="sentences" if options.sentences else "quotes",
-        cache=options.cache,
-        workers=1 if of_weights else 8,
         show_progress=options.model is not None,
     )
     if options.model is None:

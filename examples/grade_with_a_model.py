@@ -75,7 +75,7 @@ def main() -> None:
     if chosen.page:
         pool.of(sample).labelling_page(chosen.page)
 
-    model = pool.grade(shared_words, model_name="shared words")
+    model = pool.grade(rm.Model(shared_words, name="shared words"))
     people = by_hand(pool.of(sample), qrels)
     if chosen.labels:
         first, *others = map(rm.load, chosen.labels)

@@ -50,6 +50,7 @@ from retrieval_metrics.metrics import reciprocal_rank as reciprocal_rank
 from retrieval_metrics.questions.evaluation_set import EvaluationSet as EvaluationSet
 from retrieval_metrics.questions.generate import agenerate_questions as agenerate_questions
 from retrieval_metrics.questions.generate import generate_questions as generate_questions
+from retrieval_metrics.questions.prompter import Model as Model
 from retrieval_metrics.questions.prompts import QuestionPrompts as QuestionPrompts
 from retrieval_metrics.results.scores import Totals as Totals
 from retrieval_metrics.retrieving.fuse import fuse as fuse

@@ -8,7 +8,7 @@ import warnings
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib import import_module
-from inspect import Parameter, signature
+from inspect import signature
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ParamSpec, SupportsFloat, TypeAlias, TypeVar
 
@@ -292,28 +292,6 @@ def arguments_of(other: Callable[P, Any]) -> Callable[[Callable[..., ReturnedT]]
         return function
 
     return with_arguments
-
-
-def with_options_of(other: Callable[..., Any]) -> Callable[[Callable[P, ReturnedT]], Callable[P, ReturnedT]]:
-    """Return a decorator that shows the keyword arguments of another function in place of a function's `**options`.
-
-    Example:
-        >>> def asked(question, *, workers=8): ...
-        >>> @with_options_of(asked)
-        ... def ask_twice(question, *, pause=1.0, **options):
-        ...     return asked(question, **options), asked(question, **options)
-        >>> str(signature(ask_twice))
-        '(question, *, pause=1.0, workers=8)'
-    """
-
-    def with_options(function: Callable[P, ReturnedT]) -> Callable[P, ReturnedT]:
-        own, options = signature(function), signature(other).parameters.values()
-        named = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-        named += [one for one in options if one.kind is Parameter.KEYWORD_ONLY]
-        function.__signature__ = own.replace(parameters=named)  # type: ignore[attr-defined]
-        return function
-
-    return with_options
 
 
 def passed_on(

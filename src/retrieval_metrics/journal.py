@@ -55,25 +55,18 @@ class Journal:
 
     def entries(self) -> list[dict[str, Any]]:
         """Return all entries, oldest first; none if there is no file yet."""
-        return self.since(0)[0]
-
-    def since(self, position: int) -> tuple[list[dict[str, Any]], int]:
-        """Return the entries after a position in bytes, and the position after them; 0 is the beginning."""
         try:
             with self.path.open("rb") as file, _locked(file, alone=False):
-                file.seek(position)
                 content = file.read()
         except FileNotFoundError:
-            return [], 0
+            return []
         *whole, rest = content.split(b"\n")
-        after = position + len(content) - len(rest)
         if rest:
             if _value(rest) is not None:
                 whole.append(rest)  # complete but without a line break, as an editor may leave it
-                after += len(rest)
-            elif not position:
+            else:
                 self._say_torn(rest)
-        if whole and not position:
+        if whole:
             self._refuse_conflict(content)
             self._check_header(_value(whole.pop(0)))
         found = []
@@ -87,13 +80,12 @@ class Journal:
             if entry is None or entry.pop("digest", None) != _digest(_without_digest(line)):
                 what = "this is not an entry" if entry is None else "the line was changed after it was written"
                 number = content[: content.find(line)].count(b"\n") + 1
-                where = f"line {number}" if not position else f"byte {position + content.find(line)}"
                 raise ValueError(
-                    f"{self.path}, {where}: {what}: {line[:80].decode(errors='replace')!r}; "
+                    f"{self.path}, line {number}: {what}: {line[:80].decode(errors='replace')!r}; "
                     "remove the line to read the rest"
                 )
             found.append(entry)
-        return found, after
+        return found
 
     def append(self, entry: dict[str, Any]) -> None:
         """Append one entry, or none of it."""

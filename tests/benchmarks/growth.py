@@ -142,7 +142,7 @@ def _generate(number: int) -> Callable[[], Any]:
 def _pool(number: int) -> Callable[[], Any]:
     questions, run = quoted(number)
     texts: Any = questions.queries
-    return lambda: rm.pool(texts, {"one": run}, depth=5).grade(lambda _: "2", model_name="instant")
+    return lambda: rm.pool(texts, {"one": run}, depth=5).grade(rm.Model(lambda _: "2", name="instant"))
 
 
 def _report(number: int) -> Callable[[], Any]:

@@ -166,7 +166,8 @@ MODELS = {"llama_index": model_of_llama_index, "haystack": model_of_haystack, "l
 
 
 def generating(model: Any, own: Callable[[], Any]) -> Styles:
-    how: dict[str, Any] = {"kinds": "one_passage", "checks": (), "retries": 0}
+    how: dict[str, Any] = {"kinds": "one_passage", "checks": ()}
+    one_try = rm.Model(model, retries=0)
 
     def made(found: Any) -> None:
         assert len(found.questions.queries) == 3
@@ -174,9 +175,9 @@ def generating(model: Any, own: Callable[[], Any]) -> Styles:
         assert found.calls.seconds < LONGEST
 
     async def asynchronously() -> None:
-        made(await rm.agenerate_questions(CORPUS, model, 3, **how))
+        made(await rm.agenerate_questions(CORPUS, one_try, 3, **how))
 
-    return Styles(lambda: made(rm.generate_questions(CORPUS, model, 3, **how)), asynchronously, own)
+    return Styles(lambda: made(rm.generate_questions(CORPUS, one_try, 3, **how)), asynchronously, own)
 
 
 ASKED = [*HOSTS, "tune_mmr", *(f"a model of {host}" for host in MODELS)]
@@ -263,7 +264,7 @@ def test_a_model_grades_synchronously_too() -> None:
         async def main() -> None:
             for _ in range(2):
                 await own()
-                assert pooled.grade(model, retries=0).qrels == {"q": {"d1": 3.0, "d2": 3.0}}
+                assert pooled.grade(rm.Model(model, retries=0)).qrels == {"q": {"d1": 3.0, "d2": 3.0}}
 
         asyncio.run(main())
 

@@ -25,9 +25,9 @@ def grade(prompt: str) -> str:
     return json.dumps({"grade": sum(map(ord, prompt)) % 4, "reason": "so"})
 
 
-MODEL = POOL.grade(grade, model_name="a model")
+MODEL = POOL.grade(rm.Model(grade, name="a model"))
 SAMPLE = POOL.sample(12, graded=MODEL, runs=RUNS)
-PEOPLE = POOL.of(SAMPLE).grade(lambda prompt: grade(prompt[:-1]), model_name="Ada")
+PEOPLE = POOL.of(SAMPLE).grade(rm.Model(lambda prompt: grade(prompt[:-1]), name="Ada"))
 KINDS = {query: f"kind {query % 2}" for query in QUERIES}
 KEPT: dict[str, Any] = {
     "pool": POOL,
@@ -83,7 +83,7 @@ def test_a_loaded_pool_and_sample_go_on_as_before(tmp_path: Path) -> None:
         POOL.of(SAMPLE).labelling_page(tmp_path / "a.html"),
     ]
     assert pages[0][0].read_bytes() == pages[1][0].read_bytes()
-    assert pool.grade(grade, model_name="a model") == MODEL
+    assert pool.grade(rm.Model(grade, name="a model")) == MODEL
     estimate = rm.evaluate_with_labels(RUNS, ["mrr", "ndcg@3"], people=PEOPLE, model=MODEL, sample=sample)
     assert estimate == KEPT["estimate"]
 

@@ -81,7 +81,7 @@ def test_the_order_and_the_position_of_passages_are_random_and_repeat_by_seed() 
     orders = []
     for seed in (0, 0, 1):
         model = Model(honest)
-        POOL.grade(model, batch=5, seed=seed, workers=1)
+        POOL.grade(rm.Model(model, workers=1), batch=5, seed=seed)
         orders.append([numbers_in(prompt) for prompt in model.prompts])
         assert sorted(number for prompt in orders[-1] for number in prompt) == list(range(30))
         assert all(prompt != sorted(prompt) for prompt in orders[-1][:1])
@@ -120,7 +120,7 @@ def lying(prompt: str, _: int) -> str:
 def test_nothing_gets_in_that_was_not_parsed() -> None:
     model = Model(lying)
     with pytest.warns(rm.RetrievalWarning, match=r"12 of 30 documents got no grade \(.*not JSON.*\): in"):
-        labels = POOL.grade(model, retries=0)
+        labels = POOL.grade(rm.Model(model, retries=0))
     ungraded = {label.document for label in labels if label.grade is None}
     assert ungraded == {f"document-{number}" for number in LIES}
     for query, held in labels.qrels.items():
@@ -152,22 +152,22 @@ def test_a_rerun_makes_no_call_and_an_interrupted_one_goes_on(tmp_path: Path) ->
     cache = tmp_path / "replies.jsonl"
     first = Model(honest)
     with pytest.warns(rm.RetrievalWarning, match=r"20 of 30 .* stopped: the budget of 10 calls is spent"):
-        labels = POOL.grade(first, cache=cache, budget=10)
+        labels = POOL.grade(rm.Model(first, cache=cache, budget=10))
     assert sum(label.grade is None for label in labels) == 20
     assert {label.reason for label in labels if label.grade is None} == {"budget spent"}
     second = Model(honest)
-    assert POOL.grade(second, cache=cache).qrels == TRUE
+    assert POOL.grade(rm.Model(second, cache=cache)).qrels == TRUE
     assert len(first.prompts) + len(second.prompts) == 30
     third = Model(honest)
-    again = POOL.grade(third, cache=cache)
+    again = POOL.grade(rm.Model(third, cache=cache))
     assert again.qrels == TRUE
     assert third.prompts == []
     assert "0 calls of the model, 30 replies from the cache" in str(again)
     # a part of the pool, graded before the rest, costs nothing either
-    assert POOL.of(["question-2"]).grade(third, cache=cache).qrels == {"question-2": TRUE["question-2"]}
+    assert POOL.of(["question-2"]).grade(rm.Model(third, cache=cache)).qrels == {"question-2": TRUE["question-2"]}
     assert third.prompts == []
     # another rubric is another prompt
-    POOL.grade(third, cache=cache, rubric=["no", "a little", "mostly", "yes"])
+    POOL.grade(rm.Model(third, cache=cache), rubric=["no", "a little", "mostly", "yes"])
     assert len(third.prompts) == 30
 
 
@@ -177,7 +177,7 @@ def test_a_model_that_fails_now_and_then_is_asked_again() -> None:
             raise ConnectionError("try again")
         return honest(prompt)
 
-    labels = POOL.grade(Model(failing), retries=1)
+    labels = POOL.grade(rm.Model(Model(failing), retries=1))
     assert labels.qrels == TRUE
 
 
@@ -190,7 +190,7 @@ def test_a_slow_model_is_given_up_after_the_time_and_the_others_go_on() -> None:
         return honest(prompt)
 
     with pytest.warns(rm.RetrievalWarning, match="1 of 30 documents got no grade"):
-        labels = POOL.grade(Model(slow), timeout=1, retries=0)  # so long that no other is too slow
+        labels = POOL.grade(rm.Model(Model(slow), timeout=1, retries=0))  # so long that no other is too slow
     release.set()
     assert [label.document for label in labels if label.grade is None] == ["document-4"]
     assert [label.reason for label in labels if label.grade is None] == ["timed out"]
@@ -212,7 +212,6 @@ def test_an_asynchronous_model_and_its_twin() -> None:
     [
         ({"batch": 0}, "batch must be a positive integer"),
         ({"rubric": "no"}, "a rubric must have 4 texts"),
-        ({"workers": 0}, "workers must be a positive integer"),
         ({"speed": 3}, "speed"),
     ],
 )
@@ -239,7 +238,7 @@ def test_a_model_of_which_no_reply_can_be_used_is_an_error_and_no_set_of_labels(
 
 @pytest.mark.parametrize("grade", [0, 3])
 def test_a_model_that_gives_every_document_one_grade_is_named(grade: int) -> None:
-    labels = POOL.grade(Model(lambda *_: json.dumps({"grade": grade})), model_name="a parrot")
+    labels = POOL.grade(rm.Model(Model(lambda *_: json.dumps({"grade": grade})), name="a parrot"))
     assert f"a parrot gave every document the grade {grade}, and so tells nothing apart" in str(labels)
     assert "tells nothing apart" not in str(POOL.grade(Model(honest)))
 

@@ -1,4 +1,4 @@
-"""Comparisons, conversations, unanswerable questions, personas and answers are verified like everything else."""
+"""Comparisons, conversations, unanswerable questions and answers are verified like everything else."""
 
 import json
 import re
@@ -228,65 +228,10 @@ class TestComparisons:
         assert {*lazy.reasons} == {"not every passage"}
 
 
-class TestPersonas:
-    def test_they_ask_in_turn_and_are_known(self) -> None:
-        personas = {"nurse": "A nurse on her first night shift.", "auditor": "somebody who looks for mistakes"}
-        asked: list[str] = []
-
-        class Listening(ScriptedModel):
-            def __call__(self, prompt: str) -> str:
-                asked.append(prompt)
-                return super().__call__(prompt)
-
-        made = rm.generate_questions(topics(), Listening(), 12, kinds="one_passage", personas=personas, checks=())
-        counts = Counter(made.questions.labels("persona").values())
-        assert counts.total() == 12
-        assert min(counts["nurse"], counts["auditor"]) >= 4
-        assert any("This person asks: A nurse on her first night shift. Ask what" in prompt for prompt in asked)
-        assert set(made.to_pandas()["persona"].dropna()) == {"nurse", "auditor"}
-
-    @pytest.mark.parametrize(
-        ("personas", "error", "message"),
-        [
-            ("a nurse", TypeError, "must be descriptions"),
-            ([], ValueError, "no description"),
-            ([" "], TypeError, "described by a text"),
-            ({"nurse": 3}, TypeError, "described by a text, got 3"),
-            (7, TypeError, "must be descriptions"),
-        ],
-    )
-    def test_bad_ones_are_refused_before_the_first_call(
-        self, personas: Any, error: type[Exception], message: str
-    ) -> None:
-        with pytest.raises(error, match=message):
-            one(Told(), "one_passage", personas=personas)
-
-
-def test_the_difficulty_is_the_measured_overlap_and_the_model_is_told_what_is_wanted() -> None:
-    by_wish = {
-        "Use the words of the passage.": "Who opened the vault at night?",
-        "Use some words": "Which employee unlocks the vault at night?",
-        "Use other words than the passage wherever": "Which employee unlocks the strong room after hours?",
-    }
-
-    def write(prompt: str) -> Any:
-        return {"question": next(said for wish, said in by_wish.items() if wish in prompt), "quotes": [OPENED]}
-
-    model = Told(("Write one question", write))
-    made = rm.generate_questions(RULES, model, 3, kinds="one_passage", difficulty=["easy", "medium", "hard"], checks=())
-    texts: Any = made.questions.queries
-    found = {texts[query]: level for query, level in made.questions.labels("difficulty").items()}
-    assert found == dict(zip(by_wish.values(), ["easy", "medium", "hard"], strict=True))
-    # What is measured counts, and not what was wished for.
-    same = Told(("Write one question", {"question": "Who opened the vault at night?", "quotes": [OPENED]}))
-    never = one(same, "one_passage", difficulty="hard", checks=())
-    assert {*never.reasons} == {"unwanted difficulty"}
-
-
 def test_a_lying_model_fills_a_set_of_all_kinds_and_nothing_false_gets_in(tmp_path: Path) -> None:
     kinds = ["one_passage", "several_passages", "comparison", "conversational", "unanswerable"]
     model = ScriptedModel(lies=0.3, fails=0.1)
-    made = rm.generate_questions(topics(), model, 50, kinds=kinds, cache=tmp_path / "replies.jsonl")
+    made = rm.generate_questions(topics(), rm.Model(model, cache=tmp_path / "replies.jsonl"), 50, kinds=kinds)
     assert Counter(made.questions.labels("kind").values()) == dict.fromkeys(kinds, 10)
     assert len(made.questions.unanswerable) == 10
     assert len(made.questions.history) == 10
@@ -298,7 +243,7 @@ def test_a_lying_model_fills_a_set_of_all_kinds_and_nothing_false_gets_in(tmp_pa
         assert re.sub(r"\s+", "", said[1]["content"]) in everything
     assert model.done["lied in the answer"] > 5
     again = ScriptedModel(lies=0.3, fails=0.1)
-    same = rm.generate_questions(topics(), again, 50, kinds=kinds, cache=tmp_path / "replies.jsonl")
+    same = rm.generate_questions(topics(), rm.Model(again, cache=tmp_path / "replies.jsonl"), 50, kinds=kinds)
     assert same.questions == made.questions
     assert not again.asked
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from retrieval_metrics.checks import grouped, integer, positive_integer, warn, with_options_of
+from retrieval_metrics.checks import grouped, integer, positive_integer, warn
 from retrieval_metrics.comparing.compare import evaluated_as
 from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.inputs.entries import fingerprint
@@ -32,13 +32,11 @@ from retrieval_metrics.scoring.metric import as_metrics, relevant_from
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from os import PathLike
-    from typing import Unpack
 
     from retrieval_metrics.checks import DocumentId, FloatArray, QueryId
     from retrieval_metrics.inputs.items import RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.questions.prompter import PromptOptions
     from retrieval_metrics.scoring.metric import Metric
 
 
@@ -80,7 +78,6 @@ class Gradable(Protocol):
         """The text of each query."""
 
 
-@with_options_of(Prompter)
 async def grades_of(
     pool: Gradable,
     model: Any,
@@ -90,11 +87,10 @@ async def grades_of(
     relevant_from: int = RELEVANT_FROM,
     seed: int = 0,
     show_progress: bool = False,
-    **asking: Unpack[PromptOptions],
 ) -> Labels:
     """Return a model's grades of a pool; see `Pool.grade`."""
     items = with_texts(pool.items, pool.queries)
-    prompter = Prompter(model, **asking)
+    prompter = Prompter(model)
     meaning, scale = checked_rubric(rubric), Scale.of(relevant_from)
     groups = _groups(items, positive_integer(batch, "batch"), integer(seed, "seed"))
     prompts = {number: _prompt(group, pool.queries, meaning) for number, group in enumerate(groups)}

@@ -235,17 +235,8 @@ class Pool(SavedFields):
         local models grade no better than chance.
 
         Args:
-            model: A function of a prompt that returns its reply, synchronous or not, or a model of an installed host,
-                such as LangChain's chat models and LlamaIndex's LLMs.
-            model_name: The name of the model, for the cache and the labels; None takes the model's own name.
-            cache: The file to which every reply is written as it arrives, and from which it is read next time: a second
-                run makes no calls, and an interrupted one continues where it stopped.
-            workers: How many prompts may be under way at once.
-            timeout: Seconds that one attempt may take; None sets no limit.
-            retries: How often a failed call is repeated.
-            budget: The largest number of calls, retries included.
-            token_budget: The largest number of tokens in prompts and replies together.
-            count_tokens: Returns the number of tokens of a text; None counts one for every four characters.
+            model: A function of a prompt that returns its reply, synchronous or not, a model of an installed host, or a
+                `Model`, which says also where replies are kept and what may be spent.
             batch: How many passages of a question are graded in one prompt. Larger batches cost less, but the grade of
                 a passage then depends on the others in its batch.
             rubric: The meanings of the grades 0, 1, 2 and 3, four texts; None takes those shown to people.
@@ -258,8 +249,8 @@ class Pool(SavedFields):
 
         Raises:
             TypeError: If it is not a model, or an option has another type.
-            ValueError: If there is nothing to grade, a document has no text, an option is out of range, there is a
-                cache but no name of the model, or no reply could be used at all.
+            ValueError: If there is nothing to grade, a document has no text, an option is out of range, or no
+                reply could be used at all.
             Exception: The error of a model that never replied.
 
         Warns:

@@ -49,7 +49,6 @@ class Interview:
         prompter: Prompter,
         prompts: QuestionPrompts,
         reading: Reading,
-        personas: Mapping[str, str],
         *,
         show_progress: bool,
     ) -> None:
@@ -57,7 +56,6 @@ class Interview:
         self.prompter = prompter
         self.prompts = prompts
         self._reading = reading
-        self._personas = personas
         self._show_progress = show_progress
 
     async def questions(
@@ -73,13 +71,7 @@ class Interview:
         )
 
     def _to_write(self, task: WantedQuestion, earlier: Sequence[str]) -> str:
-        prompt = self.prompts.to_write(
-            task.kind,
-            self._reading.shown(task.places),
-            by_number=self._reading.by_number,
-            persona=None if task.persona is None else self._personas[task.persona],
-            difficulty=task.difficulty,
-        )
+        prompt = self.prompts.to_write(task.kind, self._reading.shown(task.places), by_number=self._reading.by_number)
         if earlier:
             prompt += "\n\nAsk for something else than:\n" + "\n".join(f"- {question}" for question in earlier)
         return prompt

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import cycle
-from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal
 
-from retrieval_metrics.checks import arguments_of, passed_on, positive_integer, proportion, with_options_of
+from retrieval_metrics.checks import arguments_of, passed_on, positive_integer, proportion
 from retrieval_metrics.inputs.documents import Sources
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.questions import Provenance
@@ -24,7 +21,6 @@ from retrieval_metrics.questions.prompter import Failure, Prompter
 from retrieval_metrics.questions.prompts import (
     COMPARISON,
     DEFAULT_SHARES,
-    DIFFICULTIES,
     KINDS,
     OF_SEVERAL,
     SEVERAL_PASSAGES,
@@ -32,16 +28,12 @@ from retrieval_metrics.questions.prompts import (
     Candidate,
     QuestionPrompts,
     WantedQuestion,
-    difficulty_of,
     shared_out,
 )
 from retrieval_metrics.retrieving.ways import run_until_complete
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container
-    from typing import Unpack
-
-    from retrieval_metrics.questions.prompter import PromptOptions
+    from collections.abc import Collection, Container, Iterable, Mapping
 
 
 # Generate questions in rounds of writing and checking until there are enough.
@@ -60,15 +52,11 @@ class Wanted:
 
     Attributes:
         kinds: How many questions of each kind.
-        difficulties: How many of each difficulty; None if any will do.
         checks: The names of the checks that are made.
-        personas: Descriptions of the persons who ask, by name.
     """
 
     kinds: Mapping[str, int]
-    difficulties: Mapping[str, int] | None
     checks: Collection[str]
-    personas: Mapping[str, str]
 
 
 class Generation:
@@ -91,7 +79,6 @@ class Generation:
         self._checking = Checking(corpus, interview, elsewhere)
         self._queue = PassageQueue(corpus, contents)
         self._asked: dict[tuple[str, tuple[int, ...]], list[str]] = {}
-        self._personas = cycle(wanted.personas or [None])
         self._accepted: list[Candidate] = []
         self._rejected: list[RejectedQuestion] = []
         self._unchecked: list[Candidate] = []
@@ -122,21 +109,12 @@ class Generation:
     def _tasks(self, most: int) -> list[WantedQuestion]:
         """Return what to request next: a kind and passages for each missing question."""
         tasks: list[WantedQuestion] = []
-        room = self._room([*self._accepted, *self._unchecked])
         for kind, count in self._missing().items():
             for _ in range(min(count, most - len(tasks))):
                 if (places := self._queue.drawn(kind, self._asked)) is None:
                     break
-                difficulty = max(room, key=lambda name: room[name]) if room else None
-                room.subtract([difficulty] if difficulty else [])
-                tasks.append(WantedQuestion(kind, places, next(self._personas), difficulty))
+                tasks.append(WantedQuestion(kind, places))
         return tasks
-
-    def _room(self, made: Iterable[Candidate]) -> Counter[str]:
-        """Return how many questions of each difficulty are still wanted; nothing if any will do."""
-        room = Counter(self._wanted.difficulties or {})
-        room.subtract(difficulty_of(candidate.overlap) for candidate in made if room)
-        return room
 
     async def _round(self, tasks: list[WantedQuestion]) -> str | None:
         """Request questions and check them; return why there can be no further round, or None if there can."""
@@ -151,7 +129,7 @@ class Generation:
         return self._interview.prompter.stopped
 
     async def _check(self, candidates: list[Candidate]) -> None:
-        left = self._of_wanted_difficulty(self._distinct(candidates))
+        left = self._distinct(candidates)
         for name, check in ((ANSWERABLE, self._checking.answerable), (NEEDED, self._checking.needed)):
             if name in self._wanted.checks and left:
                 wrong = await check(left)
@@ -207,19 +185,6 @@ class Generation:
                 self._reject(Failure(repeat.name.replace("_", " "), repeat.message), candidate)
         return [candidate for candidate in everything if candidate.id in among and candidate.id not in found]
 
-    def _of_wanted_difficulty(self, candidates: list[Candidate]) -> list[Candidate]:
-        if self._wanted.difficulties is None:
-            return candidates
-        room, kept = self._room(self._accepted), []
-        for candidate in candidates:
-            difficulty = difficulty_of(candidate.overlap)
-            if room[difficulty] > 0:
-                room[difficulty] -= 1
-                kept.append(candidate)
-            else:
-                self._reject(Failure("unwanted difficulty", f"it is {difficulty}; there are enough"), candidate)
-        return kept
-
     def _reject(self, failure: Failure, what: Candidate | WantedQuestion) -> None:
         task, question = (what.task, what.question) if isinstance(what, Candidate) else (what, None)
         self._rejected.append(
@@ -272,11 +237,8 @@ class Generation:
 
 
 def _labels(candidate: Candidate) -> dict[str, str | int | float | bool]:
-    labels: dict[str, str | int | float | bool] = {"difficulty": difficulty_of(candidate.overlap)}
-    if candidate.rank is not None:
-        labels["bm25_rank"] = candidate.rank
-    labels["overlap"] = round(candidate.overlap, 3)
-    return labels if candidate.task.persona is None else labels | {"persona": candidate.task.persona}
+    labels: dict[str, str | int | float | bool] = {} if candidate.rank is None else {"bm25_rank": candidate.rank}
+    return labels | {"overlap": round(candidate.overlap, 3)}
 
 
 MOST_PER_PASSAGE = 3
@@ -326,15 +288,12 @@ class PassageQueue:
 PASSAGE_LENGTH = 2000
 
 
-@with_options_of(Prompter)
 async def agenerate_questions(
     corpus: Any,
     model: Any,
     n: int,
     *,
     kinds: str | Collection[str] | Mapping[str, float] | None = None,
-    difficulty: str | Collection[str] | Mapping[str, float] | None = None,
-    personas: Collection[str] | Mapping[str, str] | None = None,
     checks: Collection[str] = CHECKS,
     evidence: Literal["quotes", "sentences"] = "quotes",
     retriever: Any = None,
@@ -344,7 +303,6 @@ async def agenerate_questions(
     prompts: QuestionPrompts | None = None,
     seed: int = 0,
     show_progress: bool = False,
-    **asking: Unpack[PromptOptions],
 ) -> GeneratedQuestions:
     """Let a model write questions on a corpus, on the running event loop.
 
@@ -356,12 +314,10 @@ async def agenerate_questions(
     proportion(most_overlap, "most_overlap", zero=True, one=True)
     _among(checks, CHECKS, "checks")
     _among([evidence], ("quotes", "sentences"), "evidence")
-    difficulties = None if difficulty is None else shared_out(n, difficulty, DIFFICULTIES, "difficulty")
     shares = shared_out(n, DEFAULT_SHARES if kinds is None else kinds, KINDS, "kinds")
     if UNANSWERABLE in shares and ANSWERABLE not in checks:
         raise ValueError(f"{UNANSWERABLE!r} questions need the check {ANSWERABLE!r}: nothing else tells that they are")
-    described = _described(personas)
-    prompter = passed_on("agenerate_questions", Prompter, (model,), {**asking})
+    prompter = Prompter(model)
     read = Corpus.of(corpus, passage_length)
     if COMPARISON in shares and len(read.documents) == 1:
         raise ValueError(f"the corpus is one document, which cannot be compared: leave {COMPARISON!r} out of kinds")
@@ -385,8 +341,8 @@ async def agenerate_questions(
     return await Generation(
         read,
         Contents(read.passages.tokens, seed),
-        Wanted(shares, difficulties, checks, described),
-        Interview(prompter, prompts, reading, described, show_progress=show_progress),
+        Wanted(shares, checks),
+        Interview(prompter, prompts, reading, show_progress=show_progress),
         Elsewhere(read, retriever, depth=depth, show_progress=show_progress),
     ).run()
 
@@ -408,18 +364,15 @@ def generate_questions(*args: Any, **options: Any) -> GeneratedQuestions:  # noq
         corpus: Texts by id, a list of `Retrieved`, documents or nodes of an installed host, a folder of text files, or
             a file that `read_corpus` reads. Spans have the source of a `Retrieved` with a source and offsets, or else
             the id of the text. Texts longer than `passage_length` are cut, only for the prompts.
-        model: A function from a prompt to a reply, synchronous or not, or a chat model or LLM of an installed host.
+        model: A function from a prompt to a reply, synchronous or not, a chat model or LLM of an installed host, or a
+            `Model`, which says also where replies are kept and what may be spent:
+            `rm.Model(ask, "qwen3:8b", cache="replies.jsonl", budget=500)`.
         n: The number of questions.
         kinds: The kinds of questions, as a name, names in equal shares, or a mapping of names to shares: `one_passage`;
             `other_words`, a question that avoids the words of its passage; `several_passages`, all of which are needed
             to answer; `keywords`, a few words for a search box. None takes 4 : 3 : 2 : 1 of these. Only if asked for:
             `comparison`, which needs passages of two documents; `conversational`, a follow-up that is understood only
             after what was said before it; `unanswerable`, which no passage answers, so nothing is judged for it.
-        difficulty: The difficulties, likewise, by the share of the content words of a question that are in the passages
-            it was made from: `easy` from two thirds, `medium` from one third, otherwise `hard`. The model is told
-            which words to use, and what it writes is measured. None accepts any.
-        personas: Descriptions of the persons who ask, such as `["a nurse on her first night shift"]`, or descriptions
-            by name. They ask in turn; the name is the label `persona`.
         checks: The checks. All but the last ask the model again, only about texts. `answerable`: the quotes alone
             answer the question; an unanswerable one is answered by none of the passages that BM25 and the retriever
             find.
@@ -434,14 +387,6 @@ def generate_questions(*args: Any, **options: Any) -> GeneratedQuestions:  # noq
         most_overlap: The largest share of its content words that an `other_words` question may take from its passage.
         passage_length: The length in characters above which texts are cut; at least 200.
         prompts: Your own prompts; None takes those of this package.
-        model_name: The name of the model, for the cache and the provenance; None takes the model's own name.
-        cache: A file such as `replies.jsonl` to which every reply is written as it arrives.
-        workers: How many calls may be under way at once.
-        timeout: Seconds that one attempt of a call may take; None sets no limit.
-        retries: How often a failed call is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30.
-        budget: The largest number of calls; replies from the cache are free.
-        token_budget: The largest number of tokens in prompts and replies together.
-        count_tokens: Returns the number of tokens of a text; None counts one token for every four characters.
         seed: Seed of the choice of passages.
         show_progress: Show progress bars on stderr; needs rich.
 
@@ -453,7 +398,7 @@ def generate_questions(*args: Any, **options: Any) -> GeneratedQuestions:  # noq
         TypeError: If the corpus or the model has another type, or the first reply is not a text.
         ValueError: If the corpus is empty, has an id twice, or is too small for `n` questions; if an option has an
             unknown value; if unanswerable questions are wanted without the check `answerable`, or a comparison of one
-            document; if there is a cache but no name of the model.
+            document.
         OSError: If a file cannot be read or written.
         ImportError: If bm25s is not installed: `pip install 'retrieval-metrics[questions]'`.
         Exception: The error of a model that never replied.
@@ -474,19 +419,6 @@ def generate_questions(*args: Any, **options: Any) -> GeneratedQuestions:  # noq
         [[Quote(text='opened at night by the duty officer'), Span(source='rules', start=17, end=52)]]
     """
     return run_until_complete(passed_on("generate_questions", agenerate_questions, args, options))
-
-
-def _described(personas: Any) -> dict[str, str]:
-    """Return descriptions of persons by name; a description without a name is its own name."""
-    if isinstance(personas, str) or not isinstance(personas, (Iterable, NoneType)):
-        raise TypeError(f"personas must be descriptions, or descriptions by name, got {personas!r}")
-    described = dict(personas) if isinstance(personas, Mapping) else {one: one for one in personas or ()}
-    for name, description in described.items():
-        if not all(isinstance(one, str) and one.strip() for one in (name, description)):
-            raise TypeError(f"a persona is described by a text, got {description!r}")
-    if personas is not None and not described:
-        raise ValueError("personas holds no description; None asks for no persona")
-    return {name: " ".join(description.split()).rstrip(".") for name, description in described.items()}
 
 
 def _among(names: Collection[str], known: Collection[str], what: str) -> None:

@@ -11,7 +11,7 @@ from retrieval_metrics.checks import data_frame
 from retrieval_metrics.inputs.items import Quote
 from retrieval_metrics.inputs.qrels import judgments_by_query
 from retrieval_metrics.presentation.tables import Printed, Table, beginning
-from retrieval_metrics.questions.prompts import DIFFICULTIES, KINDS
+from retrieval_metrics.questions.prompts import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,13 +33,11 @@ COLUMNS = (
     "source",
     "outcome",
     "message",
-    "difficulty",
     "bm25_rank",
     "overlap",
     "groups",
     "quotes",
     "answer",
-    "persona",
 )
 
 
@@ -68,7 +66,7 @@ class RejectedQuestion:
 class GeneratedQuestions(Printed):
     """Questions written by a model and verified against their corpus.
 
-    Printing shows how many there are of each kind and difficulty, and why others were rejected.
+    Printing shows how many there are of each kind, and why others were rejected.
 
     Attributes:
         questions: The questions, with their judgments and provenance.
@@ -105,7 +103,7 @@ class GeneratedQuestions(Printed):
         """Return a DataFrame with one row per question, first those of the set and then the rejected ones.
 
         The columns are `query`, `question`, `kind`, `source`, `outcome` (`accepted`, or the reason), `message`,
-        `difficulty`, `bm25_rank`, `overlap`, `groups` (how many groups are needed), `quotes`, `answer` and `persona`.
+        `bm25_rank`, `overlap`, `groups` (how many groups are needed), `quotes` and `answer`.
 
         Raises:
             ImportError: If pandas is not installed; the message holds the command.
@@ -119,26 +117,23 @@ class GeneratedQuestions(Printed):
         for query, groups in judgments_by_query(self.questions.qrels).items():
             made = self.questions.provenance[query]
             quotes = [one.text for group in groups for one in group if isinstance(one, Quote)]
-            measured = [made.get(name) for name in ("difficulty", "bm25_rank", "overlap")]
-            told = self.questions.answers.get(query), made.get("persona")
+            measured = [made.get(name) for name in ("bm25_rank", "overlap")]
             known = (query, texts[query], made.kind, made.source, "accepted", None)
-            rows.append((*known, *measured, len(groups), quotes, *told))
+            rows.append((*known, *measured, len(groups), quotes, self.questions.answers.get(query)))
         rows += [
-            (None, one.question, one.kind, ", ".join(one.sources), one.reason, one.message, *[None] * 7)
+            (None, one.question, one.kind, ", ".join(one.sources), one.reason, one.message, *[None] * 5)
             for one in self.rejected
         ]
         return rows
 
     def _tables(self) -> list[Table]:
-        made = Counter((made.kind, made.get("difficulty")) for made in self.questions.provenance.values())
+        made = Counter(made.kind for made in self.questions.provenance.values())
         rejected = Counter(one.kind for one in self.rejected)
         rows = []
         for kind, count in self.wanted.items():
-            by_difficulty = [made[kind, difficulty] for difficulty in DIFFICULTIES]
-            cells = [sum(by_difficulty), count, rejected[kind], *by_difficulty]
-            rows.append([kind, *map(str, cells), KINDS[kind]])
+            rows.append([kind, str(made[kind]), str(count), str(rejected[kind]), KINDS[kind]])
         title = f"{len(self.questions):,} questions of {sum(self.wanted.values()):,} wanted"
-        header = ["kind", "made", "wanted", "rejected", *DIFFICULTIES, "meaning"]
+        header = ["kind", "made", "wanted", "rejected", "meaning"]
         tables = [Table(header, rows, self._notes(), title, (0, -1))]
         if self.rejected:
             first = {one.reason: one.message for one in reversed(self.rejected)}
@@ -149,7 +144,6 @@ class GeneratedQuestions(Printed):
     def _notes(self) -> list[str]:
         (used, documents), (covered, clusters), findings = self.documents, self.clusters, self.findings
         notes = [
-            *(f"{name}: {meaning}" for name, meaning in DIFFICULTIES.items()),
             f"made of {used:,} of {documents:,} documents, and of {covered:,} of {clusters:,} clusters of content",
         ]
         if findings.others or findings.refused:

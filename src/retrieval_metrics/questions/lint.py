@@ -23,7 +23,7 @@ from retrieval_metrics.questions import lint_judgments as judged_quotes
 from retrieval_metrics.questions import lint_judgments as judged_spans
 from retrieval_metrics.questions import lint_judgments as judgments
 from retrieval_metrics.questions import lint_judgments as unjudged_documents
-from retrieval_metrics.questions import search as difficulty
+from retrieval_metrics.questions import search
 from retrieval_metrics.questions.findings import Change, Lint, LintFinding, Subject
 from retrieval_metrics.questions.words import (
     COMMON_WORDS,
@@ -407,7 +407,7 @@ CHECKS: tuple[Check, ...] = (
     judged_quotes.quotes_in_corpus,
     judged_spans.spans_in_corpus,
     unjudged_documents.resembling,
-    difficulty.hard_and_easy,
+    search.hard_and_easy,
     unjudged_documents.at_top,
     few_sources,
 )

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import inspect
-import os
-import sys
-import tempfile
 from collections import Counter
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Real
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.inputs.documents import host_of
@@ -26,7 +20,7 @@ from retrieval_metrics.retrieving.calling import Caller, several_at_a_time
 from retrieval_metrics.retrieving.ways import way_for_caller
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
     from os import PathLike
 
 
@@ -85,21 +79,60 @@ class Replies(Generic[KeyT, Parsed]):
         return dict(Counter(failure.reason for failure in self.failures.values()).most_common())
 
 
-class PromptOptions(TypedDict, total=False):
-    """How a model is asked; `Prompter` says what each means, and has the defaults."""
+@dataclass(frozen=True)
+class Model:
+    """A model with all that a function needs to call it: its name, where replies are kept, and what it may cost.
 
-    model_name: str | None
-    cache: str | PathLike[str] | None
-    workers: int
-    timeout: float | None
-    retries: int
-    budget: int | None
-    token_budget: int | None
-    count_tokens: Callable[[str], int] | None
+    Wherever a model is taken, it is this, or just what `ask` can be.
+
+    Attributes:
+        ask: A function from a prompt to a reply, synchronous or not, or a chat model or LLM of an installed host.
+        name: Its name, for the cache and the provenance; None takes its own.
+        cache: A file such as `replies.jsonl` to which every reply is written as it arrives, and from which it is read
+            next time: a second run makes no calls, and an interrupted one continues where it stopped.
+        workers: How many calls may be under way at once.
+        timeout: Seconds that one attempt of a call may take; None sets no limit.
+        retries: How often a failed call is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30.
+        budget: The largest number of calls of a function it is given to, retries included; replies from the cache are
+            free.
+        token_budget: Likewise, the largest number of tokens in prompts and replies together.
+        count_tokens: Returns the number of tokens of a text; None counts one token for every four characters.
+
+    Raises:
+        TypeError: If it is not a model, or an option has another type.
+        ValueError: If an option is out of range, or there is a cache but no name.
+
+    Example:
+        >>> Model(lambda prompt: "yes", "an echo", budget=100).budget
+        100
+    """
+
+    ask: Any
+    name: str | None = None
+    cache: str | PathLike[str] | None = None
+    workers: int = 8
+    timeout: float | None = None
+    retries: int = 2
+    budget: int | None = None
+    token_budget: int | None = None
+    count_tokens: Callable[[str], int] | None = None
+
+    def __post_init__(self) -> None:
+        if self.name is not None and (not isinstance(self.name, str) or not self.name.strip()):
+            raise TypeError(f"the name of a model must be a text, got {self.name!r}")
+        object.__setattr__(self, "name", name_of(self.ask) if self.name is None else self.name)
+        if self.cache is not None and not self.name:
+            raise ValueError(
+                "a cache needs the name of the model, which keeps the replies of different models apart; write "
+                "Model(ask, 'its name', cache=...)"
+            )
+        Caller(how_to_prompt(self.ask), what="model", timeout=self.timeout, retries=self.retries)
+        positive_integer(self.workers, "workers")
+        Spending(Calls(), self.budget, self.token_budget, self.count_tokens)
 
 
 class Prompter:
-    """A model, the replies it has given so far, and what they cost.
+    """Asks a model, and holds what that has cost.
 
     Attributes:
         model_name: The name of the model; None if it is unknown.
@@ -116,35 +149,16 @@ class Prompter:
         (2, 0)
     """
 
-    def __init__(
-        self,
-        model: Any,
-        *,
-        model_name: str | None = None,
-        cache: str | PathLike[str] | None = None,
-        workers: int = 8,
-        timeout: float | None = None,
-        retries: int = 2,
-        budget: int | None = None,
-        token_budget: int | None = None,
-        count_tokens: Callable[[str], int] | None = None,
-    ) -> None:
-        """Take a model, and check all arguments before it is called."""
-        prompt = how_to_prompt(model)
+    def __init__(self, model: Any) -> None:
+        model = model if isinstance(model, Model) else Model(model)
+        prompt = how_to_prompt(model.ask)
         self._takes_schema = takes_schema(prompt)
-        self._caller = Caller(prompt, what="model", timeout=timeout, retries=retries)
-        if model_name is not None and (not isinstance(model_name, str) or not model_name.strip()):
-            raise TypeError(f"model_name must be a text that names the model, got {model_name!r}")
-        self.model_name = name_of(model) if model_name is None else model_name
-        if cache is not None and not self.model_name:
-            raise ValueError(
-                "a cache needs the name of the model, which keeps the replies of different models apart; pass "
-                "model_name='...'"
-            )
-        self._cache = ReplyCache(cache)
-        self._workers = positive_integer(workers, "workers")
+        self._caller = Caller(prompt, what="model", timeout=model.timeout, retries=model.retries)
+        self.model_name = model.name
+        self._cache = ReplyCache(model.cache)
+        self._workers = model.workers
         self.calls = Calls()
-        self._spending = Spending(self.calls, budget, token_budget, count_tokens)
+        self._spending = Spending(self.calls, model.budget, model.token_budget, model.count_tokens)
         self._under_way: dict[str, asyncio.Lock] = {}
         self._heard = False
         self._without_form = 0
@@ -206,10 +220,7 @@ class Prompter:
         self, prompt: str, parse: Callable[[str], Parsed], options: Mapping[str, Any]
     ) -> tuple[Parsed | BadReplyError, str]:
         """Return a reply, parsed or with what is wrong with it, and as it was; from the cache or from the model."""
-        async with (
-            self._under_way.setdefault(prompt, asyncio.Lock()),
-            self._cache.asking(self.model_name, prompt),
-        ):
+        async with self._under_way.setdefault(prompt, asyncio.Lock()):
             if (known := self._cache.get(self.model_name, prompt)) is not None:
                 self.calls.cached += 1
                 return _parsed(parse, known), known
@@ -413,8 +424,6 @@ def name_of(model: Any) -> str | None:
 
 
 KIND = "replies of models"
-LOOK_AGAIN = 0.05
-"""Seconds between looks at whether another process has its reply."""
 
 
 class ReplyCache:
@@ -423,29 +432,19 @@ class ReplyCache:
     def __init__(self, path: str | PathLike[str] | None) -> None:
         """Read the replies cached so far."""
         self._journal = None if path is None else Journal(path, KIND)
-        self._locks = None if path is None else PromptLocks(path)
         self._replies: dict[str, str] = {}
-        self._position, self._line = 0, 1
-        self._read_on()
+        entries = [] if self._journal is None else self._journal.entries()
+        for line, entry in enumerate(entries, start=2):
+            asked, reply = entry.get("asked"), entry.get("reply")
+            if isinstance(asked, str) and "unusable" in entry:
+                continue
+            if not isinstance(asked, str) or not isinstance(reply, str):
+                raise ValueError(f"{path}, line {line}, holds no reply: {entry!r}")  # noqa: TRY004  (a file's value)
+            self._replies[asked] = reply
 
     def get(self, model: str | None, prompt: str) -> str | None:
         """Return the reply to a prompt, or None if there is none yet."""
         return self._replies.get(_asked(model, prompt))
-
-    @asynccontextmanager
-    async def asking(self, model: str | None, prompt: str) -> AsyncIterator[None]:
-        """Wait until no other process asks for this reply, and let none ask meanwhile; then read what they wrote."""
-        if self._journal is None or self._locks is None:
-            yield
-            return
-        asked = _asked(model, prompt)
-        while not self._locks.take(asked):  # noqa: ASYNC110  (no event of this process tells when another is done)
-            await asyncio.sleep(LOOK_AGAIN)
-        try:
-            self._read_on()
-            yield
-        finally:
-            self._locks.give(asked)
 
     def keep(self, model: str | None, prompt: str, reply: str) -> None:
         """Keep a reply."""
@@ -460,65 +459,6 @@ class ReplyCache:
             asked = _asked(model, prompt)
             self._journal.append({"asked": asked, "model": model, "unusable": reply, "reason": reason})
 
-    def _read_on(self) -> None:
-        """Read what has been written since, by whichever process."""
-        if self._journal is None:
-            return
-        entries, self._position = self._journal.since(self._position)
-        for entry in entries:
-            self._line += 1
-            asked, reply = entry.get("asked"), entry.get("reply")
-            if isinstance(asked, str) and "unusable" in entry:
-                continue
-            if not isinstance(asked, str) or not isinstance(reply, str):
-                raise ValueError(  # noqa: TRY004  (what a file holds is a value)
-                    f"{self._journal.path}, line {self._line}, holds no reply: {entry!r}"
-                )
-            self._replies[asked] = reply
-
 
 def _asked(model: str | None, prompt: str) -> str:
     return fingerprint(["prompt", model, prompt])
-
-
-POSITIONS = 1 << 40
-_OPEN: dict[Path, int] = {}
-"""One descriptor a file, never closed: closing any of a process gives up all its locks on that file."""
-
-
-class PromptLocks:
-    """One lock for each prompt: a byte of a file in the temporary folder, which the system frees by itself."""
-
-    def __init__(self, path: str | PathLike[str]) -> None:
-        """Set the file that is cached in."""
-        name = hashlib.sha256(os.fsencode(Path(path).resolve())).hexdigest()[:16]
-        self._path = Path(tempfile.gettempdir()) / f"retrieval-metrics-{name}.lock"
-
-    def take(self, asked: str) -> bool:
-        """Take the lock of a prompt; return False if another process has it."""
-        if sys.platform == "win32":
-            return True
-        import fcntl  # noqa: PLC0415  (not on Windows)
-
-        try:
-            fcntl.lockf(self._descriptor(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _position(asked))
-        except BlockingIOError:
-            return False
-        return True
-
-    def give(self, asked: str) -> None:
-        """Give the lock of a prompt back."""
-        if sys.platform == "win32":
-            return
-        import fcntl  # noqa: PLC0415  (as above)
-
-        fcntl.lockf(self._descriptor(), fcntl.LOCK_UN, 1, _position(asked))
-
-    def _descriptor(self) -> int:
-        if self._path not in _OPEN:
-            _OPEN[self._path] = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
-        return _OPEN[self._path]
-
-
-def _position(asked: str) -> int:
-    return int.from_bytes(hashlib.sha256(asked.encode()).digest()[:8], "big") % POSITIONS

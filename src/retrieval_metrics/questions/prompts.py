@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import Piece, Span
 
 
-# The kinds and difficulties of generated questions, and how many of each.
-
 ONE_PASSAGE, SEVERAL_PASSAGES, OTHER_WORDS, KEYWORDS = "one_passage", "several_passages", "other_words", "keywords"
 COMPARISON, CONVERSATIONAL, UNANSWERABLE = "comparison", "conversational", "unanswerable"
 
@@ -44,32 +42,13 @@ OF_SEVERAL = frozenset({SEVERAL_PASSAGES, COMPARISON})
 
 DEFAULT_SHARES = {ONE_PASSAGE: 4, OTHER_WORDS: 3, SEVERAL_PASSAGES: 2, KEYWORDS: 1}
 
-EASY, MEDIUM, HARD = "easy", "medium", "hard"
-DIFFICULTIES = {
-    EASY: "at least two thirds of its content words are in the passage",
-    MEDIUM: "one third to two thirds are",
-    HARD: "fewer than one third are",
-}
-
-
-def difficulty_of(overlap: float) -> str:
-    """Return the difficulty of a question by the share of its content words that are in what it was made from.
-
-    Example:
-        >>> difficulty_of(2 / 3), difficulty_of(0.5), difficulty_of(0.3)
-        ('easy', 'medium', 'hard')
-    """
-    if 3 * overlap >= 2:  # noqa: PLR2004  (two thirds)
-        return EASY
-    return MEDIUM if 3 * overlap >= 1 else HARD
-
 
 def shared_out(n: int, shares: Any, known: Sequence[str] | Mapping[str, str], what: str) -> dict[str, int]:
     """Return how many of `n` go to each name, by the largest remainders.
 
     Example:
-        >>> shared_out(10, {"easy": 1, "hard": 2}, DIFFICULTIES, "difficulty")
-        {'easy': 3, 'hard': 7}
+        >>> shared_out(10, {"keywords": 1, "one_passage": 2}, KINDS, "kinds")
+        {'keywords': 3, 'one_passage': 7}
     """
     if isinstance(shares, str):
         shares = [shares]
@@ -128,11 +107,6 @@ _TASKS = {
     "sentence and no question mark.",
 }
 
-_HINTS = {
-    EASY: "Use the words of the passage.",
-    MEDIUM: "Use some words of the passage, and some of your own.",
-    HARD: "Use other words than the passage wherever you can.",
-}
 
 _QUOTES = """\
 Reply with one JSON object: {"question": "...", "quotes": ["..."], "answer": "..."}
@@ -272,29 +246,14 @@ class QuestionPrompts:
                     f"and $$ for a dollar sign; got {prompt!r}"
                 )
 
-    def to_write(
-        self, kind: str, passages: str, *, by_number: bool, persona: str | None = None, difficulty: str | None = None
-    ) -> str:
-        """Return the prompt for one question.
-
-        Args:
-            kind: The kind of question.
-            passages: The passages, enclosed.
-            by_number: Whether the reply names sentences by number, or quotes them.
-            persona: A description of the person who asks.
-            difficulty: The wanted difficulty.
-        """
-        task = [self.tasks[kind]]
-        if difficulty is not None:
-            task.append(_HINTS[difficulty])
-        if persona is not None:
-            task.append(f"This person asks: {persona}. Ask what this person needs, as this person would put it.")
+    def to_write(self, kind: str, passages: str, *, by_number: bool) -> str:
+        """Return the prompt for one question on enclosed passages; its evidence is sentences by number, or quotes."""
         reply = _SENTENCES if by_number else _QUOTES
         if kind == CONVERSATIONAL:
             reply = _SAID_SENTENCES if by_number else _SAID_QUOTES
         elif kind == UNANSWERABLE:
             reply = _ALONE
-        return self.filled("question", task=" ".join(task), language=self.language, passages=passages, reply=reply)
+        return self.filled("question", task=self.tasks[kind], language=self.language, passages=passages, reply=reply)
 
     def to_find_others(self, question: str, quote: str, passages: str, *, by_number: bool) -> str:
         """Return the prompt that asks which other passages answer a question; as `to_write`."""
@@ -340,14 +299,10 @@ class WantedQuestion(NamedTuple):
     Attributes:
         kind: Its kind.
         places: The passages to make it from, by their places in the corpus.
-        persona: The name of the person who asks it; None if there are no personas.
-        difficulty: The wanted difficulty; None if any will do.
     """
 
     kind: str
     places: tuple[int, ...]
-    persona: str | None = None
-    difficulty: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
