@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.command_line.main import COMMANDS, MODULES, main
+from retrieval_metrics.command_line.main import COMMANDS, main
 
 QRELS = "q1 0 d7 1\nq1 0 d3 2\nq2 0 d1 1\nq3 0 d1 0\n"
 RUN = "q1 Q0 d7 1 9.5 bm25\nq1 Q0 d2 2 9.0 bm25\nq1 Q0 d3 3 8.25 bm25\nq2 Q0 d4 1 3.0 bm25\nq2 Q0 d1 2 1.0 bm25\n"
@@ -399,7 +399,7 @@ def test_a_call_imports_its_command_and_no_other(words: list[str], typed: str | 
         [sys.executable, "-c", code, *words], check=False, capture_output=True, text=True, env=environment
     )
     loaded = done.stderr.splitlines()[-1].split()
-    module_of = {name: f"retrieval_metrics.command_line.{MODULES.get(name, name)}" for name in COMMANDS}
+    module_of = {name: f"retrieval_metrics.command_line.{one.module}" for name, one in COMMANDS.items()}
     modules = {module_of[name] for name in called}
     others = {*module_of.values()} - modules
     assert modules <= set(loaded)

@@ -18,8 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-BELOW, DEFECT, INTERRUPTED = 1, 3, 130
-"""Further exit codes: a threshold is missed; a bug in this package; Ctrl-C."""
+BELOW, WRONG, DEFECT, INTERRUPTED = 1, 2, 3, 130
+"""Exit codes: a threshold is missed; the call or a file is invalid; a bug in this package; Ctrl-C."""
+
+
+def script() -> NoReturn:
+    """Run the command line as a program."""
+    signal.signal(signal.SIGTERM, _terminated)  # as an exception, so that no partly written file stays behind
+    sys.exit(main())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,9 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None, given: argparse.Namespace) -> int:
-    called = command_in(typed(sys.argv[1:] if arguments is None else arguments))
-    top = parser(called)
-    complete(top)
+    completing = "_ARGCOMPLETE" in os.environ  # a shell asks what can come next
+    words = os.environ["COMP_LINE"].split() if completing else sys.argv[1:] if arguments is None else arguments
+    called = next((word for word in words if word in COMMANDS), None)
+    top = _parser(called)
+    if completing:
+        import argcomplete  # noqa: PLC0415  (an extra: imported where it is used)
+
+        argcomplete.autocomplete(top)  # which ends the process
     if called is None:
         top.parse_args(arguments)  # --help, --version and what is wrong end the program
         top.print_help()
@@ -67,17 +78,17 @@ def _run(arguments: Sequence[str] | None, given: argparse.Namespace) -> int:
     return 0 if met else BELOW
 
 
-def typed(words: Sequence[str]) -> Sequence[str]:
-    """Return the words of a call, or those typed so far if a shell asks what can come next."""
-    return os.environ["COMP_LINE"].split() if "_ARGCOMPLETE" in os.environ else words
+def _show_warning(
+    given: argparse.Namespace, message: Warning | str, category: type[Warning], *_: object, **__: object
+) -> None:
+    kind = "warning" if issubclass(category, RetrievalWarning) else category.__name__
+    output.say(f"{kind}: {_worded(str(message), given)}")
 
 
-def complete(parser: argparse.ArgumentParser) -> None:
-    """Write what can come next and end the process, if a shell asks for it; else return at once."""
-    if "_ARGCOMPLETE" in os.environ:
-        import argcomplete  # noqa: PLC0415  (an extra: imported where it is used)
+def _worded(message: str, given: argparse.Namespace) -> str:
+    from retrieval_metrics.command_line.wording import worded  # noqa: PLC0415  (it takes what a command takes)
 
-        argcomplete.autocomplete(parser)
+    return worded(message, given)
 
 
 def _defect(error: Exception) -> int:
@@ -100,156 +111,35 @@ def _discard_output() -> None:
         output.discard(sys.stdout)
 
 
-def _show_warning(
-    given: argparse.Namespace, message: Warning | str, category: type[Warning], *_: object, **__: object
-) -> None:
-    kind = "warning" if issubclass(category, RetrievalWarning) else category.__name__
-    output.say(f"{kind}: {_worded(str(message), given)}")
-
-
-def _worded(message: str, given: argparse.Namespace) -> str:
-    from retrieval_metrics.command_line.wording import worded  # noqa: PLC0415  (it takes what a command takes)
-
-    return worded(message, given)
-
-
 def _terminated(*_: Any) -> NoReturn:
     output.say("terminated")
     sys.exit(128 + signal.SIGTERM)
 
 
-def script() -> NoReturn:
-    """Run the command line as a program."""
-    signal.signal(signal.SIGTERM, _terminated)  # as an exception, so that no partly written file stays behind
-    sys.exit(main())
-
-
-# The commands: their names, what they do and their examples, and the parser of the command line.
-#
-# The options of a command and its work are in the module of its name, which is imported only if it is called.
-
-WRONG = 2
-"""The exit code if the call or a file is invalid."""
-
-EXAMPLES = """\
-examples:
-  retrieval-metrics evaluate qrels.trec run.trec.gz -m ndcg@10,map
-  retrieval-metrics evaluate qrels.trec bm25.run dense.run -m ndcg@10
-  retrieval-metrics evaluate qrels/test.tsv run.csv -m mrr@10 -q --format csv -o scores.csv
-  retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35     (exit code 1 if it is lower)
-  retrieval-metrics evaluate qrels.trec run.trec --metrics-from my_metrics -m my_metric@10
-  retrieval-metrics compare qrels.trec bm25.run dense.run -m ndcg@10 --baseline bm25
-  retrieval-metrics tune qrels.trec k10.run k60.run k100.run -m ndcg@10 --default k60
-  retrieval-metrics audit qrels.trec run.trec -m ndcg@10,map
-  retrieval-metrics evaluate qrels.trec run.trec --save today.json.gz
-  retrieval-metrics compare last-week.json.gz today.json.gz
-  retrieval-metrics history add retrieval.jsonl today.json.gz
-  retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
-  retrieval-metrics convert run run.parquet run.trec.zst
-
-exit codes:
-  0  done
-  1  a metric is below its --fail-under, a run is worse (--fail-if-worse), or there is such a finding (--fail-on)
-  2  the call or a file is invalid
-  3  a bug in this program
-"""
-
-
-class Command(NamedTuple):
-    """What a command says of itself.
-
-    Attributes:
-        description: What it does; the first sentence is its line in the list of commands.
-        examples: Calls of it.
-    """
-
-    description: str
-    examples: str
-
-
-COMMANDS: Mapping[str, Command] = {
-    "evaluate": Command(
-        "Score a run against judgments, or several side by side. Use compare to test whether they differ.",
-        """\
-examples:
-  retrieval-metrics evaluate qrels.trec run.trec
-  retrieval-metrics evaluate qrels.trec bm25.run dense.run -m ndcg@10,map
-  retrieval-metrics evaluate qrels.trec run.trec -q -c -m P.5,10 -m map --format trec_eval
-  retrieval-metrics evaluate qrels.csv run.csv --run-column query=qid --run-column document=passage
-  retrieval-metrics evaluate qrels.trec run.trec -q --format json | jq .per_query
-  retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35 --fail-under recall@100=0.8
-  retrieval-metrics evaluate qrels.trec run.trec --save today.json.gz --label commit=4f2a91c
-  retrieval-metrics evaluate questions.jsonl spans.jsonl --view context --question-id metadata.question_id -m recall
-  zcat run.trec.gz | retrieval-metrics evaluate qrels.trec - --report report.html
-""",
-    ),
-    "compare": Command(
-        "Test which of several runs is better, query by query. They are scored on the same queries, and tested in "
-        "which metrics they differ.",
-        """\
-examples:
-  retrieval-metrics compare last-week.json.gz today.json.gz     (saved by evaluate --save: no judgments are needed)
-  retrieval-metrics compare qrels.trec bm25.run dense.run hybrid.run -m ndcg@10 --baseline bm25
-  retrieval-metrics compare qrels.trec old=build/1/run.trec new=build/2/run.trec -m mrr@10 --report report.html
-  retrieval-metrics compare qrels.trec main.run change.run -m ndcg@10 --baseline main --fail-if-worse
-""",
-    ),
-    "tune": Command(
-        "Choose the best of several runs, and say what the choice is worth on new questions. The number for new "
-        "questions is an honest one: it takes the choice into account.",
-        """\
-examples:
-  retrieval-metrics tune qrels.trec k10.run k60.run k100.run -m ndcg@10 --default k60
-  retrieval-metrics tune qrels.trec fused/*.run -m ndcg@10 --default k60 --at-least recall@100=0.8 --report tuning.html
-  retrieval-metrics tune today/*.json.gz -m ndcg@10 --default main     (saved by evaluate --save)
-""",
-    ),
-    "audit": Command(
-        "Score a run by the rules of several libraries, and show which rule makes the difference.",
-        """\
-examples:
-  retrieval-metrics audit qrels.trec run.trec
-  retrieval-metrics audit qrels.trec run.trec -m ndcg@10,map --semantics standard --semantics llama_index
-""",
-    ),
-    "lint": Command(
-        "Find problems in questions and their judgments. No model is needed.",
-        """\
-examples:
-  retrieval-metrics lint queries.jsonl qrels/test.tsv
-  retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
-  retrieval-metrics lint questions.json questions.json --corpus docs/     (a saved set holds both)
-  retrieval-metrics lint queries.jsonl qrels.trec --run bm25=bm25.run --run dense=dense.run --format csv
-""",
-    ),
-    "convert": Command(
-        "Write a run or judgments in another format. Numbers stay the same to the last bit.",
-        """\
-examples:
-  retrieval-metrics convert run run.csv run.trec.gz --tag bm25
-  retrieval-metrics convert qrels qrels/test.tsv qrels.trec
-  retrieval-metrics convert run hits.parquet run.jsonl --run-column query=qid --run-column document=passage
-""",
-    ),
-    "history": Command(
-        "Keep the numbers of saved evaluations, and show them over time. The file only ever grows.",
-        """\
-examples:
-  retrieval-metrics evaluate qrels.trec run.trec --save results/4f2a91c.json.gz --label commit=4f2a91c
-  retrieval-metrics history add retrieval.jsonl results/4f2a91c.json.gz
-  retrieval-metrics history show retrieval.jsonl
-  retrieval-metrics history plot retrieval.jsonl -m ndcg@10 -o retrieval.svg
-""",
-    ),
-    "report": Command(
-        "Write the HTML report of a saved evaluation, comparison or tuning. It is one file that fetches nothing.",
-        """\
-examples:
-  retrieval-metrics report results/4f2a91c.json.gz -o report.html
-  retrieval-metrics report comparison.json -o report.html --title "Before and after"
-""",
-    ),
-}
+def _parser(called: str | None) -> argparse.ArgumentParser:
+    """Return the parser of the whole command line, with the options of the command that is called."""
+    top = Parser(
+        prog="retrieval-metrics",
+        description="Retrieval metrics from files: exact, fast, and the same as in Python.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action=Version, nargs=0, help="print the version and exit")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        summary = command.description.partition(". ")[0].removesuffix(".")
+        one = commands.add_parser(
+            name,
+            help=summary[0].lower() + summary[1:],
+            description=command.description,
+            epilog=command.examples,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if name == called:
+            module = import_module(f"{__package__}.{command.module}")
+            getattr(module, f"add_to_{name}")(one)
+            one.set_defaults(run_command=getattr(module, f"run_{name}"))
+    return top
 
 
 class Parser(argparse.ArgumentParser):
@@ -277,45 +167,126 @@ class Version(argparse.Action):
         parser.exit()
 
 
-MODULES = {
-    "evaluate": "evaluate",
-    "compare": "several",
-    "tune": "several",
-    "audit": "several",
-    "history": "saved_files",
-    "report": "saved_files",
-    "lint": "data_files",
-    "convert": "data_files",
+class Command(NamedTuple):
+    """A command: the module that is imported if it is called, what it does in sentences, and calls of it."""
+
+    module: str
+    description: str
+    examples: str
+
+
+EXAMPLES = """\
+examples:
+  retrieval-metrics evaluate qrels.trec run.trec.gz -m ndcg@10,map
+  retrieval-metrics evaluate qrels.trec bm25.run dense.run -m ndcg@10
+  retrieval-metrics evaluate qrels/test.tsv run.csv -m mrr@10 -q --format csv -o scores.csv
+  retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35     (exit code 1 if it is lower)
+  retrieval-metrics evaluate qrels.trec run.trec --metrics-from my_metrics -m my_metric@10
+  retrieval-metrics compare qrels.trec bm25.run dense.run -m ndcg@10 --baseline bm25
+  retrieval-metrics tune qrels.trec k10.run k60.run k100.run -m ndcg@10 --default k60
+  retrieval-metrics audit qrels.trec run.trec -m ndcg@10,map
+  retrieval-metrics evaluate qrels.trec run.trec --save today.json.gz
+  retrieval-metrics compare last-week.json.gz today.json.gz
+  retrieval-metrics history add retrieval.jsonl today.json.gz
+  retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
+  retrieval-metrics convert run run.parquet run.trec.zst
+
+exit codes:
+  0  done
+  1  a metric is below its --fail-under, a run is worse (--fail-if-worse), or there is such a finding (--fail-on)
+  2  the call or a file is invalid
+  3  a bug in this program
+"""
+
+
+COMMANDS: Mapping[str, Command] = {
+    "evaluate": Command(
+        "evaluate",
+        "Score a run against judgments, or several side by side. Use compare to test whether they differ.",
+        """\
+examples:
+  retrieval-metrics evaluate qrels.trec run.trec
+  retrieval-metrics evaluate qrels.trec bm25.run dense.run -m ndcg@10,map
+  retrieval-metrics evaluate qrels.trec run.trec -q -c -m P.5,10 -m map --format trec_eval
+  retrieval-metrics evaluate qrels.csv run.csv --run-column query=qid --run-column document=passage
+  retrieval-metrics evaluate qrels.trec run.trec -q --format json | jq .per_query
+  retrieval-metrics evaluate qrels.trec run.trec --fail-under ndcg@10=0.35 --fail-under recall@100=0.8
+  retrieval-metrics evaluate qrels.trec run.trec --save today.json.gz --label commit=4f2a91c
+  retrieval-metrics evaluate questions.jsonl spans.jsonl --view context --question-id metadata.question_id -m recall
+  zcat run.trec.gz | retrieval-metrics evaluate qrels.trec - --report report.html
+""",
+    ),
+    "compare": Command(
+        "several",
+        "Test which of several runs is better, query by query. They are scored on the same queries, and tested in "
+        "which metrics they differ.",
+        """\
+examples:
+  retrieval-metrics compare last-week.json.gz today.json.gz     (saved by evaluate --save: no judgments are needed)
+  retrieval-metrics compare qrels.trec bm25.run dense.run hybrid.run -m ndcg@10 --baseline bm25
+  retrieval-metrics compare qrels.trec old=build/1/run.trec new=build/2/run.trec -m mrr@10 --report report.html
+  retrieval-metrics compare qrels.trec main.run change.run -m ndcg@10 --baseline main --fail-if-worse
+""",
+    ),
+    "tune": Command(
+        "several",
+        "Choose the best of several runs, and say what the choice is worth on new questions. The number for new "
+        "questions is an honest one: it takes the choice into account.",
+        """\
+examples:
+  retrieval-metrics tune qrels.trec k10.run k60.run k100.run -m ndcg@10 --default k60
+  retrieval-metrics tune qrels.trec fused/*.run -m ndcg@10 --default k60 --at-least recall@100=0.8 --report tuning.html
+  retrieval-metrics tune today/*.json.gz -m ndcg@10 --default main     (saved by evaluate --save)
+""",
+    ),
+    "audit": Command(
+        "several",
+        "Score a run by the rules of several libraries, and show which rule makes the difference.",
+        """\
+examples:
+  retrieval-metrics audit qrels.trec run.trec
+  retrieval-metrics audit qrels.trec run.trec -m ndcg@10,map --semantics standard --semantics llama_index
+""",
+    ),
+    "lint": Command(
+        "data_files",
+        "Find problems in questions and their judgments. No model is needed.",
+        """\
+examples:
+  retrieval-metrics lint queries.jsonl qrels/test.tsv
+  retrieval-metrics lint queries.jsonl qrels/test.tsv --corpus corpus.jsonl --fail-on error
+  retrieval-metrics lint questions.json questions.json --corpus docs/     (a saved set holds both)
+  retrieval-metrics lint queries.jsonl qrels.trec --run bm25=bm25.run --run dense=dense.run --format csv
+""",
+    ),
+    "convert": Command(
+        "data_files",
+        "Write a run or judgments in another format. Numbers stay the same to the last bit.",
+        """\
+examples:
+  retrieval-metrics convert run run.csv run.trec.gz --tag bm25
+  retrieval-metrics convert qrels qrels/test.tsv qrels.trec
+  retrieval-metrics convert run hits.parquet run.jsonl --run-column query=qid --run-column document=passage
+""",
+    ),
+    "history": Command(
+        "saved_files",
+        "Keep the numbers of saved evaluations, and show them over time. The file only ever grows.",
+        """\
+examples:
+  retrieval-metrics evaluate qrels.trec run.trec --save results/4f2a91c.json.gz --label commit=4f2a91c
+  retrieval-metrics history add retrieval.jsonl results/4f2a91c.json.gz
+  retrieval-metrics history show retrieval.jsonl
+  retrieval-metrics history plot retrieval.jsonl -m ndcg@10 -o retrieval.svg
+""",
+    ),
+    "report": Command(
+        "saved_files",
+        "Write the HTML report of a saved evaluation, comparison or tuning. It is one file that fetches nothing.",
+        """\
+examples:
+  retrieval-metrics report results/4f2a91c.json.gz -o report.html
+  retrieval-metrics report comparison.json -o report.html --title "Before and after"
+""",
+    ),
 }
-"""The modules of commands that share one; the others have their own. One is imported only if its command is called."""
-
-
-def command_in(words: Sequence[str]) -> str | None:
-    """Return the command that is called by some words, if there is one."""
-    return next((word for word in words if word in COMMANDS), None)
-
-
-def parser(called: str | None) -> argparse.ArgumentParser:
-    """Return the parser of the whole command line, with the options of the command that is called."""
-    top = Parser(
-        prog="retrieval-metrics",
-        description="Retrieval metrics from files: exact, fast, and the same as in Python.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    top.add_argument("--version", action=Version, nargs=0, help="print the version and exit")
-    commands = top.add_subparsers(title="commands", metavar="COMMAND")
-    for name, command in COMMANDS.items():
-        summary = command.description.partition(". ")[0].removesuffix(".")
-        one = commands.add_parser(
-            name,
-            help=summary[0].lower() + summary[1:],
-            description=command.description,
-            epilog=command.examples,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        if name == called:
-            module = import_module(f"{__package__}.{MODULES.get(name, name)}")
-            getattr(module, f"add_to_{name}")(one)
-            one.set_defaults(run_command=getattr(module, f"run_{name}"))
-    return top
