@@ -1,4 +1,4 @@
-"""Arguments shared by several commands, among them those for reading files, and what a shell completes."""
+"""The arguments that commands share, what is wrong with several together, and what a shell completes."""
 
 from __future__ import annotations
 
@@ -7,20 +7,16 @@ import os
 import stat
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import retrieval_metrics as rm
 from retrieval_metrics.command_line.output import FORMATS as OUTPUT_FORMATS
 from retrieval_metrics.command_line.trec_eval_lines import is_metric, of_only_trec_eval
-from retrieval_metrics.command_line.values import READING, assignments, clusters, memory_size, metrics
-from retrieval_metrics.command_line.wording import about
+from retrieval_metrics.command_line.values import READING, memory_size, metrics
 from retrieval_metrics.files.formats import FORMATS
-from retrieval_metrics.files.texts import texts_at
 from retrieval_metrics.inputs.columns import ALLOWED, OF_A_RUN, OF_JUDGMENTS
-from retrieval_metrics.inputs.run import StreamedRun
 from retrieval_metrics.journal import STANDARD_OUTPUT
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.scoring.rules import RULE_SETS
@@ -34,71 +30,6 @@ class Target(str):
     """The name of a file that a command writes."""
 
     __slots__ = ()
-
-
-def refuse_lost_files(given: argparse.Namespace) -> None:
-    """Raise before anything is read if a file would be replaced that the call also names for something else."""
-    values = [each for value in vars(given).values() for each in (value if isinstance(value, list) else [value])]
-    named = [each for each in values if isinstance(each, str)]
-    for at, target in enumerate(named):
-        if not isinstance(target, Target) or target == STANDARD_OUTPUT:
-            continue
-        written = _file(target)
-        for other_at, other in enumerate(named):
-            # A run can be given as NAME=FILE.
-            if at != other_at and written in {_file(other), _file(other.partition("=")[2] or other)}:
-                what = "is also written" if isinstance(other, Target) else "is one of the files that are read"
-                raise ValueError(f"{target} is to be written, but {other} {what}, and it is the same file")
-
-
-def refuse_unknown_metrics(given: argparse.Namespace) -> None:
-    """End the program if a metric is unknown, and none of the files named is a saved one that can give its values."""
-    asked = given.metric if isinstance(getattr(given, "metric", None), list) else []
-    bounds = [str(name) for option in ("at_least", "at_most") for name, _ in getattr(given, option, ())]
-    unknown = [name for name in (*asked, *bounds) if not of_only_trec_eval(name) and not is_metric(name)]
-    if unknown and not any(map(is_saved, _files(given))):
-        try:
-            rm.Metric.parse(unknown[0])
-        except ValueError as error:
-            given.parser.error(f"{error}; one of your own needs --metrics-from MODULE")
-
-
-def _files(given: argparse.Namespace) -> Iterator[str]:
-    """Yield all texts that can be names of files to read, also after `NAME=`."""
-    for value in vars(given).values():
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, str) and not isinstance(each, Target):
-                yield from {each, each.partition("=")[2] or each}
-
-
-def _file(path: str) -> Any:
-    """Return what two names of the same regular file have in common; the name itself if there is no file yet."""
-    try:
-        found = os.stat(path)  # noqa: PTH116  (any text, also one that is no path)
-    except (OSError, ValueError):
-        return os.path.realpath(path) if path.isprintable() else path
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else object()
-
-
-def add_arguments_of(verb: Callable[..., Any], parser: argparse.ArgumentParser, **words: str) -> None:
-    """Add options for arguments of a verb, of the type and with the default that it has."""
-    for name, said in words.items():
-        argument = signature(verb).parameters[name]
-        value, bar, what = said.rpartition(" | ")
-        parser.add_argument(
-            f"--{name.replace('_', '-')}",
-            type={"int": int, "float": float}.get(argument.annotation.partition(" ")[0], str),
-            default=None if argument.default is Parameter.empty else argument.default,
-            required=argument.default is Parameter.empty,
-            metavar=value if bar else None,
-            help=what if argument.default in {None, Parameter.empty} else f"{what} (default: %(default)s)",
-        )
-
-
-def passed_to(verb: Callable[..., Any], given: argparse.Namespace, **more: Any) -> dict[str, Any]:
-    """Return the options that were given and are arguments of a verb of the same name, and others."""
-    named = {name for name, one in signature(verb).parameters.items() if one.kind is Parameter.KEYWORD_ONLY}
-    return {name: value for name, value in vars(given).items() if name in named and value is not None} | more
 
 
 def add_files_to(parser: argparse.ArgumentParser, *, runs: str | None) -> None:
@@ -128,6 +59,17 @@ def add_metrics_to(parser: argparse.ArgumentParser) -> None:
     add_modules_to(parser)
 
 
+def add_modules_to(parser: argparse.ArgumentParser) -> None:
+    """Add `--metrics-from`, for names on the command line and in saved files."""
+    parser.add_argument(
+        "--metrics-from",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="a Python module that defines metrics of your own, in the current folder or on the Python path",
+    )
+
+
 def add_rules_to(parser: argparse.ArgumentParser) -> None:
     """Add the options for scoring."""
     parser.add_argument("--semantics", choices=list(RULE_SETS), help="default: standard; trec_eval with its format")
@@ -142,19 +84,13 @@ def add_rules_to(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="the documents that chunks were cut from, if spans are judged: a folder of text files, or a corpus file",
     )
-    add_clusters_to(parser)
-
-
-def scoring_of(given: argparse.Namespace) -> dict[str, Any]:
-    """Return what was given of the options of `add_rules_to`, as arguments of `evaluate`."""
-    documents = None if given.documents is None else documents_at(given, given.documents)
-    found = {"semantics": given.semantics, "ties": given.ties, "documents": documents}
-    found = {name: value for name, value in found.items() if value is not None}
-    if given.match != "id":
-        found["match"] = given.match
-    if given.clusters != "source":
-        found["clusters"] = clusters(given.clusters)
-    return found
+    parser.add_argument(
+        "--clusters",
+        default="source",
+        metavar="FILE",
+        help='a JSON file {"query id": "cluster", ...} of queries that belong together, such as those about one '
+        'document; "none" if all are independent (default: the source of the judgments, if they have one)',
+    )
 
 
 def add_match_to(parser: argparse.ArgumentParser) -> None:
@@ -196,58 +132,28 @@ def add_texts_to(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def texts_of(given: argparse.Namespace) -> dict[str, Any]:
-    """Return what a report takes of the texts that `--queries` and `--corpus` name."""
-    if getattr(given, "report", "") is None and (given.queries, given.corpus) != (None, None):
-        raise ValueError("--queries and --corpus are shown in a report, so they need --report FILE")
-    return {
-        "queries": None if given.queries is None else queries_at(given, given.queries),
-        "corpus": None if given.corpus is None else documents_at(given, given.corpus),
-    }
-
-
-def add_modules_to(parser: argparse.ArgumentParser) -> None:
-    """Add `--metrics-from`, for names on the command line and in saved files."""
-    parser.add_argument(
-        "--metrics-from",
-        action="append",
-        default=[],
-        metavar="MODULE",
-        help="a Python module that defines metrics of your own, in the current folder or on the Python path",
+def add_traces_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options for traces of agents."""
+    traces = parser.add_argument_group("traces of agents")
+    traces.add_argument(
+        "--view",
+        choices=get_args(rm.types.CallsView),
+        help="the runs are traces of agents: score all searches (union, with metrics such as recall@3calls; or "
+        "interleaved), the first or the last one, what the answering model read (context), or what it cited",
     )
-
-
-def import_metrics(arguments: Sequence[str] | None) -> None:
-    """Import the modules of `--metrics-from` first, because other options can name their metrics."""
-    early = argparse.ArgumentParser(prog="retrieval-metrics", add_help=False, allow_abbrev=False)
-    add_modules_to(early)
-    modules: list[str] = early.parse_known_args(arguments)[0].metrics_from
-    if modules and not {"", str(Path.cwd())} & set(sys.path):
-        sys.path.insert(0, str(Path.cwd()))  # `python -m` searches here too; an installed script does not
-    for module in modules:
-        try:
-            import_module(module)
-        except Exception as error:
-            raise ImportError(
-                f"--metrics-from {module} cannot be imported: {type(error).__name__}: {error}", name=module
-            ) from error
-
-
-def add_clusters_to(parser: argparse.ArgumentParser) -> None:
-    """Add `--clusters` to a parser."""
-    parser.add_argument(
-        "--clusters",
-        default="source",
-        metavar="FILE",
-        help='a JSON file {"query id": "cluster", ...} of queries that belong together, such as those about one '
-        'document; "none" if all are independent (default: the source of the judgments, if they have one)',
+    traces.add_argument(
+        "--question-id",
+        metavar="PATH",
+        help="where a trace has the id of its question, such as metadata.question_id (default: its own id)",
     )
-
-
-# The options for reading files, the same for every command, and the files that they are for.
-
-LARGE = 50_000_000
-"""The size in bytes above which a file gets a progress bar."""
+    traces.add_argument(
+        "--tool", action="append", default=[], metavar="NAME", help="a tool that searches; repeat for several"
+    )
+    traces.add_argument(
+        "--citations",
+        metavar="PATTERN",
+        help=r"a regular expression for the ids that an answer cites, such as \[(\w+)\]",
+    )
 
 
 def add_reading_to(parser: argparse.ArgumentParser, *files: str) -> None:
@@ -305,67 +211,25 @@ def _setting(text: str) -> tuple[str, Any]:
         raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
 
 
-def _limits(given: argparse.Namespace) -> rm.Limits:
-    return rm.Limits(**{key: value for key, value in given.reading if key in {"compression", "line"}})
-
-
-def qrels_at(given: argparse.Namespace, path: str) -> rm.Qrels:
-    """Read judgments as the options say."""
-    with about(given, "qrels"):
-        return rm.read_qrels(
-            path,
-            format=given.qrels_format,
-            columns=assignments(given.qrels_column),
-            allow=given.allow,
-            limits=_limits(given),
+def add_arguments_of(verb: Callable[..., Any], parser: argparse.ArgumentParser, **words: str) -> None:
+    """Add options for arguments of a verb, of the type and with the default that it has."""
+    for name, said in words.items():
+        argument = signature(verb).parameters[name]
+        value, bar, what = said.rpartition(" | ")
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            type={"int": int, "float": float}.get(argument.annotation.partition(" ")[0], str),
+            default=None if argument.default is Parameter.empty else argument.default,
+            required=argument.default is Parameter.empty,
+            metavar=value if bar else None,
+            help=what if argument.default in {None, Parameter.empty} else f"{what} (default: %(default)s)",
         )
 
 
-def run_at(given: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
-    """Read a run as the options say, with a progress bar if it is large, and a note if it is too large for memory."""
-    settings = dict(given.reading)
-    with about(given, "run"):
-        run = rm.read_run(
-            path,
-            format=given.run_format,
-            columns=assignments(given.run_column),
-            memory=given.memory,
-            show_progress=settings.get("progress", True) and _deserves_progress(path),
-            allow=given.allow,
-            limits=_limits(given),
-            subset=settings.get("subset"),
-            split=settings.get("split"),
-        )
-    if isinstance(run, StreamedRun):
-        sys.stderr.write(f"retrieval-metrics: note: {run!r}: larger than its memory limit, read again at every use\n")
-    return run
-
-
-def _deserves_progress(path: str) -> bool:
-    """Return whether to show a progress bar: on a terminal, for a large file, if rich is installed."""
-    file = Path(path)
-    large = file.is_file() and file.stat().st_size > LARGE
-    return large and sys.stderr.isatty() and find_spec("rich") is not None
-
-
-def questions_at(path: str) -> rm.EvaluationSet | None:
-    """Return the evaluation set that was saved to a file; None if it holds anything else."""
-    if not is_saved(path):
-        return None
-    found = rm.load(path)
-    return found if isinstance(found, rm.EvaluationSet) else None
-
-
-def queries_at(given: argparse.Namespace, path: str) -> dict[str, str]:
-    """Read the texts of queries, within the limits of the options; those of a saved set of questions too."""
-    if (questions := questions_at(path)) is not None:
-        return {str(query): text for query, text in questions.queries.items()}
-    return rm.read_queries(path, limits=_limits(given))
-
-
-def documents_at(given: argparse.Namespace, path: str) -> dict[str, str]:
-    """Read the texts of a folder or of a corpus, within the limits of the options."""
-    return texts_at(path, _limits(given))
+def passed_to(verb: Callable[..., Any], given: argparse.Namespace, **more: Any) -> dict[str, Any]:
+    """Return the options that were given and are arguments of a verb of the same name, and others."""
+    named = {name for name, one in signature(verb).parameters.items() if one.kind is Parameter.KEYWORD_ONLY}
+    return {name: value for name, value in vars(given).items() if name in named and value is not None} | more
 
 
 def offer(option: argparse.Action, words: Iterable[str]) -> None:
@@ -376,3 +240,63 @@ def offer(option: argparse.Action, words: Iterable[str]) -> None:
         return [f"{before}{comma}{word}" for word in words]
 
     option.completer = after_comma  # type: ignore[attr-defined]  # where argcomplete looks for it
+
+
+def import_metrics(arguments: Sequence[str] | None) -> None:
+    """Import the modules of `--metrics-from` first, because other options can name their metrics."""
+    early = argparse.ArgumentParser(prog="retrieval-metrics", add_help=False, allow_abbrev=False)
+    add_modules_to(early)
+    modules: list[str] = early.parse_known_args(arguments)[0].metrics_from
+    if modules and not {"", str(Path.cwd())} & set(sys.path):
+        sys.path.insert(0, str(Path.cwd()))  # `python -m` searches here too; an installed script does not
+    for module in modules:
+        try:
+            import_module(module)
+        except Exception as error:
+            raise ImportError(
+                f"--metrics-from {module} cannot be imported: {type(error).__name__}: {error}", name=module
+            ) from error
+
+
+def refuse_unknown_metrics(given: argparse.Namespace) -> None:
+    """End the program if a metric is unknown, and none of the files named is a saved one that can give its values."""
+    asked = given.metric if isinstance(getattr(given, "metric", None), list) else []
+    bounds = [str(name) for option in ("at_least", "at_most") for name, _ in getattr(given, option, ())]
+    unknown = [name for name in (*asked, *bounds) if not of_only_trec_eval(name) and not is_metric(name)]
+    if unknown and not any(map(is_saved, _files(given))):
+        try:
+            rm.Metric.parse(unknown[0])
+        except ValueError as error:
+            given.parser.error(f"{error}; one of your own needs --metrics-from MODULE")
+
+
+def refuse_lost_files(given: argparse.Namespace) -> None:
+    """Raise before anything is read if a file would be replaced that the call also names for something else."""
+    values = [each for value in vars(given).values() for each in (value if isinstance(value, list) else [value])]
+    named = [each for each in values if isinstance(each, str)]
+    for at, target in enumerate(named):
+        if not isinstance(target, Target) or target == STANDARD_OUTPUT:
+            continue
+        written = _file(target)
+        for other_at, other in enumerate(named):
+            # A run can be given as NAME=FILE.
+            if at != other_at and written in {_file(other), _file(other.partition("=")[2] or other)}:
+                what = "is also written" if isinstance(other, Target) else "is one of the files that are read"
+                raise ValueError(f"{target} is to be written, but {other} {what}, and it is the same file")
+
+
+def _files(given: argparse.Namespace) -> Iterator[str]:
+    """Yield all texts that can be names of files to read, also after `NAME=`."""
+    for value in vars(given).values():
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, str) and not isinstance(each, Target):
+                yield from {each, each.partition("=")[2] or each}
+
+
+def _file(path: str) -> Any:
+    """Return what two names of the same regular file have in common; the name itself if there is no file yet."""
+    try:
+        found = os.stat(path)  # noqa: PTH116  (any text, also one that is no path)
+    except (OSError, ValueError):
+        return os.path.realpath(path) if path.isprintable() else path
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else object()

@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.arguments import (
-    Target,
-    add_arguments_of,
-    add_output_to,
-    add_reading_to,
+from retrieval_metrics.command_line.arguments import Target, add_arguments_of, add_output_to, add_reading_to, passed_to
+from retrieval_metrics.command_line.named_files import (
     documents_at,
-    passed_to,
+    judgments_at,
     qrels_at,
     queries_at,
     run_at,
+    run_or_saved,
 )
-from retrieval_metrics.command_line.named_files import judgments_at, run_or_saved
 from retrieval_metrics.command_line.values import metric
 from retrieval_metrics.command_line.wording import about
 from retrieval_metrics.files.formats import FORMATS

@@ -16,10 +16,9 @@ from retrieval_metrics.command_line.arguments import (
     add_reading_to,
     add_rules_to,
     add_texts_to,
-    scoring_of,
-    texts_of,
+    add_traces_to,
 )
-from retrieval_metrics.command_line.named_files import add_traces_to, first_documents, named, read_judged, tag_of
+from retrieval_metrics.command_line.named_files import first_documents, named, read_judged, scoring_of, tag_of, texts_of
 from retrieval_metrics.command_line.trec_eval_lines import at_level, is_metric, of_only_trec_eval, text_of
 from retrieval_metrics.command_line.trec_eval_lines import named as trec_eval_names
 from retrieval_metrics.command_line.values import by_query, labels_of, named_value

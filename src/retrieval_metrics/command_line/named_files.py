@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+import sys
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
 from retrieval_metrics.checks import positive_integer
-from retrieval_metrics.command_line.arguments import qrels_at, questions_at, run_at
+from retrieval_metrics.command_line.values import assignments, clusters
+from retrieval_metrics.command_line.wording import about
 from retrieval_metrics.files.opening import COMPRESSIONS, STANDARD_INPUT, opened
+from retrieval_metrics.files.texts import texts_at
 from retrieval_metrics.files.trec import RUN
+from retrieval_metrics.inputs.run import StreamedRun
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.trajectories.trajectory import first_of
 
@@ -34,57 +39,6 @@ KINDS = {
 """What a saved file holds, by the type that is loaded from it; anything else is a run."""
 
 
-def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[rm.Qrels | rm.EvaluationSet, Runs]:
-    """Read the judgments and the runs of a command."""
-    if [given.qrels, *runs.values()].count(STANDARD_INPUT) > 1:
-        raise ValueError("standard input (-) can be read only once")
-    return judgments_at(given), {name: run_or_saved(given, path) for name, path in runs.items()}
-
-
-def saved_evaluations(arguments: Sequence[str]) -> dict[str, rm.Evaluation] | None:
-    """Return the saved evaluations that arguments name; None if the first is a file of judgments."""
-    (first,) = named(arguments[:1]).values()
-    if not is_saved(first) or questions_at(first) is not None:
-        return None
-    paths = named(arguments)
-    evaluations = {name: rm.load(path) for name, path in paths.items()}
-    for name, one in evaluations.items():
-        if not isinstance(one, rm.Evaluation):
-            raise ValueError(f"{paths[name]} holds {kind_of(one)}, not an evaluation")  # noqa: TRY004  (said of the file)
-    return evaluations
-
-
-def kind_of(saved: Any) -> str:
-    """Return what a saved file holds, in the words of the pages."""
-    return KINDS.get(type(saved).__name__, "a run")
-
-
-def judgments_at(given: argparse.Namespace) -> rm.Qrels | rm.EvaluationSet:
-    """Return the judgments that the arguments name: those of a file, or of a saved set of questions."""
-    if not is_saved(given.qrels):
-        return qrels_at(given, given.qrels)
-    found = rm.load(given.qrels)
-    if not isinstance(found, rm.EvaluationSet):
-        raise ValueError(f"{given.qrels} holds {kind_of(found)}, not judgments")  # noqa: TRY004  (said of the file)
-    return found
-
-
-def run_or_saved(given: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
-    """Return the run of a file, or the one that was saved to it.
-
-    Raises:
-        ValueError: If the file holds anything else.
-    """
-    if not is_saved(path):
-        return run_at(given, path)
-    found = rm.load(path)
-    if type(found) is dict:  # rankings without errors or seconds
-        return rm.RetrievedRun(found, {})
-    if isinstance(found, (rm.Run, rm.RetrievedRun)):
-        return found
-    raise ValueError(f"{path} holds {kind_of(found)}, not a run")
-
-
 def named(arguments: Sequence[str]) -> dict[str, str]:
     """Return the file of each run by the name of the run."""
     paths: dict[str, str] = {}
@@ -96,53 +50,6 @@ def named(arguments: Sequence[str]) -> dict[str, str]:
             raise ValueError(f"two runs are named {name!r}: {paths[name]} and {path}; name them with NAME=FILE")
         paths[name] = path
     return paths
-
-
-def _name_of(path: str) -> str:
-    file = Path(path)
-    return Path(file.stem).stem if file.suffix in COMPRESSIONS else file.stem
-
-
-def first_documents(run: rm.Run | rm.RetrievedRun, most: int) -> RunMapping:
-    """Return a run with the first documents of each query, in the order of trec_eval where they have scores."""
-    positive_integer(most, "-M")
-    return {query: first_of(ranking, most) for query, ranking in run.items()}
-
-
-def tag_of(path: str) -> str:
-    """Return the name of a run: the last column of a TREC file, else that of its file."""
-    if not Path(path).is_file():
-        return "standard input"
-    with opened(path) as source:
-        words = source.beginning().partition(b"\n")[0].split()
-    return words[-1].decode(errors="replace") if len(words) == len(RUN.fields) else _name_of(path)
-
-
-# Views of an agent's searches in the arguments: `--view context`.
-
-
-def add_traces_to(parser: argparse.ArgumentParser) -> None:
-    """Add the options for traces of agents."""
-    traces = parser.add_argument_group("traces of agents")
-    traces.add_argument(
-        "--view",
-        choices=get_args(rm.types.CallsView),
-        help="the runs are traces of agents: score all searches (union, with metrics such as recall@3calls; or "
-        "interleaved), the first or the last one, what the answering model read (context), or what it cited",
-    )
-    traces.add_argument(
-        "--question-id",
-        metavar="PATH",
-        help="where a trace has the id of its question, such as metadata.question_id (default: its own id)",
-    )
-    traces.add_argument(
-        "--tool", action="append", default=[], metavar="NAME", help="a tool that searches; repeat for several"
-    )
-    traces.add_argument(
-        "--citations",
-        metavar="PATTERN",
-        help=r"a regular expression for the ids that an answer cites, such as \[(\w+)\]",
-    )
 
 
 def read_judged(given: argparse.Namespace, paths: dict[str, str]) -> dict[str, tuple[Any, Any]]:
@@ -173,3 +80,159 @@ def _view_at(given: argparse.Namespace, path: str, questions: Any) -> tuple[Any,
             "--question-id says where the id is, such as metadata.question_id"
         )
     return judged, getattr(trajectories, given.view)()
+
+
+def read_both(given: argparse.Namespace, runs: dict[str, str]) -> tuple[rm.Qrels | rm.EvaluationSet, Runs]:
+    """Read the judgments and the runs of a command."""
+    if [given.qrels, *runs.values()].count(STANDARD_INPUT) > 1:
+        raise ValueError("standard input (-) can be read only once")
+    return judgments_at(given), {name: run_or_saved(given, path) for name, path in runs.items()}
+
+
+def judgments_at(given: argparse.Namespace) -> rm.Qrels | rm.EvaluationSet:
+    """Return the judgments that the arguments name: those of a file, or of a saved set of questions."""
+    if not is_saved(given.qrels):
+        return qrels_at(given, given.qrels)
+    found = rm.load(given.qrels)
+    if not isinstance(found, rm.EvaluationSet):
+        raise ValueError(f"{given.qrels} holds {kind_of(found)}, not judgments")  # noqa: TRY004  (said of the file)
+    return found
+
+
+def run_or_saved(given: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
+    """Return the run of a file, or the one that was saved to it."""
+    if not is_saved(path):
+        return run_at(given, path)
+    found = rm.load(path)
+    if type(found) is dict:  # rankings without errors or seconds
+        return rm.RetrievedRun(found, {})
+    if isinstance(found, (rm.Run, rm.RetrievedRun)):
+        return found
+    raise ValueError(f"{path} holds {kind_of(found)}, not a run")
+
+
+def saved_evaluations(arguments: Sequence[str]) -> dict[str, rm.Evaluation] | None:
+    """Return the saved evaluations that arguments name; None if the first is a file of judgments."""
+    (first,) = named(arguments[:1]).values()
+    if not is_saved(first) or questions_at(first) is not None:
+        return None
+    paths = named(arguments)
+    evaluations = {name: rm.load(path) for name, path in paths.items()}
+    for name, one in evaluations.items():
+        if not isinstance(one, rm.Evaluation):
+            raise ValueError(f"{paths[name]} holds {kind_of(one)}, not an evaluation")  # noqa: TRY004  (said of the file)
+    return evaluations
+
+
+def questions_at(path: str) -> rm.EvaluationSet | None:
+    """Return the evaluation set that was saved to a file; None if it holds anything else."""
+    if not is_saved(path):
+        return None
+    found = rm.load(path)
+    return found if isinstance(found, rm.EvaluationSet) else None
+
+
+def kind_of(saved: Any) -> str:
+    """Return what a saved file holds, in the words of the pages."""
+    return KINDS.get(type(saved).__name__, "a run")
+
+
+LARGE = 50_000_000
+"""The size in bytes above which a file gets a progress bar."""
+
+
+def qrels_at(given: argparse.Namespace, path: str) -> rm.Qrels:
+    """Read judgments as the options say."""
+    with about(given, "qrels"):
+        return rm.read_qrels(
+            path,
+            format=given.qrels_format,
+            columns=assignments(given.qrels_column),
+            allow=given.allow,
+            limits=_limits(given),
+        )
+
+
+def run_at(given: argparse.Namespace, path: str) -> rm.Run | rm.RetrievedRun:
+    """Read a run as the options say, with a progress bar if it is large, and a note if it is too large for memory."""
+    settings = dict(given.reading)
+    with about(given, "run"):
+        run = rm.read_run(
+            path,
+            format=given.run_format,
+            columns=assignments(given.run_column),
+            memory=given.memory,
+            show_progress=settings.get("progress", True) and _deserves_progress(path),
+            allow=given.allow,
+            limits=_limits(given),
+            subset=settings.get("subset"),
+            split=settings.get("split"),
+        )
+    if isinstance(run, StreamedRun):
+        sys.stderr.write(f"retrieval-metrics: note: {run!r}: larger than its memory limit, read again at every use\n")
+    return run
+
+
+def _deserves_progress(path: str) -> bool:
+    """Return whether to show a progress bar: on a terminal, for a large file, if rich is installed."""
+    file = Path(path)
+    large = file.is_file() and file.stat().st_size > LARGE
+    return large and sys.stderr.isatty() and find_spec("rich") is not None
+
+
+def queries_at(given: argparse.Namespace, path: str) -> dict[str, str]:
+    """Read the texts of queries, within the limits of the options; those of a saved set of questions too."""
+    if (questions := questions_at(path)) is not None:
+        return {str(query): text for query, text in questions.queries.items()}
+    return rm.read_queries(path, limits=_limits(given))
+
+
+def documents_at(given: argparse.Namespace, path: str) -> dict[str, str]:
+    """Read the texts of a folder or of a corpus, within the limits of the options."""
+    return texts_at(path, _limits(given))
+
+
+def _limits(given: argparse.Namespace) -> rm.Limits:
+    return rm.Limits(**{key: value for key, value in given.reading if key in {"compression", "line"}})
+
+
+def scoring_of(given: argparse.Namespace) -> dict[str, Any]:
+    """Return what was given of the options of `add_rules_to`, as arguments of `evaluate`."""
+    documents = None if given.documents is None else documents_at(given, given.documents)
+    found = {"semantics": given.semantics, "ties": given.ties, "documents": documents}
+    found = {name: value for name, value in found.items() if value is not None}
+    if given.match != "id":
+        found["match"] = given.match
+    if given.clusters != "source":
+        found["clusters"] = clusters(given.clusters)
+    return found
+
+
+def texts_of(given: argparse.Namespace) -> dict[str, Any]:
+    """Return what a report takes of the texts that `--queries` and `--corpus` name."""
+    if getattr(given, "report", "") is None and (given.queries, given.corpus) != (None, None):
+        raise ValueError("--queries and --corpus are shown in a report, so they need --report FILE")
+    return {
+        "queries": None if given.queries is None else queries_at(given, given.queries),
+        "corpus": None if given.corpus is None else documents_at(given, given.corpus),
+    }
+
+
+def first_documents(run: rm.Run | rm.RetrievedRun, most: int) -> RunMapping:
+    """Return a run with the first documents of each query, in the order of trec_eval where they have scores."""
+    positive_integer(most, "-M")
+    return {query: first_of(ranking, most) for query, ranking in run.items()}
+
+
+def tag_of(path: str) -> str:
+    """Return the name of a run: the last column of a TREC file, else that of its file."""
+    if not Path(path).is_file():
+        return "standard input"
+    with opened(path) as source:
+        words = source.beginning().partition(b"\n")[0].split()
+    return words[-1].decode(errors="replace") if len(words) == len(RUN.fields) else _name_of(path)
+
+
+def _name_of(path: str) -> str:
+    file = Path(path)
+    return Path(file.stem).stem if file.suffix in COMPRESSIONS else file.stem

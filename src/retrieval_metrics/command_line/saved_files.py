@@ -6,15 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import retrieval_metrics as rm
 from retrieval_metrics.command_line import output
-from retrieval_metrics.command_line.arguments import (
-    Target,
-    add_modules_to,
-    add_reading_to,
-    add_result_to,
-    add_texts_to,
-    texts_of,
-)
-from retrieval_metrics.command_line.named_files import kind_of
+from retrieval_metrics.command_line.arguments import Target, add_modules_to, add_reading_to, add_result_to, add_texts_to
+from retrieval_metrics.command_line.named_files import kind_of, texts_of
 from retrieval_metrics.command_line.values import metrics as metric_names
 from retrieval_metrics.history import table_of
 

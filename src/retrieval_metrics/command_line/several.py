@@ -19,10 +19,8 @@ from retrieval_metrics.command_line.arguments import (
     add_rules_to,
     add_texts_to,
     passed_to,
-    scoring_of,
-    texts_of,
 )
-from retrieval_metrics.command_line.named_files import named, read_both, saved_evaluations
+from retrieval_metrics.command_line.named_files import named, read_both, saved_evaluations, scoring_of, texts_of
 from retrieval_metrics.command_line.values import bound, metrics
 from retrieval_metrics.comparing.plan import FEWEST_OF_A_PILOT
 from retrieval_metrics.journal import save_text
