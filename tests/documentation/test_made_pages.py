@@ -49,18 +49,6 @@ def test_every_folder_of_the_core_is_in_the_house() -> None:
     assert any(row.startswith("| `judging` | Which retrieved items satisfy which judgments") for row in rows)
 
 
-def test_the_picture_of_the_house_has_every_folder_on_its_floor() -> None:
-    made = module("_extensions/house.py")
-    page = Path(made.ROOT, "docs", "explanation", "how-it-works.md")
-    (picture,) = re.findall(r"```text\n(numbers .*?)```", page.read_text(), re.DOTALL)
-    floors = [name for part in made.floors().values() for floor in part for name in floor]
-    folders = [name for name in floors if (made.CORE / name).is_dir()]
-    order = {name: at for at, name in enumerate(folders)}
-    drawn = [name for line in picture.splitlines() for name in re.findall(r"\w+", line[11:51]) if name in order]
-    assert sorted(drawn) == sorted(folders)
-    assert drawn == sorted(drawn, key=order.__getitem__)
-
-
 def test_a_link_to_a_folder_leads_to_its_files_packed() -> None:
     made = module("_extensions/readmes.py")
     page = Path(made.DOCS, "tutorial", "1-questions.md")
