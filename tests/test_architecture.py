@@ -105,13 +105,15 @@ def test_every_folder_has_its_floor_and_the_picture_shows_it() -> None:
     assert sorted(folders) == sorted(listed)
     page = (ROOT / "docs" / "explanation" / "how-it-works.md").read_text(encoding="utf-8")
     picture = page.partition("```text\n")[2].partition("```")[0]
-    numbers, _, rest = picture.partition("---")
-    drawn = {"NUMBERS": numbers, "ON_TOP": rest.partition("entrances")[0], "ENTRANCES": rest.partition("entrances")[2]}
-    for part, floors in {"NUMBERS": NUMBERS, "ON_TOP": ON_TOP, "ENTRANCES": ENTRANCES}.items():
-        order = {folder: at for at, floor in enumerate(floors) for folder in floor}
-        shown = [word for line in drawn[part].splitlines() for word in line[11:51].split() if word in order]
-        assert sorted(shown) == sorted(order), f"the picture of the house does not show {part} as it is"
-        assert shown == sorted(shown, key=order.__getitem__), f"the picture of the house mixes the floors of {part}"
+    drawn: dict[str, list[str]] = {"numbers": [], "on top": [], "entrances": []}
+    part = "numbers"
+    for line in picture.splitlines():
+        part = line[:11].strip() if line[:11].strip() in drawn else part
+        drawn[part] += line[11:51].split() if not line.startswith("-") else []
+    for part, floors in {"numbers": NUMBERS, "on top": ON_TOP, "entrances": ENTRANCES}.items():
+        floor_of = {folder: at for at, floor in enumerate(floors) for folder in floor}
+        assert sorted(drawn[part]) == sorted(floor_of), f"the picture of the house does not show {part} as it is"
+        assert drawn[part] == sorted(drawn[part], key=floor_of.__getitem__), f"{part}: the picture mixes the floors"
 
 
 def test_the_flow_goes_one_way() -> None:

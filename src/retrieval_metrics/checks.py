@@ -101,17 +101,7 @@ def integer(value: Any, what: str, kind: str = "an integer") -> int:
 
 
 def positive_integer(value: Any, what: str, *, or_none: bool = False) -> int:
-    """Return `value` as an int if it is at least 1.
-
-    Args:
-        value: Any integer, those of numpy included.
-        what: What the value is, for the message.
-        or_none: Whether the caller also accepts None, for the message.
-
-    Raises:
-        TypeError: If it is not an integer; a bool is rejected.
-        ValueError: If it is zero or negative.
-    """
+    """Return `value` as an int if it is at least 1."""
     kind = "a positive integer or None" if or_none else "a positive integer"
     number = integer(value, what, kind)
     if number <= 0:
@@ -161,11 +151,7 @@ def _kind(cls: type, owner: str) -> type:
 
 
 def same_kind(left: type | None, left_owner: str, right: type | None, right_owner: str) -> None:
-    """Raise if two collections hold ids of different types, because then no two ids can be equal.
-
-    Raises:
-        TypeError: If one side is str and the other int.
-    """
+    """Raise if two collections hold ids of different types, because then no two ids can be equal."""
     if left is not None and right is not None and left is not right:
         raise TypeError(
             f"{left_owner} are {left.__name__} and {right_owner} are {right.__name__}, so none of them can match; "

@@ -251,11 +251,7 @@ ABANDONED = 60.0
 
 
 def save_text(path: str | PathLike[str], text: str) -> None:
-    """Write a text to a file as UTF-8; see `saving`.
-
-    Raises:
-        OSError: If it cannot be written; a file that was there stays as it was.
-    """
+    """Write a text to a file as UTF-8; see `saving`."""
     with saving(path) as file:
         file.write(text.encode())
 

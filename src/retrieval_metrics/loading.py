@@ -167,15 +167,7 @@ def load(path: str | PathLike[str]) -> Any:
 
 
 def written(result: Any, **options: Any) -> str:
-    """Return what `save` of a result writes, for hosts that keep results in files of their own.
-
-    Args:
-        result: A result with `save`.
-        **options: Those of its `save`.
-
-    Raises:
-        ValueError: If JSON cannot hold it.
-    """
+    """Return what `save` of a result writes, for hosts that keep results in files of their own."""
     file = BytesIO()
     result.save(file, **options)
     return file.getvalue().decode()

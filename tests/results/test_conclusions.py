@@ -263,7 +263,7 @@ def test_a_clear_winner_is_not_flattered_and_nothing_is_said() -> None:
 
 def test_from_five_systems_on_the_ranking_and_the_conclusions_say_so() -> None:
     several = compared(6, ["mrr", "ndcg@10"])
-    one = several.flattered["mrr"]
+    one = next(each for each in several.conclusions.flattered if each.metric == "mrr")
 
     assert one.mean == several.table["mrr"][one.system] == max(several.table["mrr"].values())
     assert one.worth < one.mean
@@ -274,7 +274,7 @@ def test_from_five_systems_on_the_ranking_and_the_conclusions_say_so() -> None:
     assert said in str(several)
     assert said in str(several.conclusions)
     assert said.split(":")[0] in several._repr_html_()
-    assert not compared(4).flattered
+    assert not compared(4).conclusions.flattered
     assert compared(4).conclusions.flattery == []
 
 

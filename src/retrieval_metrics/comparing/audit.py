@@ -173,13 +173,7 @@ JUDGED = Metric("judged", TOP)
 
 
 def lint(judged: JudgedRun, corpus: Collection[Any] | None, queries: Mapping[Any, str] | None) -> tuple[str, ...]:
-    """Return what to check before you trust any number, one sentence each.
-
-    Args:
-        judged: The judgments and the run.
-        corpus: The ids of all documents, if known.
-        queries: The texts of the queries, if known.
-    """
+    """Return what to check before you trust any number, one sentence each."""
     found = (
         _one_relevant(judged),
         _without_relevant(judged),

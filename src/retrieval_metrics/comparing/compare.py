@@ -35,6 +35,7 @@ from retrieval_metrics.presentation.numbers import queries as queries_said
 from retrieval_metrics.results.counts import count, counts_of_given
 from retrieval_metrics.results.difference import Aligned, Differences
 from retrieval_metrics.results.room import budgets_used
+from retrieval_metrics.results.standings import said_of_ignorance
 from retrieval_metrics.scoring.definition import divides_by_largest_grade
 from retrieval_metrics.scoring.metric import DEFAULT_METRICS, Metric, as_metrics, refuse_other_facts
 from retrieval_metrics.scoring.rules import UnjudgedRule
@@ -302,8 +303,8 @@ def compare(
         name: evaluated_as(name, partial(evaluate, truth, run, metrics, **options)).scores for name, run in runs.items()
     }
     comparison = compare_scores(scores, next(iter(scores.values())).metrics, **terms)
-    if comparison.said_of_ignorance:
-        warn(comparison.said_of_ignorance)
+    if said := said_of_ignorance(comparison):
+        warn(said)
     return comparison
 
 

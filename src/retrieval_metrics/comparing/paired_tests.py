@@ -172,11 +172,7 @@ def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, st
 
 
 def ranking_metrics(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
-    """Return the metrics of quality: all but `judged`, which measures the judgments.
-
-    Raises:
-        ValueError: If there is none.
-    """
+    """Return the metrics of quality: all but `judged`, which measures the judgments."""
     chosen = tuple(metric for metric in metrics if metric.definition.says_how_good)
     if not chosen:
         raise ValueError("judged measures the judgments, not the quality of a system; name another metric to compare")

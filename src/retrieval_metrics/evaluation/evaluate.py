@@ -118,19 +118,7 @@ def scored_run(
     *,
     scale: float | None = None,
 ) -> Scores:
-    """Return the scores of a run without warnings: what is suspicious in a part may be normal in the whole.
-
-    Args:
-        truth: The judgments.
-        run: The rankings; they need not share any query with the judgments.
-        metrics: The metrics.
-        rules: The rule set.
-        match: What an id of the judgments is compared with.
-        scale: The largest grade of all judgments, if these are only some of them.
-
-    Raises:
-        ValueError: If the rules refuse a query, or a metric cannot be computed.
-    """
+    """Return the scores of a run without warnings: what is suspicious in a part may be normal in the whole."""
     truth = truth_under(truth, rules)
     if scale is not None:
         truth = truth.with_largest_grade(scale)

@@ -58,6 +58,8 @@ class Scorer:
         max_grade: The largest grade of all judgments; None for that of the judgments that are scored together.
     """
 
+    _knows_all_judgments = True
+
     def __init__(
         self,
         metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
@@ -67,18 +69,15 @@ class Scorer:
         documents: Any = None,
         max_grade: float | None = None,
     ) -> None:
-        """Read the arguments, as in `evaluate`.
-
-        Raises:
-            TypeError: If one is of a wrong type.
-            ValueError: If a metric, a rule set or `match` is unknown, or the largest grade is not positive.
-        """
+        """Read the arguments, as in `evaluate`."""
         self.metrics = as_metrics(metrics)
         self.rules = as_rules(semantics)
         as_matching(match)
         self.match = match
         self._documents = documents
         self.max_grade = None if max_grade is None else positive_number(max_grade, "max_grade")
+        if max_grade is None and not self._knows_all_judgments:
+            refuse_unknown_scale(self.metrics, "one row", "pass max_grade=")
 
     def run(self, qrels: QrelsMapping | Qrels, run: RunMapping) -> Scores:
         """Return the scores of a run without a warning.
@@ -199,27 +198,12 @@ def _of_queries(run: RetrievedRun, queries: Collection[QueryId]) -> RetrievedRun
 
 
 class RowScorer(Scorer):
-    """Scores one row at a time, for hosts that store a value and a reason for each."""
+    """Scores one row at a time, for hosts that store a value and a reason for each.
 
-    def __init__(
-        self,
-        metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
-        *,
-        semantics: str | Rules = "standard",
-        match: str | Key | Matching = "id",
-        documents: Any = None,
-        max_grade: float | None = None,
-    ) -> None:
-        """Read the arguments, as in `evaluate`.
+    It refuses metrics that divide by the largest grade of all judgments unless that is given: one row does not show it.
+    """
 
-        Raises:
-            TypeError: If one is of a wrong type.
-            ValueError: As in `Scorer`; or if a metric divides by the largest grade of all judgments, which one row does
-                not show, and that is not given.
-        """
-        super().__init__(metrics, semantics=semantics, match=match, documents=documents, max_grade=max_grade)
-        if max_grade is None:
-            refuse_unknown_scale(self.metrics, "one row", "pass max_grade=")
+    _knows_all_judgments = False
 
     def row(
         self,
@@ -313,22 +297,7 @@ class Asked:
         documents: Any = None,
         stages: Sequence[str] = (),
     ) -> None:
-        """Read the questions, in any shape of `EvaluationSet.of`, and the options, as in `evaluate`.
-
-        Args:
-            questions: The questions with their judgments.
-            metrics: The metrics.
-            match: What an id of the judgments is compared with.
-            semantics: The rules.
-            clusters: The clusters of the questions.
-            documents: The documents that chunks were cut from; or a function that returns them, which is called if a
-                span is judged.
-            stages: The names of the steps of the retriever that are evaluated too, in their order.
-
-        Raises:
-            TypeError: As in `evaluate`.
-            ValueError: As in `evaluate`.
-        """
+        """Read the questions, in any shape of `EvaluationSet.of`, and the options, as in `evaluate`."""
         read = Questions.of(questions)
         self.qrels = as_qrels(read)
         self.texts: Mapping[Any, str] = read.queries

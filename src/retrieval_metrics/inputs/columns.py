@@ -68,11 +68,7 @@ ALLOWED = ("blanks", "repeated")
 
 
 def allowances(allow: str | Collection[str]) -> frozenset[str]:
-    """Return the values of `allow=` as a set.
-
-    Raises:
-        ValueError: If a value is unknown.
-    """
+    """Return the values of `allow=` as a set."""
     given = frozenset([allow] if isinstance(allow, str) else allow)
     if unknown := sorted(given - set(ALLOWED)):
         raise ValueError(f"{argument('allow')} takes {' and '.join(map(repr, ALLOWED))}, not {unknown[0]!r}")
@@ -86,18 +82,7 @@ def find_columns(
     source: str,
     allow: Collection[str] = (),
 ) -> dict[str, str]:
-    """Return the column of each role.
-
-    Args:
-        names: The names of all columns.
-        wanted: The roles to look for, such as `query`.
-        columns: The columns of roles, as named by the user; None for a role without a column.
-        source: The name of the table, for messages.
-        allow: With `"repeated"`, the first of columns with the same name counts.
-
-    Raises:
-        ValueError: If a column is missing or ambiguous, or an unknown column could be the missing one.
-    """
+    """Return the column of each role."""
     there = list(names)
     given = dict(columns or {})
     if unknown := [role for role in given if role not in wanted]:
@@ -338,15 +323,7 @@ ROWS = 2000
 
 
 def warn_of_doubt(rows: Iterable[tuple[Hashable, float, float]], source: str) -> None:
-    """Warn if the ranks at the beginning of a run speak against its scores.
-
-    Args:
-        rows: The query, the rank and the score of each row.
-        source: The name of the run, for the message.
-
-    Warns:
-        RetrievalWarning: If the scores rise with the ranks in every query, or seem to be exchanged with them.
-    """
+    """Warn if the ranks at the beginning of a run speak against its scores."""
     if doubt := doubt_about_scores(rows):
         warn(
             f"{source} is ordered by score, the largest first, as trec_eval does it; but {doubt}",

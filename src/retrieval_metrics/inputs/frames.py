@@ -70,12 +70,7 @@ class LongTable:
         self.frame = select_columns(frame, list(dict.fromkeys(self.roles.values())), source)
 
     def rankings(self) -> Batch:
-        """Return the rankings in a table with one row per retrieved document.
-
-        Raises:
-            TypeError: If a column holds anything but ids or numbers.
-            ValueError: As `Run.from_frame`.
-        """
+        """Return the rankings in a table with one row per retrieved document."""
         self._refuse_empty()
         queries, documents = self.ids("query"), self.ids("document")
         if self.has("score"):
@@ -93,12 +88,7 @@ class LongTable:
         return grouped(queries, documents, None)
 
     def judgments(self) -> Batch | dict[Any, list[dict[Any, float]]]:
-        """Return the judgments in a table with one row per judged document: flat ones as a batch, groups by query.
-
-        Raises:
-            TypeError: If a column holds anything but ids or numbers.
-            ValueError: As `Qrels.from_frame`.
-        """
+        """Return the judgments in a table with one row per judged document: flat ones as a batch, groups by query."""
         self._refuse_empty()
         queries, documents = self.ids("query"), self.ids("document")
         grades = self.numbers("grade") if self.has("grade") else None
@@ -113,12 +103,7 @@ class LongTable:
         return role in self.roles
 
     def ids(self, role: str) -> pl.Series:
-        """Return a column of ids, all of them text or all of them whole numbers.
-
-        Raises:
-            TypeError: If the column holds anything else.
-            ValueError: If an id is missing, begins or ends with a blank, or is a number that needs more than 64 bits.
-        """
+        """Return a column of ids, all of them text or all of them whole numbers."""
         import polars as pl
 
         column = self.frame[self.roles[role]]
@@ -149,12 +134,7 @@ class LongTable:
         return column.rechunk()
 
     def numbers(self, role: str) -> FloatArray:
-        """Return a column of finite numbers, parsed where they are text; a grade may be True or False.
-
-        Raises:
-            TypeError: If the column holds anything else.
-            ValueError: If a value is missing or not finite.
-        """
+        """Return a column of finite numbers, parsed where they are text; a grade may be True or False."""
         import polars as pl
 
         column = self.frame[self.roles[role]]

@@ -213,18 +213,7 @@ def judged_sources(truth: Qrels) -> set[str]:
 def with_documents(
     match: str | Key | Matching, documents: Any, truth: Qrels, questions: Any = None
 ) -> str | Key | Matching:
-    """Return how items are matched, with the texts of the sources if spans are judged.
-
-    Args:
-        match: How items are matched.
-        documents: The documents, as in `evaluate`; None takes the sources that the questions keep, if they do.
-        truth: The judgments.
-        questions: What the judgments came from.
-
-    Raises:
-        TypeError: If the documents have another type.
-        ValueError: If two of them could be the source of a judged span, if none is, or if `match` has texts too.
-    """
+    """Return how items are matched, with the texts of the sources if spans are judged."""
     if documents is None and not truth.has_pieces:
         return match
     judged = judged_sources(truth)

@@ -62,12 +62,7 @@ class Table(NamedTuple):
         return "\n".join([*heading, *lines, *gap, *(f"- {on_one_line(note)}" for note in self.notes)])
 
     def html(self, left: str = LEFT, right: str = RIGHT) -> str:
-        """Return an HTML table with the notes below, in the colours of the surrounding page.
-
-        Args:
-            left: The attribute of a cell that is aligned to the left.
-            right: That of one aligned to the right.
-        """
+        """Return an HTML table with the notes below, in the colours of the surrounding page."""
         from html import escape  # noqa: PLC0415  (importing it takes half as long as importing this package)
 
         styles = [left if at in self._places else right for at in range(len(self.header))]

@@ -60,29 +60,21 @@ class Compared:
         return list(self.differences.by_pair)
 
     @cached_property
-    def said_of_ignorance(self) -> str:
-        """How unjudged documents were treated, in a sentence; empty if that alone could not explain a difference."""
-        if self.ignorance is None:
-            return ""
-        condensed = any(one.rules.unjudged == "condensed" for one in self.scores.values())
-        return self.ignorance.sentence(condensed=condensed, bounded=self.unjudged is not None)
-
-    @cached_property
     def conclusions(self) -> Conclusions:
         """What the comparison shows: one entry for each pair of systems and metric, from which all else speaks."""
         caveats = [said for use in self.budgets for said in use.sentences]
-        caveats += [self.said_of_ignorance, said_of_room(self.scores, self.metrics, self.budgets)]
+        caveats += [said_of_ignorance(self), said_of_room(self.scores, self.metrics, self.budgets)]
         return conclude(
             self.differences,
             level=self.level,
             margin=self.margin,
             bounds=self.unjudged,
             caveats=tuple(filter(None, caveats)),
-            flattered=tuple(self.flattered.values()),
+            flattered=self._flattered,
         )
 
     @cached_property
-    def flattered(self) -> ByMetric[Flattered]:
+    def _flattered(self) -> tuple[Flattered, ...]:
         """How much the best system of each metric is flattered by being chosen, from five systems on; else empty."""
         found = []
         for metric in self.metrics:
@@ -90,7 +82,7 @@ class Compared:
                 rows, values = self._shared[str(metric)]
                 sign = metric.definition.sign
                 found.append(flattered(str(metric), self.systems, values.T, sign, self.aligned.labels_at(rows)))
-        return ByMetric({one.metric: one for one in found if one is not None})
+        return tuple(one for one in found if one is not None)
 
     @cached_property
     def table(self) -> ByMetric[dict[str, float]]:
@@ -128,6 +120,14 @@ class Compared:
     def difference(self, metric: str | Metric, system: str | None = None, baseline: str | None = None) -> Difference:
         """Return one of the differences."""
         return only_one(self.differences, "differences", metric, system, baseline)
+
+
+def said_of_ignorance(comparison: Compared) -> str:
+    """Return how unjudged documents were treated, in a sentence; empty if that alone could not explain a difference."""
+    if comparison.ignorance is None:
+        return ""
+    condensed = any(one.rules.unjudged == "condensed" for one in comparison.scores.values())
+    return comparison.ignorance.sentence(condensed=condensed, bounded=comparison.unjudged is not None)
 
 
 # The systems of a comparison in order, and how each stands to the baseline or to the best.

@@ -455,12 +455,7 @@ class Judgeable:
     """Checks that rankings can be judged: that they have what the judgments are compared with."""
 
     def __init__(self, qrels: Qrels, match: MatchBy) -> None:
-        """Set the judgments, and what their ids are compared with; judge that nothing was retrieved.
-
-        Raises:
-            ValueError: If `match` is unknown, or a judgment can be judged in no answer, such as a quote that is too
-                short.
-        """
+        """Set the judgments, and what their ids are compared with; judge that nothing was retrieved."""
         nothing: Any = dict.fromkeys(qrels.queries, ())
         judge(qrels, nothing, match, BY_ID)
         self._qrels = qrels

@@ -57,12 +57,7 @@ def vector(values: npt.ArrayLike, what: str, d: int | None = None) -> FloatArray
 
 
 def numbers(values: npt.ArrayLike, what: str, shape: tuple[int, ...] | None = None) -> Vectors:
-    """Return finite numbers of a shape, or of any shape (n,): float32 as float32, everything else as float64.
-
-    Raises:
-        TypeError: If it holds something other than real numbers.
-        ValueError: If the shape differs, or a number is NaN or infinite.
-    """
+    """Return finite numbers of a shape, or of any shape (n,): float32 as float32, everything else as float64."""
     array = _array(values, what)
     if shape is None and array.ndim != 1:
         raise ValueError(f"{what} must be a list of numbers, shape (n,), got shape {array.shape}")

@@ -327,17 +327,7 @@ def divides_by_largest_grade(metric: Metric) -> bool:
 
 
 def refuse_unknown_scale(metrics: Iterable[Metric], shown: str, cure: str, judgments: Any = None) -> None:
-    """Refuse metrics that divide by the largest grade of all judgments, where these are not all shown.
-
-    Args:
-        metrics: The metrics.
-        shown: What is shown, for the message.
-        cure: What to do about it; `{name}` stands for the name of the metric.
-        judgments: What is shown. Where it has no grades, only ids, nothing is refused: the others have none either.
-
-    Raises:
-        ValueError: If there is such a metric.
-    """
+    """Refuse metrics that divide by the largest grade of all judgments, where these are not all shown."""
     graded = judgments is None or isinstance(judgments, Mapping) or any(isinstance(one, Mapping) for one in judgments)
     if not graded:
         return

@@ -238,16 +238,7 @@ def as_metric(metric: str | Metric) -> Metric:
 
 
 def as_metrics(metrics: str | Metric | Iterable[str | Metric], *, computed: bool = True) -> tuple[Metric, ...]:
-    """Return metrics from their names, each once, in the given order.
-
-    Args:
-        metrics: The metrics.
-        computed: Whether they are to be computed, which those with given values cannot be.
-
-    Raises:
-        TypeError: If something is neither a name nor a metric.
-        ValueError: If a name is unknown, no metric is given, or one cannot be computed.
-    """
+    """Return metrics from their names, each once, in the given order."""
     given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
     if not isinstance(given, Iterable):
         raise TypeError(f"metrics must be names such as ['ndcg@10', 'mrr'], got {metrics!r}")

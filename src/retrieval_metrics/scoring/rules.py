@@ -229,17 +229,7 @@ RULE_SETS: Mapping[str, Rules] = {
 
 
 def as_rules(semantics: str | Rules, ties: str | None = None, unjudged: str | None = None) -> Rules:
-    """Return a rule set from its name; a rule set is returned unchanged.
-
-    Args:
-        semantics: A name or a rule set.
-        ties: How to treat ties, instead of as in the rule set.
-        unjudged: How to treat unjudged documents, likewise.
-
-    Raises:
-        ValueError: If no rule set has that name, or `ties` or `unjudged` is unknown.
-        TypeError: If it is neither a name nor a rule set.
-    """
+    """Return a rule set from its name; a rule set is returned unchanged."""
     if not isinstance(semantics, (str, Rules)):
         raise TypeError(f"semantics must be the name of a rule set or a Rules, got {type(semantics).__name__}")
     if isinstance(semantics, str) and semantics not in RULE_SETS:
