@@ -38,9 +38,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from quick import CORE, LEFT_OUT, ROOT, belonging
 
 FOLDERS = (
-    *("auditing", "comparing", "definition", "evaluation", "explaining", "files", "fusing", "inputs", "judging"),
-    *("keeping", "labelling", "metrics", "models", "questions", "rechunking", "reranking", "results", "retrieving"),
-    *("scoring", "statistics", "tuning"),
+    *("comparing", "evaluation", "explaining", "files", "inputs", "judging", "keeping", "labelling", "metrics"),
+    *("questions", "results", "retrieving", "scoring", "statistics"),
 )
 FIRST = 5.0
 """Seconds of the fastest tests that a mutant meets at first: they need few files, and most mutants end there."""
