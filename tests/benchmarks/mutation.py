@@ -186,7 +186,7 @@ class Switched(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> ast.AST:
         kept = self.generic_visit(node)
-        if not isinstance(node, ast.expr) or node not in self.switches:
+        if not isinstance(node, ast.expr) or not isinstance(kept, ast.expr) or node not in self.switches:
             return kept
         number, changed = self.switches[node]
         turned_on = ast.parse(f"__import__('mutant_switch').on({number})", mode="eval").body
