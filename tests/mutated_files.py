@@ -7,15 +7,19 @@ import gzip
 import io
 import json
 import math
+import random
 from typing import TYPE_CHECKING, Any
 
+import retrieval_metrics as rm
+
 if TYPE_CHECKING:
-    import random
+    from pathlib import Path
 
 Rankings = dict[str, dict[str, float]]
 
 TREC, CSV, TSV, JSON, JSONL = "trec", "csv", "tsv", "json", "jsonl"
 KINDS = (TREC, CSV, TSV, JSON, JSONL)
+ROWS = [(f"q{at // 4}", f"d{at}", 20 - at / 7) for at in range(16)]
 
 
 class Unreadable(Exception):  # noqa: N818  (a fact, and no error of the test)
@@ -43,23 +47,23 @@ PIECES = [b"\n", b" ", b"\t", b",", b'"', b"\x00", b"\r", b"\xff", b"nan", b"1e9
           b"q0", b"d1", b"\xef\xbb\xbf", b"0", b".", b"e", b"\xc2\xa0"]  # fmt: skip
 
 
-def mutated(content: bytes, random: random.Random) -> bytes:
+def mutated(content: bytes, chance: random.Random) -> bytes:
     """One or two bytes changed, removed, inserted or doubled; a piece repeated; or the end cut off."""
     data = bytearray(content)
-    for _ in range(random.choice((1, 1, 2))):
-        at = random.randrange(len(data) + 1)
-        end = min(len(data), at + random.choice((1, 1, 2, 8, 30)))
-        match random.randrange(6):
+    for _ in range(chance.choice((1, 1, 2))):
+        at = chance.randrange(len(data) + 1)
+        end = min(len(data), at + chance.choice((1, 1, 2, 8, 30)))
+        match chance.randrange(6):
             case 0 if at < len(data):
-                data[at] ^= 1 << random.randrange(8)
+                data[at] ^= 1 << chance.randrange(8)
             case 1:
                 del data[at:end]
             case 2:
-                data[at:at] = random.choice(PIECES)
+                data[at:at] = chance.choice(PIECES)
             case 3:
                 data[at:at] = data[at:end]
             case 4:
-                data[at:end] = random.choice(PIECES)
+                data[at:end] = chance.choice(PIECES)
             case _:
                 del data[at:]
     return bytes(data)
@@ -150,6 +154,32 @@ def _number(value: Any) -> float:
     return number
 
 
-def compressed(content: bytes, random: random.Random) -> bytes:
+def compressed(content: bytes, chance: random.Random) -> bytes:
     """The text as gzip, which is then damaged itself."""
-    return mutated(gzip.compress(content, mtime=0), random)
+    return mutated(gzip.compress(content, mtime=0), chance)
+
+
+def _check(path: Path, kind: str, content: bytes) -> str:
+    """Read a file and compare it with the second parser; return which of the two outcomes it had."""
+    path.write_bytes(content)
+    try:
+        run = rm.read_run(path, format=kind)
+        read = {query: run[query] for query in run}
+    except ValueError as error:
+        assert path.name in str(error)  # noqa: PT017  (one of the two outcomes)
+        return "refused"
+    expected = parsed(content, kind)
+    assert {query: ranking for query, ranking in read.items() if ranking} == {
+        query: ranking for query, ranking in expected.items() if ranking
+    }
+    return "read"
+
+
+def outcome(path: Path, kind: str, seed: int) -> str:
+    """Mutate a file and read it; return which of the two outcomes it had."""
+    chance = random.Random(seed)
+    content = mutated(written(ROWS, kind), chance)
+    try:
+        return _check(path, kind, content)
+    except Unreadable as error:
+        raise AssertionError(f"{kind} was read, and holds no run: {error}: {content!r}") from error

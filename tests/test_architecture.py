@@ -162,6 +162,31 @@ def test_no_two_files_of_the_core_have_one_name() -> None:
     assert not twice, f"one word for two things: {twice}"
 
 
+TESTED_ELSEWHERE = {
+    "metrics": "one set of tests takes every metric that there is",
+    "__main__": "it only calls the command line",
+    "command_line/__main__": "likewise",
+    "types": "it only names what others define; test_lazy.py looks the names up",
+    "version": "it only reads the version, which test_main.py prints",
+    "pyinstaller/hook-retrieval_metrics": "PyInstaller runs it, as test_lazy.py does",
+}
+"""The files, or folders of files, without a test file of their name, each with the reason."""
+
+
+def test_every_file_has_a_test_file_of_its_name() -> None:
+    needed = set()
+    for path in MODULES.values():
+        own = path.relative_to(CORE)
+        exempt = {str(own.with_suffix("")), own.parts[0]} & TESTED_ELSEWHERE.keys()
+        if not exempt and path.stem != "__init__":
+            needed |= {ROOT / "tests" / own.with_name(f"test_{own.name}")}
+    for integration, root in INTEGRATIONS.items():
+        tests = ROOT / "tests" / "integrations" / integration
+        needed |= {tests / f"test_{path.name}" for path in root.rglob("*.py") if path.stem != "__init__"}
+    lacking = sorted(str(path.relative_to(ROOT)) for path in needed if not path.exists())
+    assert not lacking, f"these are missing: {lacking}"
+
+
 @cache
 def named_kinds(path: Path) -> set[str]:
     """Return the classes and aliases that a file defines for others."""

@@ -1,6 +1,9 @@
-"""Numbers are checked, and missing packages named, in one way."""
+"""Numbers are checked, and missing packages and forks named, in one way."""
 
+import os
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -93,3 +96,43 @@ def test_a_warning_names_the_first_line_outside_the_package_and_its_integrations
     with pytest.warns(rm.RetrievalWarning, match="a doubt") as caught:
         inside["wrapped"]()
     assert caught[0].filename == __file__
+
+
+FORK = """
+import os, sys
+from pathlib import Path
+import retrieval_metrics as rm
+
+run = {f"q{query}": {f"d{at}": float(-at % 7) for at in range(50)} for query in range(200)}
+qrels = {f"q{query}": {f"d{query % 50}": 1} for query in range(200)}
+rm.write_run(run, "scored.run")
+rm.write_run({query: list(ranking) for query, ranking in run.items()}, "ranked.jsonl")
+rm.write_qrels(qrels, "all.qrels")
+truth, runs = rm.read_qrels("all.qrels"), [rm.read_run("scored.run"), rm.read_run("ranked.jsonl")]
+streamed = rm.read_run("scored.run", memory=100)
+expected = [rm.evaluate(truth, run, ["ndcg@10", "map"]).per_query for run in runs]
+if os.fork():
+    os._exit(os.waitstatus_to_exitcode(os.wait()[1]))
+assert [rm.evaluate(truth, run, ["ndcg@10", "map"]).per_query for run in runs] == expected
+for call in (
+    lambda: rm.read_run("scored.run"),
+    lambda: rm.write_run(run, "other.run"),
+    lambda: rm.Run.from_frame({"query": ["q"], "document": ["d"]}),
+    lambda: rm.evaluate(truth, streamed),
+):
+    try:
+        call()
+    except RuntimeError as error:
+        print(error, flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_evaluates_what_was_read_and_names_the_cure_where_it_cannot_read(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORK], check=True, capture_output=True, text=True, cwd=tmp_path, timeout=100
+    )
+    said = done.stdout.splitlines()
+    assert len(said) == 4
+    assert all("multiprocessing.get_context('spawn')" in line for line in said)

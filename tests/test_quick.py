@@ -63,8 +63,7 @@ def test_it_imports_no_host(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-p", "watching", "-q", "-n", "0", "--quick"]
     command += ["--deselect=tests/test_architecture.py"]  # what builds wheels imports nothing
     command += [
-        f"--changed={path}"
-        for path in ("src/retrieval_metrics/retrieving/fuse.py", "tests/evaluation/test_documents.py")
+        f"--changed={path}" for path in ("src/retrieval_metrics/retrieving/fuse.py", "tests/inputs/test_documents.py")
     ]
     done = subprocess.run(
         command,

@@ -14,11 +14,9 @@ import traceback
 from collections import Counter
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent.parent / "files")]
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from test_mutated import outcome  # noqa: E402  (as above)
-
-from mutated_files import KINDS  # noqa: E402  (found by the line above)
+from mutated_files import KINDS, outcome
 
 
 def main() -> int:

@@ -5,94 +5,11 @@ import random
 import re
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy import stats
 
 import retrieval_metrics as rm
-from retrieval_metrics.presentation.numbers import signed, three
-from retrieval_metrics.statistics import (
-    detectable_difference,
-    joint_sign_flips,
-    paired_difference,
-    queries_needed,
-)
-
-METRICS = ["mrr", "hit_rate@1", "ndcg@10"]
-
-
-def interval_text(comparison: rm.Comparison, metric: str) -> str:
-    low, high = comparison.difference(metric).interval
-    return f"[{signed(low)}, {signed(high)}]"
-
-
-def ranked(rank: int) -> list[str]:
-    """Return a ranking that holds the relevant document "d" at a rank, or, at 0, not at all."""
-    return [f"x{at}" for at in range(1, rank or 9)] + ["d"] * (rank > 0)
-
-
-def systems(ranks: dict[str, list[int]]) -> tuple[dict[str, list[str]], dict[str, dict[str, list[str]]]]:
-    """Return judgments and runs in which each system has "d" at the given rank of each query."""
-    count = len(next(iter(ranks.values())))
-    qrels = {f"q{at}": ["d"] for at in range(count)}
-    return qrels, {name: {f"q{at}": ranked(rank) for at, rank in enumerate(own)} for name, own in ranks.items()}
-
-
-def drawn(count: int, seed: int, names: str = "ab") -> tuple[dict[str, list[str]], dict[str, dict[str, list[str]]]]:
-    rng = random.Random(seed)
-    return systems({name: [rng.randrange(8) for _ in range(count)] for name in names})
-
-
-def mean(differences: Any, axis: int) -> Any:
-    return differences.mean(axis=axis)
-
-
-@settings(max_examples=25)
-@given(st.integers(3, 12), st.integers(0, 10**6))
-def test_p_values_are_those_of_scipy(count: int, seed: int) -> None:
-    qrels, runs = drawn(count, seed)
-    difference = rm.compare(qrels, runs, "mrr").difference("mrr")
-    a, b = (np.array(list(rm.evaluate(qrels, run, "mrr").per_query["mrr"].values())) for run in runs.values())
-    if np.ptp(b - a) > 0:
-        assert difference.paired.p_t == pytest.approx(stats.ttest_rel(b, a).pvalue, abs=1e-12)
-        # With more resamples than there are sign choices scipy takes each once.
-        exact: Any = stats.permutation_test((b - a,), mean, permutation_type="samples", n_resamples=2**13)
-        assert difference.p_alone == pytest.approx(exact.pvalue, abs=1e-12)
-    assert difference.mean == pytest.approx(np.mean(b - a), abs=1e-15)
-
-
-def test_everything_else_is_the_kernels_on_the_paired_values() -> None:
-    qrels, runs = drawn(30, 1)
-    a, b = (list(rm.evaluate(qrels, run, "mrr").per_query["mrr"].values()) for run in runs.values())
-    assert rm.compare(qrels, runs, "mrr", level=0.9, seed=3).difference("mrr").paired == paired_difference(
-        b, a, level=0.9, seed=3
-    )
-
-
-def test_the_p_values_are_corrected_over_all_metrics_and_all_pairs_together() -> None:
-    comparison = rm.compare(*drawn(40, 5, "abc"), METRICS)
-    rows = np.column_stack([one.values for one in comparison.differences])
-    assert [one.p_corrected for one in comparison.differences] == joint_sign_flips(rows).corrected.tolist()
-    assert {one.comparisons for one in comparison.differences} == {9}
-
-
-def test_without_a_baseline_every_pair_is_compared_the_later_with_the_earlier() -> None:
-    data = drawn(10, 2, "abc")
-    assert [one.pair for one in rm.compare(*data, "mrr").differences] == [("b", "a"), ("c", "a"), ("c", "b")]
-    assert [one.pair for one in rm.compare(*data, "mrr", baseline="b").differences] == [("a", "b"), ("c", "b")]
-
-
-def test_exchanging_the_systems_changes_the_sign_and_nothing_else() -> None:
-    qrels, runs = drawn(25, 8)
-    one = rm.compare(qrels, runs, "mrr", baseline="a").difference("mrr").paired
-    other = rm.compare(qrels, runs, "mrr", baseline="b").difference("mrr").paired
-    assert other.mean == -one.mean
-    assert (other.wins, other.ties, other.losses) == (one.losses, one.ties, one.wins)
-    assert other.p_t == pytest.approx(one.p_t)
-    assert other.interval == pytest.approx((-one.interval.high, -one.interval.low))
+from ranked_systems import METRICS, drawn, systems
+from retrieval_metrics.presentation.numbers import signed
 
 
 def test_a_system_that_is_better_everywhere_is_said_to_be() -> None:
@@ -155,31 +72,6 @@ def test_what_so_few_queries_cannot_have_shown_is_a_line_of_its_own() -> None:
     assert not rm.compare(*systems({"a": [1, 1], "b": [2, 3]}), "mrr").conclusions.unseen
 
 
-def test_the_intervals_are_simultaneous_and_exclude_0_where_the_corrected_p_value_is_a_finding() -> None:
-    comparison = rm.compare(*drawn(40, 5, "abcdef"), [*METRICS, "recall@3"])
-    alone = rm.compare(*drawn(40, 5, "abcdef"), "mrr", baseline="a").difference("mrr", "b")
-    for one in comparison.differences:
-        assert one.significant != (one.interval.low <= 0 <= one.interval.high)
-        assert one.interval.low <= one.interval_alone.low <= one.mean <= one.interval_alone.high <= one.interval.high
-    of_many = comparison.difference("mrr", "b", "a")
-    assert of_many.interval_alone.low == pytest.approx(alone.interval_alone.low)
-    assert of_many.interval_alone.low > alone.interval.low > of_many.interval.low
-
-
-def test_detectable_and_needed_are_at_the_level_that_the_joint_test_asks() -> None:
-    qrels, runs = drawn(40, 9, "abc")
-    difference = rm.compare(qrels, runs, METRICS).difference("mrr", "b", "a")
-    assert 0.05 / 9 <= difference.test_level < 0.05
-    assert difference.detectable().low < difference.detectable().high
-    assert difference.detectable() == detectable_difference(difference.values, level=difference.test_level)
-    assert difference.queries_needed(0.1) == queries_needed(difference.values, 0.1, level=difference.test_level)
-    alone = rm.compare(qrels, {name: runs[name] for name in "ab"}, "mrr").difference("mrr")
-    assert alone.test_level == pytest.approx(0.05)
-    assert alone.detectable().low < difference.detectable().low
-    assert alone.detectable().high < difference.detectable().high
-    assert alone.queries_needed(0.1).high < difference.queries_needed(0.1).high
-
-
 def test_too_few_queries_cannot_show_anything_and_say_so() -> None:
     comparison = rm.compare(*systems({"a": [2] * 5, "b": [1] * 5}), "mrr")  # at best p = 2 / 2^5
     difference = comparison.difference("mrr")
@@ -194,18 +86,6 @@ def test_too_few_queries_cannot_show_anything_and_say_so() -> None:
     assert rm.compare(*systems({"a": [2] * 6, "b": [1] * 6}), "mrr").difference("mrr").significant
 
 
-def test_only_queries_that_both_define_are_paired_and_the_table_says_how_many() -> None:
-    qrels, runs = systems({"a": [1, 2, 1, 2], "b": [1, 1, 1, 1]})
-    del runs["b"]["q3"]
-    with pytest.warns(rm.RetrievalWarning, match="^b: nothing was retrieved for 1 of 4 judged queries"):
-        comparison = rm.compare(qrels, runs, "mrr", semantics="trec_eval")
-    difference = comparison.difference("mrr")
-    assert list(difference.queries) == ["q0", "q1", "q2"]
-    assert difference.mean == pytest.approx(0.5 / 3)
-    assert comparison.table["mrr"] == {"a": pytest.approx(2.5 / 3), "b": 1}
-    assert "mrr: means over the 3 queries that every system has, of 4" in str(comparison)
-
-
 def test_a_missing_query_scores_0_under_standard_rules_and_the_warning_names_the_system() -> None:
     qrels, runs = systems({"a": [1, 1], "b": [1, 1]})
     del runs["b"]["q1"]
@@ -213,32 +93,6 @@ def test_a_missing_query_scores_0_under_standard_rules_and_the_warning_names_the
         comparison = rm.compare(qrels, runs, "mrr")
     assert caught[0].filename == __file__
     assert comparison.difference("mrr").values.tolist() == [0, -1]
-
-
-def test_the_queries_that_moved_most_come_first_and_those_that_did_not_are_left_out() -> None:
-    comparison = rm.compare(*systems({"a": [2, 1, 1, 4], "b": [1, 4, 1, 5]}), "mrr")
-    assert comparison.difference("mrr").moved() == [("q1", -0.75), ("q0", 0.5), ("q3", pytest.approx(-0.05))]
-    assert len(comparison.difference("mrr").moved(2)) == 2
-    assert "moved most in mrr: q1 -0.750, q0 +0.500, q3 -0.0500" in str(comparison)
-
-
-def test_the_same_seed_gives_the_same_text_to_the_last_digit() -> None:
-    data = drawn(60, 4, "abc")
-    assert str(rm.compare(*data, METRICS)) == str(rm.compare(*data, METRICS))
-
-
-def test_as_many_choices_of_signs_are_drawn_as_asked() -> None:
-    comparison = rm.compare(*drawn(60, 1), [f"ndcg@{k}" for k in range(10, 40)], resamples=99)
-    assert all(round(100 * one.p_corrected) == pytest.approx(100 * one.p_corrected) for one in comparison.differences)
-
-
-def test_a_difference_is_found_by_any_spelling_and_its_absence_is_said() -> None:
-    comparison = rm.compare(*drawn(10, 2, "abc"), METRICS)
-    assert comparison.difference("RR", "c", "a") is comparison.difference("mrr", "c", "a")
-    with pytest.raises(KeyError, match="3 differences match 'mrr', None, None; there are b - a, c - a, c - b"):
-        comparison.difference("mrr")
-    with pytest.raises(KeyError, match="0 differences match 'map'"):
-        comparison.difference("map", "b", "a")
 
 
 def test_the_table_of_means_is_that_of_the_evaluations() -> None:
@@ -256,42 +110,6 @@ def test_evaluations_that_are_there_already_can_be_compared() -> None:
     assert str(rm.compare(evaluations)) == str(rm.compare(qrels, runs, [*METRICS, "map"]))
     evaluations["b"] = rm.evaluate(qrels, runs["b"], ["map", "err"])
     assert list(rm.compare(evaluations).table) == ["map"]
-
-
-def test_a_dataframe_has_a_row_per_difference() -> None:
-    comparison = rm.compare(*drawn(12, 7, "abc"), METRICS)
-    frame = comparison.to_pandas()
-    assert isinstance(frame, pd.DataFrame)
-    assert len(frame) == 9
-    row = frame[(frame.metric == "mrr") & (frame.system == "c") & (frame.baseline == "b")].iloc[0]
-    difference = comparison.difference("mrr", "c", "b")
-    assert (row.difference, row.low, row.high) == (difference.mean, *difference.interval)
-    assert (row.p, row.p_alone) == (difference.p_corrected, difference.p_alone)
-    assert (row.low_alone, row.high_alone) == difference.interval_alone
-    assert (row.detectable, row.detectable_high) == difference.detectable()
-
-
-def test_the_text_is_tables_and_a_verdict() -> None:
-    comparison = rm.compare(*systems({"old": [2] * 8, "new": [1] * 8}), ["mrr", "hit_rate@1"])
-    low, high = comparison.intervals["mrr"]["old"]
-    p_value = three(2 / 2**8)
-    lines = [" ".join(line.split()) for line in str(comparison).splitlines()]
-    assert lines == [
-        "metric old new n",
-        f"mrr 0.500 [{low:.3f}, {high:.3f}] 1.000 [0.738, 1.000] 8",
-        "hit_rate@1 0.000 [0.000, 0.369] 1.000 [0.631, 1.000] 8",
-        "judged@1: old 0.00, new 1.00",
-        "",
-        "new - old",
-        "metric difference 95 % interval p won/tied/lost",
-        f"mrr +0.500 {interval_text(comparison, 'mrr')} {p_value} 8/0/0",
-        f"hit_rate@1 +1.00 {interval_text(comparison, 'hit_rate@1')} {p_value} 8/0/0",
-        "moved most in mrr: q0 +0.500, q1 +0.500, q2 +0.500",
-        "",
-        *comparison.verdict,
-        "Exact randomisation test, corrected for 2 comparisons",
-    ]
-    assert "effect  detects" in str(comparison.differences)
 
 
 @pytest.mark.parametrize(
@@ -429,42 +247,6 @@ def test_a_margin_is_a_number() -> None:
         rm.compare(*systems({"old": [1] * 10, "new": [1] * 10}), "mrr", margin={"mrr": 0.1})  # type: ignore[arg-type]
 
 
-def clustered(documents: int, each: int, seed: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, int]]:
-    """Two equal systems, whose luck is that of a document: all its questions or none."""
-    rng = random.Random(seed)
-    truth, runs, of = {}, {"a": {}, "b": {}}, {}  # type: ignore[var-annotated]  # filled below
-    for document in range(documents):
-        luck = {name: rng.random() for name in runs}
-        for question in range(each):
-            query = f"{document}.{question}"
-            truth[query], of[query] = ["d"], document
-            for name, own in runs.items():
-                own[query] = ["d"] if rng.random() < luck[name] else ["x"]
-    return truth, runs, of
-
-
-def test_clusters_widen_the_intervals_and_raise_the_p_value() -> None:
-    qrels, runs, of = clustered(30, 8, 1)
-    alone, together = rm.compare(qrels, runs, "mrr"), rm.compare(qrels, runs, "mrr", clusters=of)
-    one, other = alone.difference("mrr"), together.difference("mrr")
-    assert other.mean == pytest.approx(one.mean)
-    assert other.paired.clusters == 30
-    assert other.paired.design_effect > 1.5
-    assert np.diff(other.interval) > 1.2 * np.diff(one.interval)
-    assert np.diff(together.intervals["mrr"]["a"]) > 1.2 * np.diff(alone.intervals["mrr"]["a"])
-    assert other.p_alone > one.p_alone
-    assert "queries in 30 clusters, as given; intervals and tests take whole clusters" in str(together)
-    assert "cluster" not in str(alone)
-    evaluation = rm.evaluate(qrels, runs["a"], "mrr", clusters=of.get)
-    assert evaluation.intervals()["mrr"] == together.intervals["mrr"]["a"]
-    assert (
-        rm.compare({name: rm.evaluate(qrels, run, "mrr", clusters=of) for name, run in runs.items()})
-        .difference("mrr")
-        .paired
-        == other.paired
-    )
-
-
 def chunked(size: int, number: int) -> dict[str, list[rm.Retrieved]]:
     return {
         f"q{at}": [rm.Retrieved(f"{size}-{n}", "x" * size, "a", n * size) for n in range(9)] for at in range(number)
@@ -493,17 +275,6 @@ def test_chunks_of_different_sizes_are_not_compared_at_the_same_k_without_a_word
     ids: Any = {name: {query: [item.id for item in run] for query, run in of.items()} for name, of in runs.items()}
     by_id = {query: ["100-4", "300-1", "80-2"] for query in qrels}
     assert "unequal" not in str(rm.compare(by_id, ids, "recall@5"))
-
-
-def test_many_systems_say_what_their_comparisons_detect() -> None:
-    qrels = {f"q{at}": ["d"] for at in range(30)}
-    parts = {"old": 2, "new": 3, "third": 5}
-    runs = {name: {f"q{at}": ["d"] if at % part else ["x", "d"] for at in range(30)} for name, part in parts.items()}
-    said = str(rm.compare(qrels, runs, "mrr"))
-    assert re.search(
-        r"a difference of 0\.\d+ to 0\.\d+, by metric and pair, would have been found in four of five cases", said
-    )
-    assert "detects" not in said
 
 
 def test_the_largest_difference_is_the_best_value_seen_where_a_metric_has_no_bound() -> None:

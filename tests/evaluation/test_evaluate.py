@@ -1,7 +1,8 @@
-"""What `evaluate` does in each situation, and that it says so."""
+"""What `evaluate` does in each situation, for a set and for one row, and that it says so."""
 
 import copy
 import math
+import random
 import warnings
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
+from generated import scored_run
 
 
 def quiet(*args: Any, **kwargs: Any) -> rm.Evaluation:
@@ -35,27 +37,6 @@ class TestStandardRules:
         assert math.isnan(result.per_query["judged@5"]["q2"])
         assert result.n["judged@5"] == 1
 
-    def test_a_query_whose_retriever_failed_is_not_told_twice(self) -> None:
-        run = rm.RetrievedRun({"q1": ["a"], "q2": [], "q3": []}, {"q3": TimeoutError("slow")})
-        result = quiet({"q1": ["a"], "q2": ["a"], "q3": ["a"]}, run, ["map"])
-        assert (result.counts["missing"], result.counts["failed"]) == (2, 1)  # a failure retrieves nothing
-        lines = str(result).splitlines()
-        assert "1 with nothing retrieved, scored 0" in lines
-        assert "1 for which the retriever failed, scored 0" in lines
-
-    def test_a_query_that_is_not_judged_is_left_out_and_counted(self) -> None:
-        result = rm.evaluate({"q1": ["a"]}, {"q1": ["a"], "q9": ["a"]}, ["map"])
-        assert list(result.per_query["map"]) == ["q1"]
-        assert result.counts["unjudged_queries"] == 1
-        assert "1 in the run but not judged, left out" in str(result)
-
-    def test_a_query_without_a_relevant_document_is_undefined_and_leaves_the_mean(self) -> None:
-        result = rm.evaluate({"q1": ["a"], "q2": {"a": 0}, "q3": []}, {"q1": ["a"], "q2": ["a"], "q3": ["a"]}, ["map"])
-        assert math.isnan(result.per_query["map"]["q2"])
-        assert result.means["map"] == 1
-        assert (result.counts["no_relevant"], result.counts["scored"], result.n["map"]) == (2, 1, 1)
-        assert "2 without a relevant document, undefined and out of the means" in str(result)
-
     def test_the_mean_of_nothing_is_nan(self) -> None:
         assert math.isnan(rm.evaluate({"q": {"a": 0}}, {"q": ["a"]}, ["map"]).means["map"])
 
@@ -67,32 +48,11 @@ class TestStandardRules:
         assert result.counts["duplicates"] == 1
         assert "1 repeated documents, which earn nothing" in str(result)
 
-    def test_ties_of_judged_documents_are_counted(self) -> None:
-        result = rm.evaluate(
-            {"q": ["a"], "p": ["a"]}, {"q": {"a": 1.0, "b": 1.0}, "p": {"a": 2.0, "x": 1.0, "y": 1.0}}, ["mrr"]
-        )
-        assert result.per_query["mrr"] == {"q": 0.5, "p": 1}
-        assert result.counts["ties"] == 1
-        assert "1 in which a judged document ties with another" in str(result)
-
     def test_a_negative_grade_is_judged_and_gains_nothing(self) -> None:
         result = rm.evaluate({"q": {"a": 1, "bad": -1}}, {"q": ["bad", "a"]}, ["ndcg", "judged", "bpref"])
         assert result.means["judged"] == 1
         assert result.means["ndcg"] == 1 / math.log2(3)
         assert result.means["bpref"] == 1
-
-    def test_no_judged_document_anywhere_is_warned_of(self) -> None:
-        with pytest.warns(rm.RetrievalWarning, match=r"none of the retrieved documents is judged .* chunks .*'doc-1'"):
-            rm.evaluate({"q": ["doc-1"]}, {"q": ["doc-1#chunk-4"]}, ["map"])
-        with pytest.warns(rm.RetrievalWarning, match="none of the retrieved documents is judged"):
-            rm.evaluate({"q": ["doc-1"]}, {"q": ["doc-1#chunk-4"]}, ["map"], unjudged="condensed")
-
-    def test_where_nothing_came_back_no_ids_are_doubted(self) -> None:
-        with pytest.warns(rm.RetrievalWarning) as caught:
-            rm.evaluate({"q": ["doc-1"]}, {"q": []}, ["map"])
-        assert [str(one.message) for one in caught] == [
-            "nothing was retrieved for 1 of 1 judged queries, for example 'q'; they score 0"
-        ]
 
 
 WORKED_TRUTH = [["test-1", "test-2"], ["test-3"]]
@@ -197,3 +157,61 @@ def test_warnings_point_at_the_caller() -> None:
     with pytest.warns(rm.RetrievalWarning) as caught:
         rm.evaluate({"q": ["a"], "p": ["b"]}, {"q": ["x"]})
     assert {warning.filename for warning in caught} == {__file__}
+
+
+METRICS = [*rm.DEFAULT_METRICS, "err@5", "rbp(p=0.5)", "bpref", "judged@5", "alpha_ndcg@10", "r_precision", "f1@5"]
+unwarned = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+
+
+@unwarned
+def test_every_row_is_that_of_the_whole_set() -> None:
+    qrels, run = scored_run(random.Random(3), 30, depth=20, ties=0.4, judged=0.4)
+    qrels["q0"] = dict.fromkeys(qrels["q0"], 0)
+    run["q1"] = {}
+    whole = rm.evaluate(qrels, run, METRICS)
+    largest = max(grade for graded in qrels.values() for grade in graded.values())
+    for query, relevant in qrels.items():
+        row = rm.evaluate_ranking(relevant, run[query], METRICS, max_grade=largest)
+        expected = {name: values[query] for name, values in whole.per_query.items()}
+        assert row == pytest.approx(expected, abs=0, rel=0, nan_ok=True)
+
+
+@unwarned
+@pytest.mark.parametrize(
+    ("relevant", "retrieved", "match"),
+    [
+        ([["a", "b"], ["c"]], ["b", "a"], "id"),
+        ([{"a": 2, "b": 1}], ["b", "b"], "id"),
+        (["s"], [rm.Retrieved("c1", source="s"), rm.Retrieved("c2", source="t")], "source"),
+        ([rm.Quote("wraps a block")], [rm.Retrieved("c1", "Next."), rm.Retrieved("c2", "It wraps a block.")], "id"),
+    ],
+)
+def test_groups_and_pieces_are_judged_as_everywhere(relevant: Any, retrieved: Any, match: str) -> None:
+    whole = rm.evaluate({"q": relevant}, {"q": retrieved}, ["ndcg", "recall@2", "map"], match=match)
+    assert rm.evaluate_ranking(relevant, retrieved, ["ndcg", "recall@2", "map"], match=match) == whole.means
+
+
+@unwarned
+def test_it_is_a_dict_that_reads_every_spelling() -> None:
+    row = rm.evaluate_ranking(["d7"], ["d3", "d7"], "ap")
+    assert isinstance(row, dict)
+    assert row == {"map": 0.5}
+    assert row["ap"] == 0.5
+
+
+@unwarned
+def test_what_one_row_cannot_know_is_asked_for() -> None:
+    with pytest.raises(
+        ValueError, match=r"err@5 divides by the largest grade .* pass max_grade=, .*err\(max_grade=3\)"
+    ):
+        rm.evaluate_ranking({"a": 2}, ["a"], ["mrr", "err@5"])
+    assert rm.evaluate_ranking({"a": 2}, ["a"], "err(max_grade=3)")["err(max_grade=3)"] == 0.375
+    with pytest.raises(ValueError, match="must be between 2, the largest of these judgments"):
+        rm.evaluate_ranking({"a": 2}, ["a"], "err", max_grade=1)
+
+
+@unwarned
+def test_nothing_is_warned_of(recwarn: pytest.WarningsRecorder) -> None:
+    assert rm.evaluate_ranking(["a"], [], "mrr") == {"mrr": 0.0}
+    assert math.isnan(rm.evaluate_ranking([], ["a"], "mrr")["mrr"])
+    assert not recwarn

@@ -1,16 +1,21 @@
-"""Slices of the queries are evaluations of their own."""
+"""Slices of the queries are evaluations of their own, and parts add up to the whole, to the last bit."""
 
 import pickle
+import random
+from collections.abc import Callable
 from math import inf, nan
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import retrieval_metrics as rm
+from generated import scored_run
 from retrieval_metrics.inputs.items import Judgments, Ranking
 
 QRELS: dict[str, Judgments] = {"q1": ["a"], "q2": ["a"], "q3": {"a": 0}, "q4": ["a"]}
@@ -82,12 +87,12 @@ SLOW = {query: value + 27 for query, value in FAST.items()}
 FACTS: dict[str, Any] = {"bounds": {"faithfulness": (0, 1), "latency": (0, None)}, "lower_is_better": ["latency"]}
 
 
-def given(latency: dict[str, float], **changes: Any) -> rm.Evaluation:
+def of_others(latency: dict[str, float], **changes: Any) -> rm.Evaluation:
     return rm.Evaluation.of_scores({"faithfulness": GOOD | changes, "latency": latency}, **FACTS)
 
 
 def compared(**options: Any) -> rm.Comparison:
-    return rm.compare({"A": given(FAST), "B": given(SLOW)}, **options)
+    return rm.compare({"A": of_others(FAST), "B": of_others(SLOW)}, **options)
 
 
 def test_a_slower_system_is_worse_everywhere() -> None:
@@ -103,7 +108,11 @@ def test_a_slower_system_is_worse_everywhere() -> None:
 
 
 def test_the_best_of_three_is_the_fastest() -> None:
-    three = {"slow": given(SLOW), "fast": given(FAST), "slowest": given({q: v + 60 for q, v in FAST.items()})}
+    three = {
+        "slow": of_others(SLOW),
+        "fast": of_others(FAST),
+        "slowest": of_others({q: v + 60 for q, v in FAST.items()}),
+    }
     places = rm.compare(three, metrics="latency").ranking.places["latency"]
     assert [(place.system, place.standing) for place in places] == [
         ("fast", "best"),
@@ -131,7 +140,7 @@ def test_a_margin_is_a_loss_in_the_direction_of_the_metric() -> None:
 
 @pytest.mark.parametrize("missing", [None, nan, np.float64("nan"), pd.NA])
 def test_none_and_nan_are_undefined(missing: Any) -> None:
-    evaluation = given(FAST, q0=missing)
+    evaluation = of_others(FAST, q0=missing)
     assert evaluation.n == {"faithfulness": 23, "latency": 24}
     assert evaluation.means["faithfulness"] == pytest.approx(np.mean([GOOD[q] for q in QUERIES[1:]]))
 
@@ -200,21 +209,21 @@ def test_scores_of_a_wrong_type_are_refused(scores: Any, options: Any, message: 
 def test_other_facts_are_refused_where_two_meet() -> None:
     other = rm.Evaluation.of_scores({"faithfulness": GOOD}, bounds=(0, 5))
     with pytest.raises(ValueError, match="faithfulness is not the same in all: given, from 0 to 1 in one"):
-        rm.compare({"A": given(FAST), "B": other})
+        rm.compare({"A": of_others(FAST), "B": other})
     renamed = rm.Evaluation.of_scores({"faithfulness": {"z": 1.0}, "latency": {"z": 1.0}})
     with pytest.raises(ValueError, match="faithfulness is not the same in all"):
-        rm.merge([given(FAST), renamed])
+        rm.merge([of_others(FAST), renamed])
 
 
 def test_what_is_given_cannot_be_computed() -> None:
-    given(FAST)
+    of_others(FAST)
     with pytest.raises(ValueError, match="latency cannot be computed, its values are given"):
         rm.evaluate({"q": ["d"]}, {"q": ["d"]}, ["mrr", "latency"])
     with pytest.raises(ValueError, match="holds only values"):
-        given(FAST).explain("q0")
+        of_others(FAST).explain("q0")
     with pytest.raises(ValueError, match="pass a pilot"):
         rm.plan(0.1, "faithfulness")
-    assert rm.plan(0.1, "faithfulness", pilot=given(FAST)).rows
+    assert rm.plan(0.1, "faithfulness", pilot=of_others(FAST)).rows
 
 
 @pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, lambda columns: pl.DataFrame(columns).to_arrow()])
@@ -259,12 +268,12 @@ def test_beside_retrieval_metrics() -> None:
 
 
 def test_files_hold_the_facts(tmp_path: Path) -> None:
-    for held in (given(FAST, q1=None), beside().with_scores({"latency": FAST}, **LATENCY), compared()):
+    for held in (of_others(FAST, q1=None), beside().with_scores({"latency": FAST}, **LATENCY), compared()):
         held.save(tmp_path / "saved.json")
         found = rm.load(tmp_path / "saved.json")
         assert str(found) == str(held)
         assert [one.definition.bounds for one in found.metrics] == [one.definition.bounds for one in held.metrics]
-    again = pickle.loads(pickle.dumps(given(FAST)))  # noqa: S301  (what was just pickled)
+    again = pickle.loads(pickle.dumps(of_others(FAST)))  # noqa: S301  (what was just pickled)
     assert not again.metrics[1].definition.higher_is_better
 
 
@@ -272,7 +281,7 @@ LATENCY: dict[str, Any] = {"bounds": (0, None), "lower_is_better": "latency"}
 
 
 def test_a_saved_value_out_of_bounds_is_refused(tmp_path: Path) -> None:
-    given(FAST).save(tmp_path / "saved.json")
+    of_others(FAST).save(tmp_path / "saved.json")
     text = (tmp_path / "saved.json").read_text().replace("106.0", "-106.0")
     (tmp_path / "saved.json").write_text(text)
     with pytest.raises(ValueError):  # noqa: PT011  (the digest is the first to say so)
@@ -283,17 +292,17 @@ def test_slices_clusters_histories_reports_and_plots(tmp_path: Path) -> None:
     evaluation = rm.Evaluation.of_scores({"faithfulness": GOOD, "latency": FAST}, **FACTS, clusters=lambda q: q[:2])
     assert evaluation.scores.clusters is not None
     assert "intervals by cluster" in str(evaluation)
-    halves = given(FAST).by(lambda query: int(query[1:]) % 2)
+    halves = of_others(FAST).by(lambda query: int(query[1:]) % 2)
     assert halves[0].counts["queries"] == halves[1].counts["queries"] == 12
     history = rm.History(tmp_path / "history.jsonl")
-    history.add(given(FAST), label="before")
-    history.add(given(SLOW), label="after")
+    history.add(of_others(FAST), label="before")
+    history.add(of_others(SLOW), label="after")
     assert [entry.mean("latency") for entry in history.entries()] == [
-        given(FAST).means["latency"],
-        given(SLOW).means["latency"],
+        of_others(FAST).means["latency"],
+        of_others(SLOW).means["latency"],
     ]
     history.plot("latency")
-    given(FAST).report(tmp_path / "one.html")
+    of_others(FAST).report(tmp_path / "one.html")
     page = (tmp_path / "one.html").read_text()
     assert "The worst queries in faithfulness" in page
     assert "given, from 0 to inf; lower is better" in page
@@ -335,3 +344,189 @@ def test_a_misspelt_name_is_first_taken_for_a_computed_metric() -> None:
     assert rm.Evaluation.of_scores({"mrt": {"q": 3.0}}, bounds={"mrt": (0, None)}).means == {"mrt": 3.0}
     with pytest.raises(ValueError, match=r"unknown metric 'mmr'; did you mean mrr or mrt"):
         rm.evaluate({"q": ["d"]}, {"q": ["d"]}, "mmr")
+
+
+unwarned = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+METRICS = (
+    *("ndcg@10", "hit_rate@3", "precision@5", "map", "rbp(max_grade=4,p=0.5)"),
+    *("err(max_grade=4)@10", "alpha_ndcg", "judged@10"),
+)
+RULES: list[dict[str, Any]] = [
+    {},
+    {"semantics": "trec_eval"},
+    {"semantics": "autorag"},
+    {"semantics": "mlflow"},
+    {"ties": "expected"},
+]
+
+
+def case(seed: int, queries: int = 40) -> tuple[dict[Any, Any], dict[Any, Any]]:
+    rng = random.Random(seed)
+    qrels, run = scored_run(rng, queries, depth=12, ties=0.5, judged=0.4)
+    names = sorted(qrels)
+    run.pop(names[0])  # missing
+    qrels[names[1]] = dict.fromkeys(qrels[names[1]], 0)  # without a relevant document
+    run["of nobody"] = {"d1": 1.0}  # not judged
+    return qrels, run
+
+
+Part: TypeAlias = tuple[dict[Any, Any], dict[Any, Any]]
+
+
+def cut(qrels: dict[Any, Any], run: dict[Any, Any], parts: int, rng: random.Random) -> list[Part]:
+    """Deal the queries out to parts at random; what is in the run alone goes with the first."""
+    of = {query: rng.randrange(parts) for query in qrels}
+    dealt = []
+    for part in range(parts):
+        truth = {query: judgments for query, judgments in qrels.items() if of[query] == part}
+        dealt.append((truth, {query: run[query] for query in truth if query in run}))
+    dealt[0][1].update({query: ranking for query, ranking in run.items() if query not in of})
+    # evaluate refuses a part in which no judged query was run
+    return dealt if all(truth.keys() & found.keys() for truth, found in dealt) else [(qrels, run)]
+
+
+def same(one: rm.Evaluation, other: rm.Evaluation) -> None:
+    assert str(one) == str(other)
+    for name in one.means:
+        assert np.array_equal(one.means[name], other.means[name], equal_nan=True)
+        assert one.n[name] == other.n[name]
+        assert one.intervals(0.9)[name] == other.intervals(0.9)[name]
+    assert dict(one.residuals) == dict(other.residuals)
+    assert one.counts == other.counts
+    if other.tie_range is not None:
+        assert one.tie_range is not None
+        assert one.tie_range.means == other.tie_range.means
+        assert one.tie_range.n_queries == other.tie_range.n_queries
+
+
+@unwarned
+@pytest.mark.parametrize("options", RULES, ids=str)
+@pytest.mark.parametrize("parts", [2, 5])
+def test_parts_give_the_whole_to_the_last_bit(options: dict[str, Any], parts: int) -> None:
+    metrics = METRICS[:6] if "ties" in options else METRICS
+    qrels, run = case(7)
+    whole = rm.evaluate(qrels, run, metrics, **options)
+    dealt = cut(qrels, run, parts, random.Random(parts))
+    assert len(dealt) == parts
+    evaluations = [rm.evaluate(*part, metrics, **options) for part in dealt]
+    for order in (evaluations, evaluations[::-1]):
+        same(rm.merge(order), whole)
+        same(rm.merge(each.totals() for each in order), whole)
+        nested = [rm.merge(each.totals() for each in order[:1]), rm.merge(each.totals() for each in order[1:])]
+        same(rm.merge(nested), whole)
+
+
+@unwarned
+@given(st.integers(0, 10_000), st.integers(1, 6))
+def test_any_cut_gives_the_same(seed: int, parts: int) -> None:
+    qrels, run = case(seed, 12)
+    dealt = cut(qrels, run, parts, random.Random(seed))
+    merged = rm.merge(rm.evaluate(*part, METRICS).totals() for part in dealt)
+    same(merged, rm.evaluate(qrels, run, METRICS))
+
+
+@unwarned
+def test_merged_evaluations_keep_every_query() -> None:
+    qrels, run = case(3)
+    first, second = cut(qrels, run, 2, random.Random(1))
+    metrics = ["mrr", "rbp(max_grade=4)"]
+    parts = [rm.evaluate(*part, metrics, ties="expected") for part in (first, second)]
+    merged = rm.merge(parts)
+    whole = rm.evaluate(qrels, run, metrics, ties="expected")
+    assert merged.queries == (*first[0], *second[0])
+    for name in whole.per_query:
+        merged_values, values = merged.per_query[name], whole.per_query[name]
+        assert merged_values.keys() == values.keys()
+        for query, value in values.items():
+            assert np.array_equal(merged_values[query], value, equal_nan=True)
+    assert merged.to_pandas().shape == (len(qrels), 2)
+    assert repr(merged) == repr(whole)
+
+
+@unwarned
+def test_evaluations_of_groups_and_pieces_add_up_too() -> None:
+    flat = ({"q1": ["a", "b"]}, {"q1": ["a"]})
+    grouped: Any = ({"q2": [["a", "b"], ["c"]]}, {"q2": ["c", "x"]})
+    metrics = ["precision@5", "f1@5", "recall"]
+    whole = rm.evaluate({**flat[0], **grouped[0]}, {**flat[1], **grouped[1]}, metrics)
+    same(rm.merge(rm.evaluate(truth, found, metrics).totals() for truth, found in (flat, grouped)), whole)
+
+
+@unwarned
+@pytest.mark.parametrize("options", RULES, ids=str)
+def test_slices_add_up_to_the_whole(options: dict[str, Any]) -> None:
+    qrels, run = case(9)
+    del run["of nobody"]  # it is in no slice
+    qrels = {query: judgments for query, judgments in qrels.items() if query in run}  # some rules leave others out
+    whole = rm.evaluate(qrels, run, METRICS[:6], **options)
+    slices = whole.by(lambda query: int(query[1:]) % 3)
+    same(rm.merge(slices.values()), whole)
+    same(rm.merge(each.totals() for each in slices.values()), whole)
+
+
+@unwarned
+def test_a_slice_has_the_tie_range_of_its_queries() -> None:
+    qrels, run = {"q1": ["a"], "q2": ["a"]}, {"q1": {"a": 1.0, "b": 1.0}, "q2": {"a": 1.0}}
+    slices = rm.evaluate(qrels, run, "mrr", ties="expected").by({"q1": "tied", "q2": "alone"})
+    ranges = {label: each.tie_range.means["mrr"] for label, each in slices.items() if each.tie_range is not None}
+    assert ranges == {"tied": (0.5, 1.0), "alone": (1.0, 1.0)}
+
+
+@unwarned
+def test_totals_survive_pickling() -> None:
+    totals = rm.evaluate(*case(5), METRICS).totals()
+    again = pickle.loads(pickle.dumps(totals))  # noqa: S301  (written in the line before)
+    same(rm.merge([again]), rm.merge([totals]))
+
+
+@unwarned
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda one: one.queries,
+        lambda one: one.values,
+        lambda one: one.per_query,
+        lambda one: one.to_pandas(),
+        lambda one: one.explain("q1"),
+        lambda one: one.worst("mrr"),
+        lambda one: one.by({"q1": "x"}),
+    ],
+)
+def test_sums_alone_say_that_they_know_no_query(ask: Callable[[rm.Evaluation], Any]) -> None:
+    merged = rm.merge([rm.evaluate({"q1": ["a"]}, {"q1": ["a"]}, "mrr").totals()])
+    with pytest.raises(ValueError, match=r"totals, which hold no single queries|it holds sums only"):
+        ask(merged)
+    assert repr(merged) == "<Evaluation of 1 queries: mrr 1.000>"
+
+
+def evaluated(qrels: Any = None, metrics: Any = "mrr", **options: Any) -> rm.Evaluation:
+    return rm.evaluate(qrels or {"q1": ["a"]}, {"q1": ["a"], "q2": ["a"]}, metrics, **options)
+
+
+@unwarned
+@pytest.mark.parametrize(
+    ("parts", "error", "message"),
+    [
+        ([], ValueError, "nothing to merge: parts is empty"),
+        ([{"mrr": 0.5}], TypeError, "parts must be evaluations or their totals, got dict"),
+        ([evaluated(), evaluated()], ValueError, "query 'q1' is in two parts"),
+        ([evaluated(), evaluated(metrics="map")], ValueError, "the same metrics, got mrr and map"),
+        ([evaluated(), evaluated(semantics="trec_eval")], ValueError, "same rules, got standard and trec_eval"),
+        (
+            [evaluated(), evaluated({"q2": ["a"]}, ties="expected")],
+            ValueError,
+            "got standard with ties='docid' and with ties='expected'",
+        ),
+        ([evaluated(), rm.evaluate({1: ["a"]}, {1: ["a"]}, "mrr")], TypeError, "query ids in the parts are partly str"),
+        (evaluated(), TypeError, "several evaluations or totals, got one Evaluation; write a list"),
+        (evaluated().by({"q1": "x"}), TypeError, r"got one Slices; pass its values\(\)"),
+        (
+            [evaluated({"q1": {"a": 1}}, "err"), evaluated({"q2": {"a": 3}}, "err")],
+            ValueError,
+            r"largest grade, which is 1 in one part and 3 in another; set it: err\(max_grade=3\)",
+        ),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(parts: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        rm.merge(parts)

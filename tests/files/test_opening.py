@@ -175,42 +175,6 @@ def test_limits_are_options(tmp_path: Path) -> None:
         Limits(line=0)
 
 
-TEXTS = {
-    "trec": "q1 Q0 dé 1 2.5 t\nq1 Q0 dü 2 1.5 t\n",
-    "csv": "query,document,score\nq1,dé,2.5\nq1,dü,1.5\n",
-    "tsv": "query\tdocument\tscore\nq1\tdé\t2.5\nq1\tdü\t1.5\n",
-    "json": '{"q1":\n{"dé": 2.5, "dü": 1.5}}\n',
-    "jsonl": '{"query": "q0", "documents": []}\n{"query": "q1", "documents": ["dé"]}\n',
-}
-
-
-@pytest.mark.parametrize("kind", TEXTS)
-def test_other_encodings_are_recognised_by_name(tmp_path: Path, kind: str) -> None:
-    for name in (f"some.{kind}", *(["some"] if kind != "csv" else [])):  # CSV is known by its name only
-        path = tmp_path / name
-        for encoding, said in (
-            ("utf-16", "UTF-16"),
-            ("utf-16-le", "UTF-16"),
-            ("utf-16-be", "UTF-16"),
-            ("utf-32", "UTF-32"),
-            ("latin-1", "Latin-1"),
-        ):
-            path.write_bytes(TEXTS[kind].encode(encoding))
-            with pytest.raises(ValueError, match=rf"{name}, line \d.*{said}"):
-                rm.read_run(path)
-
-
-def test_a_byte_order_mark_in_the_middle_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "joined.run").write_text("q1 Q0 a 1 2.5 t\n\ufeffq2 Q0 b 1 2.5 t\n")
-    with pytest.raises(ValueError, match=r"joined.run, line 2: the line begins with a byte order mark"):
-        rm.read_run(tmp_path / "joined.run")
-
-
-def test_a_line_of_jsonl_without_an_extension_is_jsonl(tmp_path: Path) -> None:
-    (tmp_path / "one").write_text('{"query": "q1", "documents": ["d"]}\n')
-    assert dict(rm.read_run(tmp_path / "one")) == {"q1": ["d"]}
-
-
 @pytest.mark.parametrize("suffix", [".bz2", ".xz", ".zip"])
 def test_what_the_standard_library_unpacks_is_read_and_written(tmp_path: Path, suffix: str) -> None:
     run = {"q1": {"d1": 2.5, "d2": 1.0}, "q2": {"d3": 0.5}}
@@ -285,9 +249,3 @@ def test_a_zip_archive_that_is_not_what_it_says_is_refused(tmp_path: Path) -> No
     locked.write_bytes(content)
     with pytest.raises(ValueError, match=r"locked\.zip needs a password; unpack it"):
         rm.read_run(locked)
-
-
-def test_lines_that_end_as_on_old_macs_say_so(tmp_path: Path) -> None:
-    (tmp_path / "old.run").write_bytes(b"q1 Q0 d1 1 2.5 t\rq1 Q0 d2 2 1.5 t\r")
-    with pytest.raises(ValueError, match=r"old\.run, line 1: q1 .*: a carriage return stands alone; .*tr '\\r' '\\n'"):
-        rm.read_run(tmp_path / "old.run")

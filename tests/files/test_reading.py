@@ -1,169 +1,20 @@
-"""DataFrames, CSV, TSV and Parquet: columns are found by name or not at all."""
+"""Tables are read with columns found by name or not at all, and damaged files right or not at all."""
 
 import gzip
+import random
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable
-from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-
-COLUMNS = {"query": ["q1", "q1", "q2"], "document": ["d3", "d7", "d1"], "score": [2.0, 1.5, 9.0]}
-RUN = {"q1": {"d3": 2.0, "d7": 1.5}, "q2": {"d1": 9.0}}
-
-FRAMES: list[Callable[[Any], Any]] = [dict, pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table]
-
-
-def truth(qrels: rm.Qrels) -> dict[Any, Any]:
-    return {query: qrels.judgments(at) for at, query in enumerate(qrels.queries)}
-
-
-@pytest.mark.parametrize("frame", FRAMES)
-def test_every_kind_of_frame_is_read_alike(frame: Callable[[Any], Any]) -> None:
-    assert dict(rm.Run.from_frame(frame(COLUMNS))) == RUN == dict(rm.read_run(frame(COLUMNS)))
-    graded = frame({"query_id": ["q1", "q1"], "doc_id": ["a", "b"], "iteration": ["0", "0"], "relevance": [2, 0]})
-    assert truth(rm.Qrels.from_frame(graded)) == {"q1": {"a": 2.0, "b": 0.0}} == truth(rm.read_qrels(graded))
-
-
-@pytest.mark.parametrize("frame", FRAMES)
-def test_whole_number_ids_stay_whole_numbers(frame: Callable[[Any], Any]) -> None:
-    run = rm.Run.from_frame(frame({"query": [1, 1], "document": [30, 7], "score": [1, 2]}))
-    assert dict(run) == {1: {30: 1.0, 7: 2.0}}
-    assert rm.evaluate({1: [30]}, run, "mrr").means["mrr"] == 0.5
-
-
-def test_text_of_pandas_is_text_whatever_holds_it() -> None:
-    for dtype in ("object", "str", "category"):
-        frame = pd.DataFrame(COLUMNS).astype({"query": dtype, "document": dtype})
-        assert dict(rm.Run.from_frame(frame)) == RUN
-    assert dict(rm.Run.from_frame({name: np.array(column) for name, column in COLUMNS.items()})) == RUN
-
-
-def test_without_scores_the_ranks_order_and_without_ranks_the_rows() -> None:
-    rows = {"query": ["q1", "q2", "q1"], "document": ["b", "x", "a"]}
-    assert dict(rm.Run.from_frame(rows)) == {"q1": ["b", "a"], "q2": ["x"]}
-    assert dict(rm.Run.from_frame(rows | {"rank": [2, 1, 1]})) == {"q1": ["a", "b"], "q2": ["x"]}
-
-
-def test_columns_are_named_where_the_names_are_unusual_or_several_could_be_meant() -> None:
-    frame = {"query": ["what?"], "query_id": ["q1"], "hit": ["d1"], "score": [1.0]}
-    with pytest.raises(
-        ValueError, match=r"'query', 'query_id', any of which could be the query; pass columns=\{'query'"
-    ):
-        rm.Run.from_frame(frame, columns={"document": "hit"})
-    with pytest.raises(
-        ValueError, match=r"no column named like a document .*it has 'query', 'query_id', 'hit', 'score'"
-    ):
-        rm.Run.from_frame(frame, columns={"query": "query_id"})
-    assert dict(rm.Run.from_frame(frame, columns={"query": "query_id", "document": "hit"})) == {"q1": {"d1": 1.0}}
-    with pytest.raises(ValueError, match="the table has no column 'hits'; it has 'query'"):
-        rm.Run.from_frame(frame, columns={"query": "query_id", "document": "hits"})
-    with pytest.raises(ValueError, match="columns= takes query, document, score, rank, not 'doc'"):
-        rm.Run.from_frame(frame, columns={"doc": "hit"})
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"score": [1.0, float("nan"), 2.0]}, ValueError, r"row 2 of the table has nan as score, .*'document': 'd7'"),
-        ({"score": [1.0, None, 2.0]}, ValueError, "row 2 of the table has None as score, which is not a finite number"),
-        ({"score": [1.0, 2.0, float("inf")]}, ValueError, "row 3 of the table has inf as score"),
-        ({"score": ["1", "high", "2"]}, ValueError, "row 2 of the table has 'high' as score"),
-        ({"score": [True, False, True]}, TypeError, "column 'score' of the table must hold numbers, not Boolean"),
-        ({"document": ["d3", None, "d1"]}, ValueError, "row 2 of the table has no document"),
-        ({"query": ["q1", "q1", 2]}, TypeError, "column 'query' of the table holds values of different types"),
-        ({"query": [1.5, 2.5, 3.5]}, TypeError, "column 'query' of the table must hold ids, .* not Float64"),
-        ({"query": "q1"}, TypeError, "column 'query' of the table must be a list or an array of values, got 'q1'"),
-        ({"score": [2.0, 1.5]}, ValueError, "must have the same length, but 'query' has 3 values, 'score' 2"),
-        ({"document": [1, 2**70, 3]}, ValueError, "row 2 of the table has a document beyond 64 bits"),
-        (
-            {"document": np.array([1, 2, 2**63], dtype=np.uint64)},
-            ValueError,
-            "row 3 of the table has a document beyond",
-        ),
-        ({"document": ["d3", "d3", "d1"]}, ValueError, "rows 1 and 2 of the table both hold document 'd3' for query"),
-        ({"query": [], "document": [], "score": []}, ValueError, "the table is empty"),
-    ],
-)
-def test_wrong_rows_are_named(change: dict[str, Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        rm.Run.from_frame(COLUMNS | change)
-
-
-@pytest.mark.parametrize(
-    "documents",
-    [
-        pd.Series(["d3", None, "d1"]),
-        pd.Series(["d3", float("nan"), "d1"], dtype=object),
-        pd.Series(["d3", pd.NA, "d1"], dtype="string"),
-        pd.Series([3, pd.NA, 1], dtype="Int64"),
-        pd.Series([3, None, 1]),
-        pd.Series(pd.Categorical(["d3", None, "d1"])),
-    ],
-    ids=lambda documents: str(documents.dtype),
-)
-def test_an_id_that_pandas_takes_for_missing_is_named_with_its_row(documents: Any) -> None:
-    with pytest.raises(ValueError, match=r"row 2 of the table has no document: .*'q1'"):
-        rm.Run.from_frame(pd.DataFrame(COLUMNS | {"document": documents}))
-
-
-@pytest.mark.parametrize(
-    "documents",
-    [pd.Categorical(["d3", "d7", "d1"]), pl.Series(["d3", "d7", "d1"], dtype=pl.Categorical)],
-    ids=["pandas", "polars"],
-)
-def test_categories_are_the_text_they_stand_for(documents: Any) -> None:
-    assert dict(rm.Run.from_frame(COLUMNS | {"document": documents})) == RUN
-    dictionary = pa.array(COLUMNS["document"]).dictionary_encode()
-    assert dict(rm.Run.from_frame(pa.table(COLUMNS | {"document": dictionary}))) == RUN
-
-
-def test_scores_may_be_numbers_of_several_types() -> None:
-    mixed: list[Any] = [[2, 1.5, 9], [2, np.float64(1.5), np.float32(9)], [Decimal(2), 1.5, 9]]
-    for scores in (*mixed, np.array([2, 1.5, 9], dtype=np.longdouble)):
-        for frame in (dict, pd.DataFrame):
-            assert dict(rm.Run.from_frame(frame(COLUMNS | {"score": scores}))) == RUN
-
-
-def test_a_grade_may_be_true_or_false_as_in_a_dict() -> None:
-    columns: Any = {"query": ["q1", "q1"], "document": ["a", "b"], "relevance": [True, False]}
-    expected = rm.Qrels({"q1": {"a": True, "b": False}})
-    assert truth(rm.Qrels.from_frame(columns)) == truth(rm.Qrels.from_frame(pd.DataFrame(columns))) == truth(expected)
-
-
-def test_the_largest_grade_is_2_to_the_53rd_in_a_table_as_in_a_dict() -> None:
-    columns: Any = {"query": ["q", "q"], "document": ["a", "b"], "relevance": [2.0**53, -(2.0**53)]}
-    assert truth(rm.Qrels.from_frame(columns)) == {"q": {"a": 2.0**53, "b": -(2.0**53)}}
-    for beyond in (2.0**53 + 2, -(2.0**53) - 2):
-        with pytest.raises(
-            ValueError, match=r"row 2 of the table has -?9007199254740994\.0 as grade, .* beyond 2\*\*53"
-        ):
-            rm.Qrels.from_frame(columns | {"relevance": [1.0, beyond]})
-
-
-def test_columns_of_pandas_may_have_numbers_for_names() -> None:
-    frame = pd.DataFrame([["q1", "d3", 2.0]])
-    run = rm.Run.from_frame(frame, columns={"query": "0", "document": "1", "score": "2"})
-    assert dict(run) == {"q1": {"d3": 2.0}}
-
-
-def test_what_is_no_frame_is_refused() -> None:
-    with pytest.raises(TypeError, match=r"a table must be a pandas or polars DataFrame.*got int"):
-        rm.read_run(7)
-
-
-def test_a_judgment_given_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match="rows 1 and 3 of the table both hold document 'a' for query 'q1'"):
-        rm.Qrels.from_frame({"query": ["q1", "q2", "q1"], "document": ["a", "a", "a"], "grade": [1, 1, 0]})
+from mutated_files import KINDS, ROWS, compressed, mutated, outcome, parsed, written
+from table_forms import COLUMNS, RUN, judgments
 
 
 def test_csv_tsv_and_parquet(tmp_path: Path) -> None:
@@ -184,7 +35,7 @@ def test_ids_in_text_files_are_text_even_if_they_look_like_numbers(tmp_path: Pat
 def test_beir_qrels(tmp_path: Path) -> None:
     path = tmp_path / "test.tsv"
     path.write_text("query-id\tcorpus-id\tscore\n1\t31715818\t1\n3\t14717500\t2\n")
-    assert truth(rm.read_qrels(path)) == {"1": {"31715818": 1.0}, "3": {"14717500": 2.0}}
+    assert judgments(rm.read_qrels(path)) == {"1": {"31715818": 1.0}, "3": {"14717500": 2.0}}
     path.write_text(path.read_text() + "3\t9\thigh\n")
     with pytest.raises(ValueError, match=r"test.tsv, line 4: 3\t9\thigh: the line has 'high' as grade"):
         rm.read_qrels(path)
@@ -213,107 +64,6 @@ def test_wrong_lines_are_named(tmp_path: Path, text: str, message: str, compress
 def test_empty_lines_and_empty_last_values_are_no_error(tmp_path: Path) -> None:
     (tmp_path / "run.csv").write_text("qid,docno,score,note\nq1,a,1,\n\nq1,b,2,x\n\n")
     assert dict(rm.read_run(tmp_path / "run.csv")) == {"q1": {"a": 1.0, "b": 2.0}}
-
-
-def test_a_table_of_another_kind_is_refused_and_not_guessed(tmp_path: Path) -> None:
-    path = tmp_path / "run.tsv"
-    path.write_text("q1\td1\t1\nq1\td2\t2\n")
-    with pytest.raises(ValueError, match=r"run.tsv has no column named like a query .*it has 'q1', 'd1', '1'"):
-        rm.read_run(path)
-    path = tmp_path / "notes.txt"
-    path.write_text("This is no run.\nReally.\n")
-    with pytest.raises(ValueError, match=r"notes.txt, line 1: This is no run|cannot tell the format of"):
-        rm.read_run(path)
-    path.write_text("one two three\n")
-    with pytest.raises(ValueError, match=r"cannot tell the format of .*notes.txt from its first line 'one two three'"):
-        rm.read_run(path)
-    with pytest.raises(ValueError, match="unknown format 'xml'; the formats are trec, csv"):
-        rm.read_run(path, format="xml")
-    (tmp_path / "broken.parquet").write_bytes(b"PAR1 and nothing")
-    with pytest.raises(ValueError, match=r"broken.parquet is damaged, or of another format: parquet"):
-        rm.read_run(tmp_path / "broken.parquet")
-    (tmp_path / "empty.csv").write_text("")
-    with pytest.raises(ValueError, match=r"empty.csv is empty"):
-        rm.read_run(tmp_path / "empty.csv")
-
-
-@pytest.mark.parametrize(("name", "separator"), [("run.csv", ";"), ("run.csv", "\t")])
-def test_columns_that_are_separated_otherwise_are_told(tmp_path: Path, name: str, separator: str) -> None:
-    path = tmp_path / name
-    path.write_text("\n".join(separator.join(row) for row in (["query", "document", "score"], ["q1", "d1", "9"])))
-    with pytest.raises(ValueError, match=r"separated by .*: a CSV file has commas, a TSV file tabs") as told:
-        rm.read_run(path)
-    assert repr(separator) in str(told.value)
-
-
-RANKED: dict[str, list[Any]] = {
-    "query": ["q"] * 4 + ["r"] * 3,
-    "document": list("abcdabc"),
-    "rank": [1, 2, 3, 4, 1, 2, 3],
-    "score": [0.1, 0.2, 0.2, 0.4, 0.3, 0.5, 0.6],
-}
-
-
-@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "polars", "pandas", "arrow"])
-def test_scores_that_rise_with_the_ranks_are_doubted_in_every_form(tmp_path: Path, form: str) -> None:
-    def read(columns: Any) -> None:
-        frame = pl.DataFrame(columns)
-        path = tmp_path / f"run.{form}"
-        if form in {"csv", "tsv"}:
-            frame.write_csv(path, separator="," if form == "csv" else "\t")
-        elif form == "jsonl":
-            frame.write_ndjson(path)
-        elif form == "parquet":
-            frame.write_parquet(path)
-        given: Any = {"polars": frame, "pandas": frame.to_pandas(), "arrow": frame.to_arrow()}.get(form, path)
-        rm.read_run(given)
-
-    with pytest.warns(rm.RetrievalWarning, match="the scores in it rise with the ranks: if they are distances, negate"):
-        read(RANKED)
-    with pytest.warns(rm.RetrievalWarning, match="ranks are no whole numbers and its scores are"):
-        read({**RANKED, "rank": RANKED["score"], "score": RANKED["rank"]})
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        read({**RANKED, "score": [-rank for rank in RANKED["rank"]]})
-        read({name: column for name, column in RANKED.items() if name != "rank"})
-
-
-HEADED = "query,document,grade\nq1,d1,1\n"
-
-
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        (
-            'q1,d"2,1\nq2,d3,1\n',
-            'line 3: q1,d"2,1: a quote stands inside a value; .*is written twice',
-        ),
-        ('q1,d2,1\nq2,d"3"x,1\n', 'line 4: q2,d"3"x,1: a quote stands inside a value'),
-        ('q1, "d2",1\n', 'line 3: q1, "d2",1: a quote stands inside a value'),
-        ('q1,"d2"x,1\n', 'line 3: q1,"d2"x,1: a quoted value goes on after its closing quote'),
-        ('q1,"a"b"c",1\n', "line 3: .*a quoted value goes on after its closing quote"),
-        ('"q\n1",d1,1\nq1,"d"2"",1\n', "line 5: .*a quoted value goes on after its closing quote"),
-        ('q1,"d2,1\nq2,d3,1\nq3,d4,1\n', 'line 3: q1,"d2,1: the quote at column 4 is never closed'),
-        ('q1,"d2,1\nq2,"d3",1\n', 'line 3: q1,"d2,1: the quote at column 4 is not closed on its line; .* on line 4,'),
-        ('q1,d2,1\n"', 'line 4: ": the quote at column 1 is never closed'),
-        ("q1,d2,1\rq2,d3,1\n", r"line 3: q1,d2,1\\rq2,d3,1: a carriage return stands alone"),
-        ('"q\n\n1",d2\n', "line 3: .*: 2 columns where the header has 3"),
-    ],
-)
-def test_quotes_and_line_ends_that_csv_has_not_are_named_with_their_line(tmp_path: Path, lines: str, said: str) -> None:
-    path = tmp_path / "qrels.csv"
-    path.write_bytes((HEADED + lines).encode())
-    with pytest.raises(ValueError, match=rf"(?s)qrels\.csv, {said}"):
-        rm.read_qrels(path)
-
-
-def test_quotes_and_line_ends_that_csv_has_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "qrels.csv"
-    path.write_bytes((HEADED + '"q1","d""2",1\r\nq1,"",1\nq1,"a\rb\n,c",1\n"q""","""",2').encode())
-    expected = {"q1": {"d1": 1, 'd"2': 1, "": 1, "a\rb\n,c": 1}, 'q"': {'"': 2}}
-    assert truth(rm.read_qrels(path)) == expected
-    (tmp_path / "qrels.tsv").write_text('query\tdocument\tgrade\nq1\td"2\t1\n')  # TSV has no quotes
-    assert truth(rm.read_qrels(tmp_path / "qrels.tsv")) == {"q1": {'d"2': 1}}
 
 
 WITHOUT = """
@@ -364,3 +114,46 @@ def test_reading_shows_its_progress_where_it_is_wanted(tmp_path: Path, capsys: p
     out, err = capsys.readouterr()
     assert out == ""
     assert "reading some{1}.run" in err
+
+
+QRELS = {f"q{query}": {f"d{query * 4 + 1}": 2, f"d{query * 4 + 3}": 1} for query in range(4)}
+one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@one_folder
+@given(seed=st.integers(0, 2**32))
+def test_a_mutated_file_is_read_right_or_refused_by_name(tmp_path: Path, kind: str, seed: int) -> None:
+    assert outcome(tmp_path / "mutated", kind, seed) in {"read", "refused"}
+
+
+@one_folder
+@given(seed=st.integers(0, 2**32), kind=st.sampled_from(KINDS))
+def test_a_damaged_gzip_file_is_read_right_or_refused_by_name(tmp_path: Path, kind: str, seed: int) -> None:
+    path, content = tmp_path / "mutated", written(ROWS, kind)
+    path.write_bytes(compressed(content, random.Random(seed)))
+    try:
+        read = dict(rm.read_run(path, format=kind))
+    except ValueError as error:
+        assert path.name in str(error)  # noqa: PT017  (one of the two outcomes)
+    else:
+        assert read == parsed(content, kind)
+
+
+@pytest.mark.parametrize("kind", ["trec", "csv", "json", "jsonl"])
+@one_folder
+@given(seed=st.integers(0, 2**32))
+def test_mutated_judgments_are_read_or_refused_by_name(tmp_path: Path, kind: str, seed: int) -> None:
+    path = tmp_path / "mutated"
+    rm.write_qrels(QRELS, path, format=kind)
+    path.write_bytes(mutated(path.read_bytes(), random.Random(seed)))
+    try:
+        rm.read_qrels(path, format=kind)
+    except ValueError as error:
+        assert path.name in str(error)  # noqa: PT017  (one of the two outcomes)
+
+
+def test_a_line_of_nothing_but_separators_is_no_empty_line(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("query,document,score\nq,a,1\n,,\nq,b,2\n")
+    with pytest.raises(ValueError, match=r"x.csv, line 3: ,,: the line has only separators"):
+        rm.read_run(tmp_path / "x.csv")

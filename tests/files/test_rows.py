@@ -181,13 +181,38 @@ def test_predictions_of_mteb(tmp_path: Path) -> None:
         rm.read_run(tmp_path / "run.trec", split="test")
 
 
-@pytest.mark.parametrize("rows", ['{"query": "q", "document": "d", "score": 1}', '{"query": "q", "documents": ["d"]}'])
-def test_lines_that_end_with_a_carriage_return_alone_are_named(rows: str, tmp_path: Path) -> None:
-    (tmp_path / "mac.jsonl").write_bytes(f"{rows}\r{rows}\r".encode())
-    with pytest.raises(ValueError, match=r"mac\.jsonl, line 1: .*: a carriage return stands alone; .* tr '\\r' '\\n'"):
-        rm.read_run(tmp_path / "mac.jsonl")
-    (tmp_path / "mac.jsonl").write_bytes(b'{"_id": "q", "text": "why?"}\r{"_id": "p", "text": "how?"}\r')
-    with pytest.raises(ValueError, match="a carriage return stands alone"):
-        rm.read_queries(tmp_path / "mac.jsonl")
-    (tmp_path / "mac.json").write_bytes(b'{"q":\r["d"]}\r')  # between the parts of a value it is white space
-    assert dict(rm.read_run(tmp_path / "mac.json")) == {"q": ["d"]}
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("x.json", '{"q": {"a": 1, "b": 2, "a": 3}}', "key 'a' appears twice in 'q'"),
+        ("x.json", '{"q": {"a": 1}, "q": {"b": 2}}', "key 'q' appears twice;"),
+        ("x.jsonl", '{"query": "p", "documents": []}\n{"qid": "q", "documents": {"a": 1, "a": 3}}', "2.*'a' appears"),
+        ("x.jsonl", '{"query": "q", "document": "a", "score": 1, "score": 3}\n', "line 1: .*key 'score' appears twice"),
+    ],
+)  # fmt: skip
+def test_a_repeated_key(tmp_path: Path, name: str, text: str, message: str) -> None:
+    (tmp_path / name).write_text(text)
+    for read in (rm.read_run, rm.read_qrels):
+        with pytest.raises(ValueError, match=message) as error:
+            read(tmp_path / name)
+        assert "allow='repeated', with which the first counts" in str(error.value)
+    found = dict(rm.read_run(tmp_path / name, allow="repeated"))["q"]
+    assert found["a"] == 1.0
+
+
+def test_blank_edges_in_json(tmp_path: Path) -> None:
+    for text in ('{" q": ["a"]}', '{"q": ["a "]}', '{"q": {"a ": 1}}'):
+        (tmp_path / "x.json").write_text(text)
+        for read in (rm.read_run, rm.read_qrels):
+            with pytest.raises(ValueError, match="begins or ends with a blank"):
+                read(tmp_path / "x.json")
+            read(tmp_path / "x.json", allow="blanks")
+
+
+def test_other_columns_of_rows_of_json_may_be_named_and_may_be_missing(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text(
+        '{"query": "q", "hit": "a", "score": 1, "note": 1}\n{"query": "q", "hit": "b", "score": 2}\n'
+    )
+    with pytest.raises(ValueError, match=r"line 1: .*no list of documents"):
+        rm.read_run(tmp_path / "x.jsonl")
+    assert dict(rm.read_run(tmp_path / "x.jsonl", columns={"document": "hit"})) == {"q": {"a": 1.0, "b": 2.0}}

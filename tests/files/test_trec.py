@@ -136,11 +136,6 @@ def test_a_wrong_line_after_empty_ones_has_the_number_an_editor_shows(write: Wri
         rm.read_run(write("\n\n" + "\n".join(LINES) + "\r\n\r\nq9 Q0 d 1 x t\n"))
 
 
-def test_a_line_that_is_no_utf8_is_named(write: Write) -> None:
-    with pytest.raises(ValueError, match=r"some.run, line 2: .*not UTF-8"):
-        rm.read_run(write(b"q Q0 d 1 2.0 t\nq Q0 \xff\xfe 1 2.0 t\n"))
-
-
 def test_a_file_that_was_cut_is_told_from_the_wrong_one(write: Write) -> None:
     whole = "\n".join(LINES) + "\n"
     for columns in (3, 4, 5):

@@ -1,14 +1,17 @@
-"""What is written and read again is the same, to the last bit."""
+"""What is written and read again is the same, to the last bit, from every format to every format."""
 
 import gzip
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
+from table_forms import judgments
 
 FORMATS = ["trec", "csv", "tsv", "json", "jsonl", "parquet"]
 words = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=5).filter(
@@ -123,3 +126,163 @@ def test_groups_are_written_as_json_only(tmp_path: Path) -> None:
     assert len(rm.read_qrels(tmp_path / "x.json").group_query) == 3
     with pytest.raises(ValueError, match="csv files cannot hold a query without judgments, such as 'q2'"):
         rm.write_qrels({"q1": ["a"], "q2": []}, tmp_path / "x.csv")
+
+
+SUFFIXES = ["", ".gz", ".zst"]
+AWKWARD = [
+    *("plain", "007", "1.0", "1e5", "nan", "NULL", "true", "-", "=1+1", "#x", "a,b", '"quoted"', "it's", "a|b"),
+    *("dé😀", "e\u0301", "ﷺ", "\u200f\u05d0", "null\x00byte", "x" * 3000, "{}", "\\N", "\\", "%s", "Q0"),
+]
+BLANK = ["a b", "tab\there", "line\nbreak", "carriage\rreturn", "\u00a0edge", " edge", "edge ", "\u2028"]
+
+
+@pytest.mark.parametrize(("first", "second"), list(product(FORMATS, FORMATS)))
+def test_awkward_ids_go_from_any_format_to_any_other(tmp_path: Path, first: str, second: str) -> None:
+    run = {name: {other: float(at) / 3 for at, other in enumerate(AWKWARD)} for name in AWKWARD}
+    qrels = {name: {other: at % 3 for at, other in enumerate(AWKWARD)} for name in AWKWARD}
+    rm.write_run(run, tmp_path / f"run.{first}.gz")
+    rm.write_run(rm.read_run(tmp_path / f"run.{first}.gz"), tmp_path / f"again.{second}.zst")
+    assert dict(rm.read_run(tmp_path / f"again.{second}.zst")) == run
+    rm.write_qrels(qrels, tmp_path / f"qrels.{first}")
+    rm.write_qrels(rm.read_qrels(tmp_path / f"qrels.{first}"), tmp_path / f"again.{second}")
+    assert judgments(rm.read_qrels(tmp_path / f"again.{second}")) == qrels
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("name", ["", *BLANK], ids=repr)
+def test_ids_with_blanks_come_back_or_are_refused_before_anything_is_written(
+    tmp_path: Path, kind: str, name: str
+) -> None:
+    path = tmp_path / f"run.{kind}"
+    try:
+        rm.write_run({name: {name: 1.5, "b": 1.0}}, path)
+    except ValueError as error:
+        assert not path.exists()
+        assert "an id in" in str(error)  # noqa: PT017  (some formats raise and others do not)
+        return
+    assert dict(rm.read_run(path, allow="blanks")) == {name: {name: 1.5, "b": 1.0}}
+    if name != name.strip():
+        with pytest.raises(ValueError, match="begins or ends with a blank"):
+            rm.read_run(path)
+
+
+ITEMS: Any = {
+    "q1": [
+        rm.Retrieved("d1", "some “text”\nof two lines", source="a.md", start=3, end=40, score=0.1 + 0.2, tokens=7),
+        rm.Retrieved(7, metadata={"page": 3, "deep": {"list": [1, 2.5, None, True, "é"]}}),
+        rm.Retrieved(None, "without an id"),
+    ],
+    "q2": [rm.Retrieved("d1")],
+}
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("kind", ["json", "jsonl", "parquet"])
+def test_retrieved_items(tmp_path: Path, kind: str, suffix: str) -> None:
+    path = tmp_path / f"run.{kind}{suffix}"
+    rm.write_run(ITEMS, path)
+    read = rm.read_run(path)
+    assert dict(read) == ITEMS
+    assert isinstance(read, rm.RetrievedRun)
+    qrels = {"q1": [rm.Quote("“text” of two")], "q2": [rm.Quote("missing words")]}
+    assert rm.evaluate(qrels, read, "mrr").per_query == rm.evaluate(qrels, ITEMS, "mrr").per_query
+
+
+@pytest.mark.parametrize(
+    ("queries", "texts", "says"),
+    [
+        (["q1", "q1"], ['[{"id": "d"}]', "[]"], "row 2, query 'q1': the query appears twice"),
+        (["q1", "q2"], ["[]", '[{"id": "d'], "row 2, query 'q2': this is not JSON"),
+        (["q1"], [None], "row 1, query 'q1': this is not JSON"),
+        (["q1"], ['[{"id": "d", "place": 3}]'], "query 'q1': a retrieved item has id, .* not 'place'"),
+    ],
+)
+def test_a_damaged_row_of_items_is_named(tmp_path: Path, queries: list[str], texts: list[Any], says: str) -> None:
+    pl.DataFrame(
+        {"query": queries, "documents_json": texts}, schema_overrides={"documents_json": pl.String}
+    ).write_parquet(tmp_path / "run.parquet")
+    with pytest.raises(ValueError, match=rf"run\.parquet.* {says}"):
+        rm.read_run(tmp_path / "run.parquet")
+
+
+@pytest.mark.parametrize("kind", ["trec", "csv", "tsv"])
+def test_formats_that_hold_ids_only_refuse_items_and_pieces(tmp_path: Path, kind: str) -> None:
+    with pytest.raises(ValueError, match=rf"a {kind} file cannot hold Retrieved items, only ids; write .json"):
+        rm.write_run(ITEMS, tmp_path / f"x.{kind}")
+    with pytest.raises(ValueError, match=rf"{kind} files cannot hold pieces such as quotes; write .json"):
+        rm.write_qrels({"q": [rm.Quote("words")]}, tmp_path / f"x.{kind}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_json_has_nothing_equal_to_is_refused(tmp_path: Path) -> None:
+    for metadata in ({"when": (1, 2)}, {"what": {1: 2}}, {"who": object()}, {"nan": float("nan")}):
+        with pytest.raises(ValueError, match=r"metadata of item 'd' of query 'q' is .*JSON cannot hold"):
+            rm.write_run({"q": [rm.Retrieved("d", metadata=metadata)]}, tmp_path / "x.json")
+    mixed: Any = {"q": [rm.Retrieved("d")], "p": ["d"]}
+    with pytest.raises(ValueError, match="rankings must hold either ids or retrieved items, not both"):
+        rm.write_run(mixed, tmp_path / "x.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+PIECES: dict[str, Any] = {
+    "quotes": [rm.Quote("some words"), rm.Text("a whole text\nof two lines")],
+    "graded": {
+        rm.Span("a.md", 3, 40): 2.0,
+        rm.Span("b.md", 0, 1, uncertain=True): 0.5,
+        rm.Metadata(page=3, source="a"): 1,
+    },
+    "groups": [[rm.Quote("one"), rm.Span("a.md", 1, 2)], {rm.Metadata(path=("a", ("b", 1)), n=None): 3.0}],
+    "mixed": [["d1", rm.Quote("one")], {"type": 2.0, "d9": 1.0}],
+}
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("kind", ["json", "jsonl", "parquet"])
+@pytest.mark.parametrize("qrels", [PIECES, {"flat": PIECES["graded"], "q": {"d": 1.5}}], ids=["groups", "flat"])
+def test_pieces_groups_and_grades(tmp_path: Path, kind: str, suffix: str, qrels: dict[str, Any]) -> None:
+    expected = rm.Qrels(qrels)
+    path = tmp_path / f"qrels.{kind}{suffix}"
+    rm.write_qrels(qrels, path)
+    read = rm.read_qrels(path)
+    assert judgments(read) == judgments(expected)
+    assert [repr(judged) for judged in read.documents] == [repr(judged) for judged in expected.documents]
+    assert read.is_flat == expected.is_flat
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "json", "jsonl", "parquet"])
+def test_groups_of_ids(tmp_path: Path, kind: str) -> None:
+    qrels: Any = {"q1": [{"d1": 2, "d2": 1}, {"d1": 1, "d9": 0.5}], "q2": {"d3": 1}}
+    rm.write_qrels(qrels, tmp_path / f"qrels.{kind}")
+    assert judgments(rm.read_qrels(tmp_path / f"qrels.{kind}")) == judgments(rm.Qrels(qrels))
+    with pytest.raises(ValueError, match="trec files cannot hold groups"):
+        rm.write_qrels(qrels, tmp_path / "x.trec")
+
+
+def test_whole_number_ids_stay_whole_numbers_or_are_refused(tmp_path: Path) -> None:
+    run: Any = {1: {7: 2.5, 8: 1.5}, 2: {9: 0.5}}
+    ranked: Any = {1: [7, 8], 2: [9]}
+    qrels: Any = {1: {7: 2.0}, 2: {9: 1.0}}
+    for kind in ("jsonl", "parquet"):
+        for one in (run, ranked):
+            rm.write_run(one, tmp_path / f"run.{kind}")
+            assert dict(rm.read_run(tmp_path / f"run.{kind}")) == one
+        rm.write_qrels(qrels, tmp_path / f"qrels.{kind}")
+        assert judgments(rm.read_qrels(tmp_path / f"qrels.{kind}")) == qrels
+    with pytest.raises(ValueError, match=r"query 1 would become text; write .jsonl or .parquet"):
+        rm.write_run(run, tmp_path / "run.json")
+    text: Any = {"q": {7: 2.5, 8: 1.5}, "scores": {"scores": 1.0, "documents": 2.0}}
+    for query in text:
+        rm.write_run({query: text[query]}, tmp_path / "run.json")
+        assert dict(rm.read_run(tmp_path / "run.json")) == {query: text[query]}
+        rm.write_run({query: text[query]}, tmp_path / "run.jsonl")
+        assert dict(rm.read_run(tmp_path / "run.jsonl")) == {query: text[query]}
+
+
+def test_an_empty_ranking_is_kept_or_refused(tmp_path: Path) -> None:
+    run: Any = {"q1": ["d"], "q2": []}
+    for kind in ("json", "jsonl"):
+        rm.write_run(run, tmp_path / f"run.{kind}")
+        assert dict(rm.read_run(tmp_path / f"run.{kind}")) == run
+    for kind in ("trec", "csv", "tsv", "parquet"):
+        with pytest.raises(ValueError, match="cannot hold an empty ranking, such as that of query 'q2'"):
+            rm.write_run(run, tmp_path / f"run.{kind}")

@@ -1,5 +1,6 @@
 """Where chunks stand in their sources."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 import retrieval_metrics as rm
 from retrieval_metrics import Retrieved
 from retrieval_metrics.inputs.sources import SourceText
+from span_collection import SPLITTERS, chunked, corpora_in, stripped
 
 LETTERS = ["a", "b", " ", "\n", "\r\n", "\u0301", "\u6587", "\u3000", "\U0001f600", "\x1c", "\ud800"]
 texts = st.lists(st.sampled_from(LETTERS), max_size=30).map("".join)
@@ -109,3 +111,17 @@ def test_offsets_are_read_across_both_ends_of_lines(lines: list[str]) -> None:
         assert counting_pairs.across_newlines(at) == (len(pairs[:at].replace("\r", "")) if "\r" in pairs else at)
     for at in range(len(single) + 1):
         assert counting_single.across_newlines(at) == len(single[:at].replace("\n", "\r\n"))
+
+
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_chunks_without_offsets_are_found_in_the_sources(shared_data: Path, splitter: str) -> None:
+    corpora = corpora_in(shared_data)
+    chunks = chunked(corpora, splitter)
+    located = rm.locate([Retrieved(chunk.id, chunk.text, chunk.source) for chunk in chunks], corpora)
+    assert not located.unplaced
+    ambiguous = set(located.ambiguous)
+    compact = {name: "".join(text.split()) for name, text in corpora.items()}
+    for chunk, found in zip(chunks, located, strict=True):
+        assert (found.start, found.end) == stripped(corpora[chunk.source or ""], chunk)
+        if chunk.id in ambiguous:
+            assert compact[chunk.source or ""].count("".join((chunk.text or "").split())) > 1

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import retrieval_metrics as rm
 from generated import cutoffs, rankings, truths
 from retrieval_metrics import Metadata, Quote, Retrieved, Span, Text
-from retrieval_metrics.judging.normalised import everywhere
 
 METRICS = ("hit_rate", "full_recall", "recall", "precision", "mrr", "map", "ndcg", "rbp", "judged")
 FACT = "The with statement wraps the execution of a block."
@@ -105,72 +104,8 @@ class TestMetadata:
             "precision": 1 / 3,
         }
 
-    def test_it_is_equal_by_its_values_whatever_their_order(self) -> None:
-        assert Metadata(page=3, source="a") == Metadata(source="a", page=3)
-        assert repr(Metadata(source="a", page=3)) == "Metadata(page=3, source='a')"
-
-    def test_it_needs_values_that_can_be_keys(self) -> None:
-        with pytest.raises(ValueError, match="at least one value"):
-            Metadata()
-        with pytest.raises(TypeError, match=r"the value of 'pages' in Metadata must be hashable, got \[3\]"):
-            Metadata(pages=[3])
-
 
 class TestQuotes:
-    @pytest.mark.parametrize(
-        "text",
-        [
-            "... THE WITH STATEMENT\r\n   wraps the execution of a block. And",
-            "The\u00a0with state\u00adment wraps the execution of a block.",
-            "\uff34he with statement wraps the execution of a block.",
-        ],
-    )
-    def test_typography_does_not_hide_them(self, text: str) -> None:
-        assert means([Quote(FACT)], [item(1, "other"), item(2, text)], ["mrr"]) == {"mrr": 1 / 2}
-
-    def test_quotation_marks_hyphens_and_accents_have_one_form(self) -> None:
-        quote = Quote("the \u201cna\u00efve\u201d hyphen\u2011ated word\u2019s end")
-        assert means([quote], [item(1, 'The "nai\u0308ve" hyphen-ated word\'s end')], ["recall"]) == {"recall": 1}
-
-    @pytest.mark.parametrize(
-        ("quote", "text"),
-        [
-            ("watches that can be created", "of watches that can be cre-\n     ated per user"),
-            ("watches that can be created", "of watches that can be cre\u2010\n     ated per user"),
-            ("watches that can be cre-\nated", "of watches that can be created per user"),
-            ("a well-known caf\u00e9-bar", "it is a well-\nknown cafe\u0301-\nbar"),
-            ("user-friendly and safe", "user\u2014friendly and safe"),
-            ("down to -5 degrees", "down to\n\u22125 degrees"),
-        ],
-    )
-    def test_hyphens_between_letters_do_not_count(self, quote: str, text: str) -> None:
-        assert means([Quote(quote)], [item(1, text)], ["recall"]) == {"recall": 1}
-        marked = rm.evaluate({"q": [Quote(quote)]}, {"q": [item(1, text)]}, "recall").explain("q")
-        assert marked.findings[0].rank == 1
-
-    @pytest.mark.parametrize(
-        "accent", ["\u0300", "\u0301", "\u036e", "\u036f"]
-    )  # the first and the last, and two between
-    def test_an_accent_belongs_to_its_letter(self, accent: str) -> None:
-        assert means([Quote(f"the vis{accent}-a-vis{accent}")], [item(1, f"the vis{accent}avis{accent}")], ["mrr"]) == {
-            "mrr": 1
-        }
-
-    def test_hyphens_before_digits_do(self) -> None:
-        ranking = [item(1, "down to 5 degrees"), item(2, "down to -5 degrees")]
-        assert means([Quote("down to -5 degrees")], ranking, ["mrr"]) == {"mrr": 1 / 2}
-
-    def test_a_word_broken_by_a_hyphen_is_marked_where_it_stands(self) -> None:
-        text = "watches that can be cre-\n  ated per user"
-        assert [text[start:end] for start, end in everywhere("be created", text)] == ["be cre-\n  ated"]
-
-    def test_line_breaks_inside_scripts_without_spaces_do_not_hide_them(self) -> None:
-        assert means(
-            [Quote("\u4e0a\u4e0b\u6587\u7ba1\u7406\u5668\u534f\u8bae")],
-            [item(1, "\u4e0a\u4e0b\u6587\u7ba1\n\u7406\u5668\u534f\u8bae")],
-            ["recall"],
-        ) == {"recall": 1}
-
     def test_an_item_that_holds_two_gives_two_hit_rows_and_counts_once_in_precision(self) -> None:
         ranking = [item(1, FACT + " It is entered and exited."), item(2, "other")]
         truth = {Quote(FACT): 1, Quote("entered and exited"): 2, Quote("nowhere to be seen"): 1}
@@ -396,29 +331,6 @@ class TestWhatIsRefused:
             Quote(3)  # type: ignore[arg-type]  # what a user may do
         with pytest.raises(ValueError, match="a Text needs a text, got ' '"):
             Text(" ")
-
-
-class TestItems:
-    def test_an_end_follows_from_start_and_text(self) -> None:
-        assert Retrieved("c", "four", start=3).end == 7
-
-    def test_offsets_that_are_no_stretch_are_refused(self) -> None:
-        for values, message in (
-            ({"end": 4}, "ends at 4 but has no start"),
-            ({"start": 5, "end": 4}, "needs 0 <= start <= end, got 5 and 4"),
-            ({"start": -1, "text": "x"}, "needs 0 <= start, got -1"),
-        ):
-            with pytest.raises(ValueError, match=message):
-                Retrieved("c", **values)
-
-    def test_texts_and_offsets_of_another_type_are_refused(self) -> None:
-        with pytest.raises(TypeError, match="the text of retrieved item 'c' must be a str or None, got bytes"):
-            Retrieved("c", b"text")  # type: ignore[arg-type]  # what a user may do
-        with pytest.raises(TypeError, match="the offsets of retrieved item 'c' must be int or None, got '3' and None"):
-            Retrieved("c", "text", start="3")  # type: ignore[arg-type]  # likewise
-
-    def test_they_are_hashable_whatever_their_metadata(self) -> None:
-        assert len({Retrieved("c", metadata={"a": []}), Retrieved("c", metadata={"a": []})}) == 1
 
 
 def test_a_repeated_item_keeps_its_place_and_earns_nothing() -> None:

@@ -2,7 +2,7 @@
 
 import random
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -10,7 +10,8 @@ import retrieval_metrics as rm
 from retrieval_metrics import Quote, Retrieved, Span
 from retrieval_metrics.inputs.sources import SourceText
 from retrieval_metrics.judging.normalised import normalised
-from retrieval_metrics.judging.places import read_across_newlines
+from retrieval_metrics.judging.places import Union, merged, read_across_newlines
+from retrieval_metrics.judging.places import shared as in_common
 
 SOURCE = "One two three four. Refunds take five working days. Nothing else is said of them in this text."
 FACT = "Refunds take five working days."
@@ -362,3 +363,77 @@ def test_an_explanation_shows_the_words_that_are_meant() -> None:
     result = rm.evaluate(truth, {"q": [chunks(RAW)[30]]}, "coverage", documents={"rules.txt": RAW})
     assert "class 30 is sent" in str(result.explain("q"))
     assert "class 29" not in str(result.explain("q"))
+
+
+unwarned = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+
+
+def means(truth: Any, ranking: list[Retrieved], metrics: list[str], sources: Any = None) -> dict[str, float]:
+    return dict(rm.evaluate({"q": truth}, {"q": ranking}, metrics, match=rm.Matching(sources=sources)).means)
+
+
+@unwarned
+class TestStretchesThatTouch:
+    def test_their_union_is_one(self) -> None:
+        assert merged([(3, 5), (0, 3)]) == [(0, 5)]
+        assert merged([(4, 5), (0, 3)]) == [(0, 3), (4, 5)]
+
+    def test_they_share_nothing(self) -> None:
+        assert in_common([(3, 5)], [(0, 3), (4, 9)]) == [(4, 5)]
+        assert in_common([(3, 5)], [(0, 3), (5, 9)]) == []
+        assert in_common([(3, 5)], [(0, 4), (4, 9)]) == [(3, 4), (4, 5)]
+
+    def test_each_is_new_and_they_become_one(self) -> None:
+        union = Union()
+        assert [union.add(*stretch) for stretch in ((4, 6), (2, 4), (6, 8), (9, 10))] == [
+            [(4, 6)], [(2, 4)], [(6, 8)], [(9, 10)],
+        ]  # fmt: skip
+        assert union.stretches == [(2, 8), (9, 10)]
+        assert (union.add(2, 8), union.add(8, 9)) == ([], [(8, 9)])
+        assert union.stretches == [(2, 10)]
+
+
+@unwarned
+class TestWhereAnItemStands:
+    SOURCES: ClassVar = {"s": "one two\r\nthree four.\r\n\r\none two five"}
+
+    def evaluate(self, *ranking: Retrieved) -> rm.Evaluation:
+        truth = {"q": [Span("s", 9, 20)]}
+        return rm.evaluate(truth, {"q": list(ranking)}, ["mrr"], match=rm.Matching(sources=self.SOURCES))
+
+    def test_an_item_without_offsets_is_looked_for_in_its_source(self) -> None:
+        result = self.evaluate(Retrieved("x", "one two five", "s"), Retrieved("y", "two\n\nthree  four.", "s"))
+        assert (result.means["mrr"], result.counts["unplaced"], result.counts["ambiguous"]) == (1 / 2, 0, 0)
+
+    def test_one_that_stands_there_twice_is_counted(self) -> None:
+        result = self.evaluate(Retrieved("x", "one two", "s"), Retrieved("y", "three four.", "s"))
+        assert (result.means["mrr"], result.counts["ambiguous"]) == (1 / 2, 1)
+        assert "1 items that occur in their source more than once" in str(result)
+
+    def test_of_several_places_of_the_same_words_the_judged_one_counts(self) -> None:
+        sources = {"s": "The lock is open. Call us.\n\nElsewhere.\n\nThe lock is open. Call us."}
+        second = sources["s"].rindex("The lock")
+        for item in (Retrieved("x", "The lock is open.", "s"), Retrieved("x", "The lock is open.")):
+            for start in (0, second):
+                truth = {"q": [Span("s", start, start + 17)], "r": [Span("s", 28, 38)]}
+                run = {"q": [item], "r": [item]}
+                result = rm.evaluate(truth, run, ["mrr"], match=rm.Matching(sources=sources))
+                assert list(result.per_query["mrr"].values()) == [1.0, 0.0], (item, start)
+                assert result.counts["ambiguous"] == 1
+
+    def test_one_whose_text_is_not_in_its_source_is_counted(self) -> None:
+        result = self.evaluate(Retrieved("x", "not there", "s"), Retrieved("y", "nor there"))
+        assert (result.means["mrr"], result.counts["unplaced"]) == (0, 2)
+
+    def test_one_without_a_source_or_from_an_unknown_one_is_found_by_its_text(self) -> None:
+        for source in (None, "a section of s"):
+            result = self.evaluate(Retrieved("x", "x", "other"), Retrieved("y", "three four.", source))
+            assert (result.means["mrr"], result.counts["unplaced"]) == (1 / 2, 0)
+
+    def test_a_span_behind_the_end_of_its_source_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="ends beyond its source, which has 36 characters"):
+            means([Span("s", 30, 37)], [], ["mrr"], self.SOURCES)
+
+    def test_a_span_of_white_space_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="contains only white space"):
+            means([Span("s", 20, 24)], [], ["mrr"], self.SOURCES)

@@ -1,6 +1,7 @@
 """Judgments carried over to another chunking, and what is said of each label."""
 
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from rich.console import Console
 import retrieval_metrics as rm
 from retrieval_metrics import Matching, Quote, Retrieved, Span
 from retrieval_metrics.labelling.relabel import SHOWN
+from span_collection import SPLITTERS, chunked, corpora_in, questions_in, shared
 
 LETTERS = "abcdefghij" * 20
 
@@ -217,3 +219,27 @@ def test_it_prints_like_every_other_result_and_becomes_a_dataframe() -> None:
 def test_a_run_of_other_queries_is_refused() -> None:
     with pytest.raises(ValueError, match="have no query in common"):
         rm.match({"q": ["a"]}, {"other": ["a"]})
+
+
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_labels_on_512_characters_are_carried_over_without_a_loss(shared_data: Path, splitter: str) -> None:
+    corpora, questions = corpora_in(shared_data), questions_in(shared_data)
+    old = chunked(corpora, "512")
+    labels: dict[str, list[Any]] = {
+        query: [chunk.id for chunk in old for span in spans if chunk.source == span.source and shared(chunk, span)]
+        for query, spans in questions.items()
+    }
+    new = chunked(corpora, splitter)
+    result = rm.relabel(labels, old, new, match=rm.Matching(sources=corpora))
+    assert result.counts["lost"] == 0
+    assert len(result.labels) == sum(len(set(of_query)) for of_query in labels.values()) == 814
+    fates = {fate for fate, count in result.counts.items() if count}
+    expected = {"512": {"kept"}, "256": {"split"}, "1024": {"merged"}}
+    assert fates <= expected.get(splitter, {"kept", "moved", "split", "merged"})
+    # Whoever retrieves the new chunks of every label finds all that is relevant.
+    by_id = {chunk.id: chunk for chunk in new}
+    run: dict[str, list[Retrieved]] = {query: [] for query in questions}
+    for label in result.labels:
+        run[str(label.query)] += [by_id[one] for one in label.new]
+    recall = rm.evaluate(result.qrels, run, ["recall", "hit_rate"], match=rm.Matching(sources=corpora)).means
+    assert dict(recall) == {"recall": 1, "hit_rate": 1}

@@ -9,8 +9,6 @@ import retrieval_metrics as rm
 from retrieval_metrics.questions.json_replies import BadReplyError, json_reply
 
 FIELDS = {"question": str, "quotes": list[str]}
-
-
 OBJECT = '{"question": "why?", "quotes": ["so"]}'
 STYLES = [
     f"Here is the JSON: {OBJECT}",

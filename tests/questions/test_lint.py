@@ -13,35 +13,8 @@ import pytest
 import questions as asked
 import retrieval_metrics as rm
 from corpus import passages
+from lint_cases import CORPUS, QRELS, QUERIES, SUBJECTS, VAULT, found, lint, serious
 from retrieval_metrics.questions.findings import COLUMNS, MEANING
-
-VAULT = (
-    "The vault of the main branch may be opened at night by the duty officer together with a second member of staff. "
-    "Both of them sign the register, which the auditor reads every Monday."
-)
-COFFEE = "Coffee machines are cleaned on Fridays. Whoever makes the last cup descales the machine with citric acid."
-TRAVEL = "Travel costs are paid back within thirty days if the receipts were handed in before the end of the quarter."
-CORPUS = {"vault": VAULT, "coffee": COFFEE, "travel": TRAVEL}
-QUERIES = {
-    "q1": "Who is allowed to unlock the strong room after hours?",
-    "q2": "On which weekday does someone look after the espresso maker?",
-    "q3": "How long until I get my money back for a train ticket?",
-}
-SUBJECTS = ["fish", "birds", "trees", "rivers", "bread", "wheels", "glass", "paper", "stone", "metal", "wool"]
-QRELS: dict[str, Any] = {"q1": ["vault"], "q2": ["coffee"], "q3": ["travel"]}
-
-
-def lint(queries: Any = None, qrels: Any = None, corpus: Any = CORPUS, runs: Any = None) -> Any:
-    """The set above with some questions and judgments in place of its own."""
-    return rm.EvaluationSet(QUERIES | (queries or {}), QRELS | (qrels or {})).lint(corpus, runs)
-
-
-def found(result: Any, name: str) -> list[Any]:
-    return [finding.query for finding in result.of(name)]
-
-
-def serious(result: Any) -> list[tuple[str, Any]]:
-    return [(finding.name, finding.query) for finding in result if finding.severity != "note"]
 
 
 class TestQuestions:
@@ -137,192 +110,6 @@ class TestQuestions:
         assert found(lint({"q1": "together with a second member"}), "echo") == []
 
 
-class TestJudgments:
-    def test_an_id_that_is_not_in_the_corpus_leaves_its_group_without_a_way(self) -> None:
-        result = lint(qrels={"q1": ["valut"]})
-        assert serious(result) == [("unknown_document", "q1")]
-        assert result.repaired().qrels == result.questions.qrels, "what the id should be takes a person"
-
-    def test_it_is_taken_out_where_an_alternative_remains_or_where_it_is_not_relevant(self) -> None:
-        result = lint(qrels={"q1": [["valut", "vault"]], "q2": {"coffee": 1, "tea": 0}})
-        assert found(result, "unknown_document") == ["q1", "q2"]
-        assert found(result, "impossible_group") == []
-        repaired = result.repaired()
-        assert repaired.qrels == QRELS | {"q1": {"vault": 1.0}, "q2": {"coffee": 1}}
-        assert serious(repaired.lint(CORPUS)) == []
-
-    def test_the_ids_of_the_corpus_are_enough_for_that(self) -> None:
-        result = lint(qrels={"q1": ["valut"]}, corpus=list(CORPUS))
-        assert found(result, "unknown_document") == ["q1"]
-        assert any("only ids" in sentence for sentence in result.unchecked)
-
-    def test_a_quote_that_is_not_there(self) -> None:
-        result = lint(qrels={"q1": [rm.Quote("opened at night by the cleaning staff together")]})
-        assert serious(result) == [("missing_quote", "q1")]
-
-    def test_a_quote_in_other_punctuation_takes_the_words_of_the_source(self) -> None:
-        result = lint(qrels={"q1": [rm.Quote("Both of them sign the register which the auditor reads")]})
-        assert found(result, "missing_quote") == ["q1"]
-        repaired = result.repaired()
-        assert repaired.qrels["q1"] == {rm.Quote("Both of them sign the register, which the auditor reads"): 1.0}
-        assert serious(repaired.lint(CORPUS)) == []
-
-    def test_a_quote_in_two_documents(self) -> None:
-        corpus = CORPUS | {"copy": f"As the handbook says: {COFFEE[:38]} Nobody likes it."}
-        (finding,) = lint(qrels={"q2": [rm.Quote(COFFEE[:38])]}, corpus=corpus).of("ambiguous_quote")
-        assert sorted(finding.evidence["documents"]) == ["coffee", "copy"]
-
-    def test_a_quote_where_passages_overlap_stands_once(self) -> None:
-        chunks = [rm.Retrieved(f"c{at}", VAULT[at : at + 120], source="rules", start=at) for at in (0, 40, 80)]
-        result = lint(qrels={q: [rm.Quote("a second member of staff")] for q in QUERIES}, corpus=chunks)
-        assert found(result, "ambiguous_quote") == []
-
-    def test_a_quote_that_the_passages_cut_gets_a_span_that_survives_it(self) -> None:
-        chunks = [rm.Retrieved(f"c{at}", VAULT[at : at + 60], source="rules", start=at) for at in range(0, 180, 60)]
-        quote, start = rm.Quote("at night by the duty officer together with a second"), VAULT.index("at night")
-        result = rm.EvaluationSet({"q1": QUERIES["q1"]}, {"q1": [quote]}).lint(chunks)
-        assert found(result, "cut_quote") == ["q1"]
-        repaired: Any = result.repaired()
-        assert repaired.qrels["q1"] == [{quote: 1.0, rm.Span("rules", start, start + len(quote.text)): 1.0}]
-        assert serious(repaired.lint(chunks)) == []
-        assert rm.evaluate(repaired, {"q1": chunks}, "recall").means["recall"] == 1
-
-    def test_a_span_moves_to_where_its_quote_now_stands(self) -> None:
-        corpus = CORPUS | {"vault": f"Rules for all branches.\n\n{VAULT}"}
-        text = VAULT[:60].rsplit(" ", 1)[0]
-        quote, start = rm.Quote(text), len("Rules for all branches.\n\n")
-        result = lint(qrels={"q1": [[quote, rm.Span("vault", 0, 60)]]}, corpus=corpus)
-        # The old place still holds a part of the sentence, but not the quote.
-        assert found(result, "moved_span") == ["q1"]
-        assert result.repaired().qrels["q1"] == [{quote: 1.0, rm.Span("vault", start, start + len(text)): 1.0}]
-
-    def test_a_span_that_holds_its_quote_is_fine(self) -> None:
-        assert serious(lint(qrels={"q1": [[rm.Quote(VAULT[4:60].rsplit(" ", 1)[0]), rm.Span("vault", 0, 60)]]})) == []
-
-    def test_a_span_behind_the_end_of_its_source_or_in_none(self) -> None:
-        result = lint(qrels={"q1": [rm.Span("vault", 100, 9999)], "q2": [rm.Span("attic", 0, 10)]})
-        assert found(result, "moved_span") == ["q1"]
-        assert found(result, "unknown_source") == ["q2"]
-
-    def test_nothing_is_relevant(self) -> None:
-        result = lint(qrels={"q1": {"vault": 0}, "q2": []})
-        assert (found(result, "no_relevant"), found(result, "unanswerable")) == (["q1"], ["q2"])
-
-
-class TestUnjudged:
-    def test_a_copy_of_a_relevant_passage_becomes_its_alternative(self) -> None:
-        corpus = CORPUS | {"copy": VAULT.upper()}
-        result = lint(corpus=corpus)
-        assert serious(result) == [("unjudged_duplicate", "q1")]
-        repaired: Any = result.repaired()
-        assert repaired.qrels["q1"] == [{"vault": 1.0, "copy": 1.0}]
-        assert rm.evaluate({"q1": repaired.qrels["q1"]}, {"q1": ["copy"]}, "recall").means["recall"] == 1
-        assert serious(repaired.lint(corpus)) == []
-
-    def test_a_passage_that_holds_much_of_a_relevant_one_probably_answers_too(self) -> None:
-        corpus = CORPUS | {
-            "older": f"The handbook of last year put it in this way. {VAULT[:100]} Much has changed since."
-        }
-        (finding,) = lint(corpus=corpus).of("possible_answer")
-        assert (finding.query, finding.evidence["document"], finding.change) == ("q1", "older", None)
-
-    def test_what_is_judged_is_not_reported_whatever_its_grade(self) -> None:
-        assert serious(lint(qrels={"q1": {"vault": 1, "copy": 0}}, corpus=CORPUS | {"copy": VAULT})) == []
-
-    def test_passages_that_overlap_in_their_source_are_not_copies(self) -> None:
-        chunks = [rm.Retrieved(f"c{at}", VAULT[at : at + 150], source="rules", start=at) for at in (0, 20)]
-        result = rm.EvaluationSet({"q1": QUERIES["q1"]}, {"q1": ["c0"]}).lint(chunks)
-        assert serious(result) == []
-
-    def test_the_text_of_a_span_elsewhere(self) -> None:
-        corpus = CORPUS | {"older": f"It was said: {VAULT[:80]} and so on"}
-        (finding,) = lint(qrels={"q1": [rm.Span("vault", 0, 80)]}, corpus=corpus).of("possible_answer")
-        assert finding.evidence["document"] == "older"
-
-
-class TestDifficulty:
-    def test_runs_say_what_is_always_and_what_is_never_found(self) -> None:
-        runs = {
-            "one": {"q1": ["vault"], "q2": ["travel"], "q3": ["coffee", "travel"]},
-            "other": {"q1": ["vault", "coffee"], "q2": ["vault"], "q3": ["travel"]},
-        }
-        result = lint(runs=runs)
-        assert found(result, "easy") == ["q1"]
-        assert found(result, "unanswered") == ["q2"]
-        assert result.of("easy")[0].evidence["runs"] == ["one", "other"]
-
-    def test_a_single_run_may_be_given_without_a_name(self) -> None:
-        assert found(lint(runs={"q1": ["vault"], "q2": ["coffee"], "q3": []}), "unanswered") == ["q3"]
-
-    def test_runs_of_items_are_matched_with_quotes_and_spans(self) -> None:
-        items = [rm.Retrieved("c1", VAULT, source="vault", start=0)]
-        qrels = {
-            "q1": [rm.Quote(VAULT[:40].rsplit(" ", 1)[0])],
-            "q2": [rm.Span("coffee", 0, 30)],
-            "q3": [rm.Span("vault", 0, 40)],
-        }
-        result = lint(qrels=qrels, runs=dict.fromkeys(QUERIES, items))
-        assert (found(result, "easy"), found(result, "unanswered")) == (["q1", "q3"], ["q2"])
-
-    def test_without_runs_bm25_searches_the_corpus(self) -> None:
-        rest = {f"filler{at}": f"Paragraph {at} is about subject number {at} and nothing else." for at in range(40)}
-        queries = {
-            "q1": "Who may open the vault at night with the duty officer?",
-            "q2": "How much is the fine for parking?",
-        }
-        result = lint(queries, corpus=CORPUS | rest)
-        assert "q1" in found(result, "easy")
-        assert found(result, "unanswered")[0] == "q2"
-
-    def test_judgments_copied_from_another_question_are_found_though_words_are_shared(self) -> None:
-        rest = {f"filler{at}": f"Paragraph {at} is about subject {at} and nothing else." for at in range(40)}
-        rest["door"] = "The door of the vault is painted; what is written about the vault door is painted at night too."
-        queries = {
-            "q1": "Who may open the vault at night with the duty officer?",
-            "q2": "May the duty officer open the painted door of the vault at night?",
-        }
-        qrels = {"q1": ["vault"], "q2": ["vault"]}
-        (finding,) = lint(queries, qrels, corpus=CORPUS | rest).of("unanswered")
-        assert (finding.query, finding.evidence["same_judgments_as"]) == ("q2", "q1")
-        assert found(lint(queries, qrels | {"q2": ["door"]}, corpus=CORPUS | rest), "unanswered") == []
-
-    def test_what_cannot_be_looked_at_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert len(lint(corpus=None).unchecked) == 3
-        assert "20 passages" in lint().unchecked[0]
-        monkeypatch.setattr("retrieval_metrics.questions.words.find_spec", lambda _: None)
-        assert "retrieval-metrics[questions]" in lint().unchecked[0]
-
-    def test_how_many_questions_a_difference_needs(self) -> None:
-        (finding,) = rm.EvaluationSet(QUERIES, QRELS).lint(difference=0.3).of("too_few_questions")
-        assert finding.evidence["needed"] == rm.plan(0.3, "ndcg@10").range  # one source of what is usual
-        assert (finding.query, finding.evidence["questions"]) == (None, 3)
-
-    def test_two_runs_show_how_much_questions_vary(self) -> None:
-        runs = {
-            "one": {f"q{at}": ["d"] if at % 4 else ["x", "d"] for at in range(40)},
-            "other": {f"q{at}": ["d"] for at in range(40)},
-        }
-        set_of_40 = rm.EvaluationSet({query: f"question number {query}" for query in runs["one"]}, runs["other"])
-        assert not set_of_40.lint(runs=runs, metric="mrr", difference=0.5).of("too_few_questions")
-        (finding,) = set_of_40.lint(runs=runs, metric="mrr", difference=0.05).of("too_few_questions")
-        # A quarter of the questions lose a half: s^2 = (0.25 * 0.75 * 0.5^2) * 40 / 39.
-        assert finding.evidence["spread"] == pytest.approx((0.25 * 0.75 * 0.25 * 40 / 39) ** 0.5)
-        assert "how much one and other differ" in finding.message
-
-    @pytest.mark.parametrize("difference", [0, -0.1, 2.0, float("nan")])
-    def test_a_difference_that_no_metric_can_have(self, difference: float) -> None:
-        with pytest.raises(ValueError, match="difference must be"):
-            rm.EvaluationSet(QUERIES, QRELS).lint(difference=difference)
-
-    def test_questions_from_few_documents(self) -> None:
-        rows = [
-            {"id": f"q{at}", "query": f"Question about {word} number {at}?", "relevant": ["d"], "source": "only.md"}
-            for at, word in enumerate(SUBJECTS)
-        ]
-        (finding,) = rm.EvaluationSet.of(rows).lint().of("few_sources")
-        assert finding.evidence == {"sources": {"only.md": 11}, "effective": 1.0}
-
-
 class TestBeforeComparing:
     def test_a_quote_that_comparing_refuses(self) -> None:
         (finding,) = lint(qrels={"q1": [rm.Quote("night")]}).of("short_quote")
@@ -337,48 +124,6 @@ class TestBeforeComparing:
         qrels = {query: [f"{document}.txt" for document in documents] for query, documents in QRELS.items()}
         questions = rm.EvaluationSet(QUERIES, qrels)
         assert serious(questions.lint(tmp_path)) == serious(questions.lint(str(tmp_path))) == []
-
-
-class TestWhatASplitterDropped:
-    TEXT = f"{VAULT}\n\nSolutions\n\n{COFFEE}"
-
-    def chunks(self, text: str) -> list[rm.Retrieved]:
-        coffee = text.index(COFFEE)
-        return [
-            rm.Retrieved("c1", text[: len(VAULT)], "rules", 0),
-            rm.Retrieved("c2", text[coffee:], "rules", coffee),
-        ]
-
-    def test_does_not_mean_that_the_source_changed(self) -> None:
-        quote = rm.Quote(f"Solutions {COFFEE[:30]}")
-        start = self.TEXT.index("Solutions")
-        span = rm.Span("rules", start, self.TEXT.index(COFFEE) + 30)
-        result = rm.EvaluationSet({"q": "How is coffee made?"}, {"q": [[quote, span]]}).lint(self.chunks(self.TEXT))
-        assert found(result, "moved_span") == []
-        (finding,) = result.of("uncovered_span")
-        assert finding.evidence == {"span": span, "missing": len("Solutions\n\n")}
-        assert "\0" not in str(result)
-
-    def test_but_a_covered_span_that_moved_has_moved(self) -> None:
-        text = f"New. {self.TEXT}"
-        away = rm.EvaluationSet(
-            {"q": "Who opens it?"}, {"q": [[rm.Quote(VAULT[:60]), rm.Span("rules", 70, 120)]]}
-        ).lint([rm.Retrieved("c1", text[: len(VAULT) + 5], "rules", 0)])
-        assert found(away, "moved_span") == ["q"]
-
-
-class TestRewordedCopies:
-    def test_a_copy_with_a_quarter_of_its_words_changed(self) -> None:
-        words = VAULT.split()
-        words[::4] = ["moreover"] * len(words[::4])
-        result = lint(corpus=CORPUS | {"copy": " ".join(words)})
-        (finding,) = result.of("possible_answer")
-        assert (finding.query, finding.evidence["document"], finding.evidence["like"]) == ("q1", "copy", "vault")
-        assert "shares 96% of its rare words with 'vault'" in finding.message
-        assert finding.evidence["share"] == 22 / 23  # of its words, moreover alone is not in the original
-
-    def test_other_passages_are_none(self) -> None:
-        assert lint().of("possible_answer") == []
 
 
 class TestLeaks:
@@ -493,45 +238,6 @@ class TestOurs:
         assert set(found(result, "unknown_document")) == dead != set()
 
 
-class TestWhatEveryRunRanksAtTheTop:
-    QUESTIONS = rm.EvaluationSet({"q1": "Who may open the vault?"}, {"q1": ["d7"]})
-
-    def found(self, **runs: Any) -> list[Any]:
-        return [one.evidence["documents"] for one in self.QUESTIONS.lint(runs=runs).of("unjudged_at_top")]
-
-    def test_an_unjudged_document_is_reported_if_they_all_agree(self) -> None:
-        assert self.found(a={"q1": ["d1", "d7"]}, b={"q1": {"d7": 3.0, "d1": 2.0, "d2": 1.0}}) == [["d1"]]
-        items = [rm.Retrieved("d9", "one"), rm.Retrieved("d1", "two"), rm.Retrieved("d7", "three")]
-        assert self.found(a={"q1": items}, b={"q1": ["d1"]}) == [["d1"]]
-
-    def test_one_that_a_run_ranks_lower_or_one_run_alone_says_nothing(self) -> None:
-        assert self.found(a={"q1": ["d1", "d7"]}, b={"q1": ["d7", "d2", "d3", "d1"]}) == []
-        assert self.found(a={"q1": ["d1", "d7"]}) == []
-        alone = self.QUESTIONS.lint(runs={"a": {"q1": ["d1", "d7"]}})
-        assert any("retrievers agree on" in one for one in alone.unchecked)
-
-    def test_judged_as_not_relevant_is_judged(self) -> None:
-        questions = rm.EvaluationSet({"q1": "Who may open the vault?"}, {"q1": {"d7": 1, "d1": 0}})
-        both = {"a": {"q1": ["d1", "d7"]}, "b": {"q1": ["d1", "d7"]}}
-        assert not questions.lint(runs=both).of("unjudged_at_top")
-
-
-def test_where_bm25_finds_too_little_for_too_many_it_says_so_and_reports_none_of_them() -> None:
-    def linted(strange: int) -> Any:
-        things = [f"{one}{other}" for one in "bdfgklmn" for other in ("aro", "eki", "ilo", "omu", "uta")]
-        corpus = {thing: f"Whoever needs a {thing} finds the {thing} in room {thing}room." for thing in things}
-        texts = {
-            thing: f"Wherever might one borrow such odd gadget {at}?" if at < strange else f"Where is a {thing} found?"
-            for at, thing in enumerate(things)
-        }
-        return rm.EvaluationSet(texts, {thing: [thing] for thing in things}).lint(corpus)
-
-    few, many = linted(9), linted(30)
-    assert len(few.of("unanswered")) == 9
-    assert not many.of("unanswered")
-    assert any("hardly finds what is relevant to 30 of 40: they use other words" in one for one in many.unchecked)
-
-
 def test_a_question_in_no_known_language_is_named() -> None:
     texts = {"q1": "Who opens the vault?", "q2": "kuka avaa holvin yöllä ilman avainta"}
     unchecked = rm.EvaluationSet(texts, {"q1": ["a"], "q2": ["a"]}).lint({"a": "The officer opens the vault"}).unchecked
@@ -566,3 +272,35 @@ def test_every_process_finds_the_same_in_the_same_order() -> None:
     assert {"contradicting_judgments", "unknown_document", "impossible_group", "unjudged_duplicate"} <= {
         name for name in MEANING if f"name='{name}'" in said[0]
     }
+
+
+class TestHowManyQuestions:
+    def test_how_many_questions_a_difference_needs(self) -> None:
+        (finding,) = rm.EvaluationSet(QUERIES, QRELS).lint(difference=0.3).of("too_few_questions")
+        assert finding.evidence["needed"] == rm.plan(0.3, "ndcg@10").range  # one source of what is usual
+        assert (finding.query, finding.evidence["questions"]) == (None, 3)
+
+    def test_two_runs_show_how_much_questions_vary(self) -> None:
+        runs = {
+            "one": {f"q{at}": ["d"] if at % 4 else ["x", "d"] for at in range(40)},
+            "other": {f"q{at}": ["d"] for at in range(40)},
+        }
+        set_of_40 = rm.EvaluationSet({query: f"question number {query}" for query in runs["one"]}, runs["other"])
+        assert not set_of_40.lint(runs=runs, metric="mrr", difference=0.5).of("too_few_questions")
+        (finding,) = set_of_40.lint(runs=runs, metric="mrr", difference=0.05).of("too_few_questions")
+        # A quarter of the questions lose a half: s^2 = (0.25 * 0.75 * 0.5^2) * 40 / 39.
+        assert finding.evidence["spread"] == pytest.approx((0.25 * 0.75 * 0.25 * 40 / 39) ** 0.5)
+        assert "how much one and other differ" in finding.message
+
+    @pytest.mark.parametrize("difference", [0, -0.1, 2.0, float("nan")])
+    def test_a_difference_that_no_metric_can_have(self, difference: float) -> None:
+        with pytest.raises(ValueError, match="difference must be"):
+            rm.EvaluationSet(QUERIES, QRELS).lint(difference=difference)
+
+    def test_questions_from_few_documents(self) -> None:
+        rows = [
+            {"id": f"q{at}", "query": f"Question about {word} number {at}?", "relevant": ["d"], "source": "only.md"}
+            for at, word in enumerate(SUBJECTS)
+        ]
+        (finding,) = rm.EvaluationSet.of(rows).lint().of("few_sources")
+        assert finding.evidence == {"sources": {"only.md": 11}, "effective": 1.0}

@@ -18,15 +18,9 @@ import retrieval_metrics as rm
 from retrieval_metrics.journal import Journal
 from retrieval_metrics.questions.json_replies import BadReplyError, json_reply
 from retrieval_metrics.questions.prompter import KIND, Failure, Prompter, Replies
-from retrieval_metrics.retrieving import calling
 from retrieval_metrics.retrieving.ways import run_until_complete
 
 PROMPTS = {at: f"prompt {at}" for at in range(20)}
-
-
-@pytest.fixture(autouse=True)
-def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calling, "PAUSE", 0.0)
 
 
 class Model:

@@ -12,7 +12,6 @@ import pytest
 import retrieval_metrics as rm
 from corpus import topics
 from retrieval_metrics.questions.prompts import Candidate, WantedQuestion
-from retrieval_metrics.retrieving import calling
 from scripted_model import ScriptedModel, Told
 
 VAULT = (
@@ -25,11 +24,6 @@ NIGHT = {"question": "Who gets into the strong room after hours?", "quotes": [OP
 YES: Callable[[str], Any] = lambda prompt: {"answerable": OPENED in prompt}  # noqa: E731
 WRITE: tuple[str, Any] = ("Write one question", NIGHT)
 ANSWERS: tuple[str, Any] = ("Can the question be answered", YES)
-
-
-@pytest.fixture(autouse=True)
-def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calling, "PAUSE", 0.0)
 
 
 def one(model: Any, kind: str, corpus: Any = None, **how: Any) -> rm.types.GeneratedQuestions:

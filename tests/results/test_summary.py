@@ -1,15 +1,19 @@
-"""A metric over its cut-off is the metric evaluated at each cut-off."""
+"""Means have their intervals, and a metric over its cut-off is the metric evaluated at each cut-off."""
 
 import math
 import warnings
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
 
 import retrieval_metrics as rm
 from conformance import CASES, METRICS, Case
 from retrieval_metrics.adapting import Scorer
 from retrieval_metrics.results.summary import usual_cutoffs
+from retrieval_metrics.statistics import mean_interval
 from retrieval_metrics.types import QueryScore
 
 QRELS = {"q1": {"a": 2, "b": 1}, "q2": ["c"], "q3": {"c": 0}}
@@ -117,3 +121,85 @@ def test_pieces_are_scored_and_their_ranks_are_those_of_what_is_relevant() -> No
     (score,) = Scorer(metric).queries(qrels, {"q": items})[metric].values()
     assert score.value.hex() == rm.evaluate(qrels, {"q": items}, "map").means["map"].hex()
     assert score[1:4] == ((2, 3), 2, 3)
+
+
+QUERIES = range(20)
+JUDGED = {query: {"a": 2, "b": 1} for query in QUERIES}
+FOUND = {query: ["a", "x", "b"] if query % 4 else ["x", "b"] for query in QUERIES}
+
+
+@pytest.fixture(scope="module")
+def result() -> rm.Evaluation:
+    return rm.evaluate(JUDGED, FOUND, ["hit_rate@1", "mrr", "ndcg@3", "precision@5", "dcg"])
+
+
+def test_a_metric_that_is_0_or_1_has_the_interval_of_clopper_and_pearson(result: rm.Evaluation) -> None:
+    expected = stats.binomtest(15, 20).proportion_ci(0.9, method="exact")
+    assert result.intervals(0.9)["success@1"] == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_other_metrics_have_the_interval_of_the_kernel(result: rm.Evaluation) -> None:
+    assert result.intervals()["mrr"] == mean_interval([1.0] * 15 + [0.5] * 5)
+    dcg = result.values[:, 4]
+    assert result.intervals()["dcg"] == mean_interval(dcg, bounds=(0, math.inf))
+
+
+def test_the_upper_bound_is_what_an_ideal_ranking_reaches(result: rm.Evaluation) -> None:
+    # Two relevant documents: no ranking has a precision@5 above 2/5.
+    assert result.intervals()["precision@5"] == mean_interval([0.4] * 15 + [0.2] * 5, bounds=(0, 0.4))
+
+
+@pytest.mark.parametrize(
+    ("metric", "upper"),
+    [("f1@5", 4 / 7), ("rbp(p=0.5)", 0.625), ("precision(norm=retrieved)@5", 1.0), ("precision(rel=2)@5", 0.2)],
+)
+def test_other_metrics_that_stop_below_1_are_bounded_there(metric: str, upper: float) -> None:
+    # f1: 2 (2/5) 1 / (2/5 + 1); rbp: .5 (2/2 + .5 * 1/2)
+    result = rm.evaluate(JUDGED, FOUND, metric)
+    assert result.intervals()[metric] == pytest.approx(mean_interval(result.values[:, 0], bounds=(0, upper)))
+
+
+def test_with_groups_the_reach_of_precision_counts_every_member() -> None:
+    result = rm.evaluate({"p": [["a", "b"], ["c"]], "q": [["a"]]}, {"p": ["a"], "q": ["a"]}, "precision@5")
+    assert result.intervals()["precision@5"] == mean_interval([0.2, 0.2], bounds=(0, 0.6))
+
+
+def test_an_interval_contains_a_mean_that_is_rounded_beyond_its_bound() -> None:
+    result = rm.evaluate({query: ["a"] for query in range(3)}, {query: ["a"] for query in range(3)}, "precision@5")
+    assert result.means["precision@5"] > 0.2  # the float nearest to 3 * 0.2 is above 0.6
+    assert result.intervals()["precision@5"].high == result.means["precision@5"]
+
+
+@settings(max_examples=40)
+@given(
+    st.dictionaries(
+        st.integers(0, 30),
+        st.tuples(
+            st.dictionaries(st.sampled_from("abcd"), st.integers(0, 3), max_size=4),
+            st.lists(st.sampled_from("abcdxyz"), min_size=1, max_size=6),
+        ),
+        min_size=1,
+    ),
+    st.sampled_from([0.5, 0.95, 0.99]),
+)
+def test_every_interval_contains_its_mean(queries: dict[int, tuple[dict[str, int], list[str]]], level: float) -> None:
+    metrics = [*rm.DEFAULT_METRICS, "f1@3", "rbp", "err", "dcg", "bpref", "r_precision", "err(max_grade=9)", "judged@3"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rm.RetrievalWarning)
+        result = rm.evaluate({q: j for q, (j, _) in queries.items()}, {q: r for q, (_, r) in queries.items()}, metrics)
+    for name, (low, high) in result.intervals(level).items():
+        if result.n[name]:
+            assert low <= result.means[name] <= high
+        else:
+            assert math.isnan(low)
+    assert str(result)
+
+
+def test_a_metric_without_a_defined_query_prints_no_interval() -> None:
+    result = rm.evaluate({"q": {"d": 0}}, {"q": ["d"]}, "mrr")
+    assert str(result).splitlines()[1].split() == ["mrr", "nan", "-", "0"]
+
+
+def test_a_level_that_makes_no_sense_is_refused(result: rm.Evaluation) -> None:
+    with pytest.raises(ValueError, match="level must be strictly between 0 and 1"):
+        result.intervals(95)

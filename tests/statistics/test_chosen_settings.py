@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from retrieval_metrics.statistics.chosen_settings import possibly_best
+from retrieval_metrics.statistics.chosen_settings import out_of_bag, possibly_best
 
 
 def test_the_best_is_held_as_often_as_promised_and_bad_ones_are_left_out() -> None:
@@ -38,3 +38,15 @@ def test_few_questions_and_constants() -> None:
 def test_what_is_no_table_is_refused(values: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         possibly_best(values)
+
+
+def test_out_of_bag_scores_only_what_a_resample_left_out() -> None:
+    # One question decides: in the resamples that hold it, the second wins and scores nothing on the others.
+    found = out_of_bag([[0.0, 1.0]] + [[0.1, 0.0]] * 9, default=0, resamples=4_000)
+    assert found.winner == 1
+    assert found.gain < 0.0
+    alike = out_of_bag(np.tile([[0.2, 0.5]], (12, 1)), default=0, clusters=[0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3])
+    assert alike.gain == pytest.approx(0.3)
+    assert alike.gain_interval == pytest.approx((0.3, 0.3))
+    with pytest.raises(ValueError, match="no setting to choose but the default"):
+        out_of_bag([[1.0]], default=0, keep=False)

@@ -1,4 +1,4 @@
-"""Spans judged with the documents at hand: wherever judgments by span are taken, `documents=` takes the texts."""
+"""Spans judged with the documents at hand, whatever splitters wrote: `documents=` takes the texts everywhere."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator
 from pytest_retrieval_metrics import RetrievalCheck
 from pytest_retrieval_metrics.settings import Settings
 from retrieval_metrics.command_line.main import main
+from splitters import Case, cases, table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -195,3 +196,31 @@ def test_merged_sets_keep_both_sources() -> None:
     assert both.sources.texts == {"a.md": TEXT, "b.md": "Files."}
     with pytest.raises(ValueError, match=r"the text of source 'a\.md' differs"):
         both.merge(QUESTIONS.with_sources({"a.md": TEXT + "!"}))
+
+
+REFUSED = {"LlamaIndex: 5 pages by file_name", "LangChain: 5 pages, one source"}
+"""Several documents of one name: which of them a span means, nobody can say."""
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+def test_only_the_chunk_that_holds_a_fact_is_a_hit(case: Case) -> None:
+    assert case.spans()
+    for right, value in ((True, 1.0), (False, 0.0)):
+        outcome = case.scored(right=right, documents=True)
+        if case.name in REFUSED:
+            assert outcome.value is None
+            assert "named 'a.pdf'" in outcome.said
+        else:
+            assert (outcome.value, outcome.unplaced) == (value, 0)
+        blind = case.scored(right=right, documents=False)
+        if blind.value is None:
+            assert "named 'a.pdf'" in blind.said
+        elif blind.value != value or blind.unplaced:
+            assert blind.value == 0
+            assert blind.warned
+            assert "none of the retrieved documents is judged" not in blind.said  # one finding for one fact
+            assert not right or blind.unplaced == case.retrieved(right=right)
+
+
+def test_they_are_all_in_one_table() -> None:
+    assert len(table(cases()[:1]).splitlines()) == 2

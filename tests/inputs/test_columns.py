@@ -1,0 +1,116 @@
+"""Columns are found by their names, or asked for; what they hold is doubted where it contradicts itself."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import retrieval_metrics as rm
+from table_forms import IDS, Source
+
+
+def test_columns_are_named_where_the_names_are_unusual_or_several_could_be_meant() -> None:
+    frame = {"query": ["what?"], "query_id": ["q1"], "hit": ["d1"], "score": [1.0]}
+    with pytest.raises(
+        ValueError, match=r"'query', 'query_id', any of which could be the query; pass columns=\{'query'"
+    ):
+        rm.Run.from_frame(frame, columns={"document": "hit"})
+    with pytest.raises(
+        ValueError, match=r"no column named like a document .*it has 'query', 'query_id', 'hit', 'score'"
+    ):
+        rm.Run.from_frame(frame, columns={"query": "query_id"})
+    assert dict(rm.Run.from_frame(frame, columns={"query": "query_id", "document": "hit"})) == {"q1": {"d1": 1.0}}
+    with pytest.raises(ValueError, match="the table has no column 'hits'; it has 'query'"):
+        rm.Run.from_frame(frame, columns={"query": "query_id", "document": "hits"})
+    with pytest.raises(ValueError, match="columns= takes query, document, score, rank, not 'doc'"):
+        rm.Run.from_frame(frame, columns={"doc": "hit"})
+
+
+@pytest.mark.parametrize(("name", "separator"), [("run.csv", ";"), ("run.csv", "\t")])
+def test_columns_that_are_separated_otherwise_are_told(tmp_path: Path, name: str, separator: str) -> None:
+    path = tmp_path / name
+    path.write_text("\n".join(separator.join(row) for row in (["query", "document", "score"], ["q1", "d1", "9"])))
+    with pytest.raises(ValueError, match=r"separated by .*: a CSV file has commas, a TSV file tabs") as told:
+        rm.read_run(path)
+    assert repr(separator) in str(told.value)
+
+
+RANKED: dict[str, list[Any]] = {
+    "query": ["q"] * 4 + ["r"] * 3,
+    "document": list("abcdabc"),
+    "rank": [1, 2, 3, 4, 1, 2, 3],
+    "score": [0.1, 0.2, 0.2, 0.4, 0.3, 0.5, 0.6],
+}
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "polars", "pandas", "arrow"])
+def test_scores_that_rise_with_the_ranks_are_doubted_in_every_form(tmp_path: Path, form: str) -> None:
+    def read(columns: Any) -> None:
+        frame = pl.DataFrame(columns)
+        path = tmp_path / f"run.{form}"
+        if form in {"csv", "tsv"}:
+            frame.write_csv(path, separator="," if form == "csv" else "\t")
+        elif form == "jsonl":
+            frame.write_ndjson(path)
+        elif form == "parquet":
+            frame.write_parquet(path)
+        given: Any = {"polars": frame, "pandas": frame.to_pandas(), "arrow": frame.to_arrow()}.get(form, path)
+        rm.read_run(given)
+
+    with pytest.warns(rm.RetrievalWarning, match="the scores in it rise with the ranks: if they are distances, negate"):
+        read(RANKED)
+    with pytest.warns(rm.RetrievalWarning, match="ranks are no whole numbers and its scores are"):
+        read({**RANKED, "rank": RANKED["score"], "score": RANKED["rank"]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read({**RANKED, "score": [-rank for rank in RANKED["rank"]]})
+        read({name: column for name, column in RANKED.items() if name != "rank"})
+
+
+@pytest.mark.parametrize("name", ["judgement", "relevancy", "rating", "Unnamed: 3"])
+def test_an_unknown_column_where_the_grade_should_be(source: Source, name: str) -> None:
+    table = source({**IDS, name: [0, 1]})
+    with pytest.raises(
+        ValueError, match=rf"no column named like a grade .*and '{name}' could be it; pass columns="
+    ) as e:
+        rm.read_qrels(table)
+    assert "columns={'grade': None} if every document listed is relevant" in str(e.value)
+    assert rm.read_qrels(table, columns={"grade": name}).judgments(0) == {"a": 0.0, "b": 1.0}
+    assert rm.read_qrels(table, columns={"grade": None}).judgments(0) == {"a": 1.0, "b": 1.0}
+
+
+@pytest.mark.parametrize("name", ["scores", "distance", "relevance"])
+def test_an_unknown_column_where_score_or_rank_should_be(source: Source, name: str) -> None:
+    table = source({**IDS, name: [1.0, 2.0]})
+    with pytest.raises(ValueError, match=rf"no column named like a score or a rank .*and '{name}' could be it"):
+        rm.read_run(table)
+    assert dict(rm.read_run(table, columns={"score": name})) == {"q": {"a": 1.0, "b": 2.0}}
+    assert dict(rm.read_run(table, columns={"score": None})) == {"q": ["a", "b"]}
+
+
+def test_columns_that_say_nothing_of_it_are_left_alone(source: Source) -> None:
+    table = source({**IDS, "title": ["x", "y"], "text": ["x", "y"]})
+    assert dict(rm.read_run(table)) == {"q": ["a", "b"]}
+    assert rm.read_qrels(table).judgments(0) == {"a": 1.0, "b": 1.0}
+    ranked = source({**IDS, "rank": [2, 1], "note": ["x", "y"]})
+    assert dict(rm.read_run(ranked)) == {"q": ["b", "a"]}
+
+
+def test_a_repeated_header(tmp_path: Path) -> None:
+    (tmp_path / "run.csv").write_text("query,document,score,score\nq,a,1,2\nq,b,2,1\n")
+    pairs = [("query", ["q", "q"]), ("document", ["a", "b"]), ("score", [1.0, 2.0]), ("score", [2.0, 1.0])]
+    arrow = pa.Table.from_arrays([pa.array(values) for _, values in pairs], names=[name for name, _ in pairs])
+    for table in (tmp_path / "run.csv", arrow, arrow.to_pandas()):
+        with pytest.raises(ValueError, match="has two columns named 'score'; remove one, or pass allow='repeated'"):
+            rm.read_run(table)
+        assert dict(rm.read_run(table, allow="repeated")) == {"q": {"a": 1.0, "b": 2.0}}
+    (tmp_path / "run.csv").write_text("query,document,score,note,note\nq,a,1,2,3\n")
+    assert dict(rm.read_run(tmp_path / "run.csv")) == {"q": {"a": 1.0}}
+
+
+def test_an_unknown_allowance_is_refused() -> None:
+    with pytest.raises(ValueError, match="allow= takes 'blanks' and 'repeated', not 'blank'"):
+        rm.read_run(IDS, allow="blank")

@@ -1,0 +1,150 @@
+"""How far two graders agree, beyond chance, by grade and by kind of passage."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+import retrieval_metrics as rm
+from retrieval_metrics.statistics import cohens_kappa, jackknifed
+from two_graders import ADA, ADA_SAYS, BEN, PAIRS, by_rubric
+
+
+def test_kappa_is_that_of_scikit_learn() -> None:
+    found = ADA.agreement(BEN)
+    one, other = zip(*PAIRS, strict=True)
+    for ours, weights in ((found.kappa, None), (found.linear_kappa, "linear"), (found.weighted_kappa, "quadratic")):
+        assert ours.value == pytest.approx(cohen_kappa_score(one, other, weights=weights), abs=1e-12)
+        assert ours.interval.low < ours.value < ours.interval.high
+    relevant = [[grade > 0 for grade in column] for column in (one, other)]
+    assert found.relevance_kappa.value == pytest.approx(cohen_kappa_score(*relevant), abs=1e-12)
+    assert found.same.value == pytest.approx(np.mean(np.array(one) == np.array(other)))
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_kappa_of_random_tables_is_that_of_scikit_learn(weights: Any) -> None:
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        one, other = random.integers(0, 4, 40), random.integers(0, 4, 40)
+        table = np.zeros((4, 4))
+        np.add.at(table, (one, other), 1)
+        expected = cohen_kappa_score(one, other, labels=range(4), weights=weights)
+        assert cohens_kappa(table, weights) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_grade_that_nobody_gave_still_counts_as_a_step() -> None:
+    one, other = [0, 1, 3, 3, 0, 1], [0, 3, 3, 1, 0, 1]
+    first = rm.Labels.of({"q": {f"d{at}": grade for at, grade in enumerate(one)}}, "Ada")
+    second = rm.Labels.of({"q": {f"d{at}": grade for at, grade in enumerate(other)}}, "Ben")
+    expected = cohen_kappa_score(one, other, labels=[0, 1, 2, 3], weights="quadratic")
+    assert first.agreement(second).weighted_kappa.value == pytest.approx(expected)
+
+
+def test_kappa_has_an_interval_that_covers() -> None:
+    """Two who copy the truth, each with errors, on queries of 8 documents; the interval is by query."""
+    random = np.random.default_rng(6)
+
+    def tables(queries: int) -> Any:
+        truth = random.integers(0, 4, (queries, 8))
+        seen = [np.where(random.random(truth.shape) < 0.3, random.integers(0, 4, truth.shape), truth) for _ in range(2)]
+        found = np.zeros((queries, 4, 4))
+        np.add.at(found, (np.arange(queries)[:, None], *seen), 1)
+        return found
+
+    true = cohens_kappa(tables(20_000).sum(axis=0))
+    ends = [jackknifed(tables(30), cohens_kappa).interval for _ in range(300)]
+    assert 0.91 <= np.mean([low <= true <= high for low, high in ends]) <= 0.985
+
+
+def test_what_cannot_be_measured_is_nan() -> None:
+    alike = rm.Labels.of({"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}, "Ada")
+    found = alike.agreement(rm.Labels.of({"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}, "Ben"))
+    assert found.same.value == 1
+    assert math.isnan(found.kappa.value)
+    assert found.near_chance
+    with pytest.raises(ValueError, match="weights must be"):
+        cohens_kappa([[1, 0], [0, 1]], "cubic")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="as many rows as columns"):
+        cohens_kappa([[1, 0]])
+
+
+def test_the_confusion_and_the_kinds_of_passages_say_where_they_disagree() -> None:
+    kinds = {(q, d): {"length": "long" if d in {"d6", "d7"} else "short"} for q in ADA_SAYS for d in ADA_SAYS[q]}
+    found = ADA.agreement(BEN, kinds=kinds)
+    assert found.confusion.sum() == 96
+    for one in range(4):
+        for other in range(4):
+            assert found.confusion[one, other] == PAIRS.count((one, other))
+    long = [pair for (_, document), pair in found.pairs.items() if document in {"d6", "d7"}]
+    same = np.mean([one == other for one, other in long])
+    assert f"length           long   24       {same:.3f}" in str(found)
+    assert len(found.disagreements) == sum(one != other for one, other in PAIRS)
+
+
+def test_one_grader_cannot_contradict_himself() -> None:
+    with pytest.raises(ValueError, match=r"Ada graded document 'd0' for query 'q0' .* remove one of them"):
+        ADA.merge(rm.Labels.of({"q0": {"d0": (ADA_SAYS["q0"]["d0"] + 1) % 4}}, "Ada"))
+    assert len(ADA.merge(ADA)) == len(ADA)
+
+
+def test_kappa_takes_what_the_rubric_calls_relevant() -> None:
+    ada = by_rubric({"q": {f"d{at}": grade for at, grade in enumerate([0, 1, 1, 2, 3, 0])}})
+    ben = by_rubric({"q": {f"d{at}": grade for at, grade in enumerate([1, 0, 1, 3, 2, 1])}}, "Ben")
+    agreed = ada.agreement(ben)
+    assert agreed.relevance_kappa.value == 1
+    assert "relevant (from 2) or not" in str(agreed)
+    plain = rm.Labels(ada).agreement(rm.Labels(ben))
+    assert plain.relevance_kappa.value < 0
+    assert rm.Labels(ada).agreement(ben).relevance_kappa.value == 1  # one that does not say takes that of the other
+
+
+def test_the_calibration_says_what_a_grade_of_the_model_means() -> None:
+    people = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 0, "b": 1, "c": 0}}
+    model = {"q1": {"a": 2, "b": 0, "c": 2}, "q2": {"a": 2, "b": 0, "c": 0}}
+    agreed = rm.Labels.of(people, "people").agreement(rm.Labels.of(model, "model", kind="model"))
+    assert {grade: found.value for grade, found in agreed.calibration.items()} == {0: 1 / 3, 2: 2 / 3}
+    (axes,) = agreed.plot().axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["model: 2", "model: 0"]
+    assert {"0.67 of 3 documents", "0.33 of 3 documents"} <= {text.get_text() for text in axes.texts}
+
+
+@pytest.mark.parametrize(
+    ("grades", "others", "said"),
+    [
+        ({"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}, {"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}, "no evidence: both gave"),
+        ({"q1": {"a": 1, "b": 0, "c": 3}}, {"q1": {"a": 1, "b": 0, "c": 3}}, "not to be told from chance, from so few"),
+    ],
+)
+def test_an_agreement_that_cannot_be_told_from_chance_is_not_called_chance(grades: Any, others: Any, said: str) -> None:
+    found = rm.Labels.of(grades, by="Ada").agreement(others)
+    assert found.near_chance
+    assert f"this agreement is {said}" in str(found)
+    assert "hardly better" not in str(found)
+
+
+@pytest.mark.parametrize(("same", "near_chance"), [(27, True), (28, False)])
+def test_an_agreement_of_a_tenth_beyond_chance_is_hardly_better(same: int, near_chance: bool) -> None:  # noqa: FBT001
+    # Both call half of 100 passages relevant, so kappa is 2 * the share of equal grades - 1: 0.08 and 0.12.
+    pairs = [(0, 0), (1, 1)] * same + [(0, 1), (1, 0)] * (50 - same)
+    one, other = ({f"q{q}": {f"d{d}": pair[at] for d, pair in enumerate(pairs)} for q in range(4)} for at in (0, 1))
+    found = rm.Labels.of(one, "Ada").agreement(rm.Labels.of(other, "Ben"))
+    assert found.weighted_kappa.value == pytest.approx(2 * same / 50 - 1)
+    assert found.near_chance is near_chance
+
+
+def test_up_to_twelve_grades_are_compared() -> None:
+    def compared(most: int) -> rm.types.Agreement:
+        grades = {"q": {"a": 0, "b": most}}
+        return rm.Labels.of(grades, "Ada").agreement(rm.Labels.of(grades, "Ben"))
+
+    assert len(compared(11).grades) == 12  # those in between count
+    with pytest.raises(ValueError, match="13 different grades"):
+        compared(12)
+
+
+def test_the_largest_disagreements_come_first() -> None:
+    one, other = {"q": {"a": 1, "b": 3, "c": 0, "d": 2}}, {"q": {"a": 2, "b": 0, "c": 2, "d": 2}}
+    found = rm.Labels.of(one, "Ada").agreement(rm.Labels.of(other, "Ben"))
+    assert list(found.disagreements.items()) == [(("q", "b"), (3, 0)), (("q", "c"), (0, 2)), (("q", "a"), (1, 2))]

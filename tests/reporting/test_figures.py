@@ -1,0 +1,83 @@
+"""Figures draw the numbers of the result they come from."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.patches import StepPatch
+
+import retrieval_metrics as rm
+from reported import QRELS, RUNS, texts_of
+
+
+def test_the_overview_of_an_evaluation_names_every_metric(evaluation: rm.Evaluation) -> None:
+    figure = evaluation.plot()
+    assert len(figure.axes) == 1 + 3
+    assert {"mrr@10", "recall@2", "hit_rate@1", "mrr over k", "recall over k", "hit_rate over k"} <= texts_of(figure)
+
+
+def test_the_line_over_k_has_the_means_at_k(evaluation: rm.Evaluation) -> None:
+    (axes,) = evaluation.plot("cutoffs", "ndcg").axes
+    line = axes.get_lines()[0]
+    over = evaluation.over_cutoffs("ndcg")
+    assert np.asarray(line.get_xdata()).tolist() == list(over)
+    assert np.asarray(line.get_ydata()).tolist() == list(over.values())
+
+
+def test_the_outline_of_the_differences_is_the_differences_sorted(comparison: rm.Comparison) -> None:
+    figure = comparison.plot("differences", "recall@2")
+    assert len(figure.axes) == 3
+    difference = comparison.difference("recall@2", "third", "old")
+    won, lost = (patch.get_data()[0] for patch in figure.axes[1].patches if isinstance(patch, StepPatch))
+    assert (won + lost).tolist() == sorted(difference.values.tolist(), reverse=True)
+    assert (won >= 0).all()
+    assert (lost <= 0).all()
+
+
+def test_wins_are_written_beside_their_bars(comparison: rm.Comparison) -> None:
+    paired = comparison.difference("mrr@10", "third", "old").paired
+    written = texts_of(comparison.plot("wins"))
+    assert f"{paired.wins} / {paired.ties} / {paired.losses}" in written
+
+
+def test_the_means_have_a_panel_per_metric_and_their_intervals(comparison: rm.Comparison) -> None:
+    figure = comparison.plot("intervals")
+    assert [axes.get_title(loc="left") for axes in figure.axes] == list(comparison.table)
+    order = [place.system for place in comparison.ranking.places["mrr@10"]]  # in all panels
+    for axes, (metric, means) in zip(figure.axes, comparison.table.items(), strict=True):
+        lines = [np.asarray(line.get_xdata()).tolist() for line in axes.get_lines()]
+        assert [line[0] for line in lines if len(line) == 1] == [means[system] for system in order]
+        ends = [line for line in lines if len(line) == 2]
+        assert np.allclose(ends, [comparison.intervals[metric][system] for system in order])
+
+
+def test_long_names_are_broken_beside_their_rows() -> None:
+    names = [f"{at} {'a name of sixty characters, which no row has room for '}"[:60] for at in range(12)]
+    comparison = rm.compare(QRELS, dict.fromkeys(names, RUNS["old"]), "mrr", baseline=names[0])
+    written = [label.get_text() for label in comparison.plot("intervals").axes[0].get_yticklabels()]
+    assert [" ".join(text.split()) for text in written] == [" ".join(name.split()) for name in names]
+    assert max(len(line) for text in written for line in text.splitlines()) <= 20
+
+
+@pytest.mark.parametrize("kind", ["overview", "intervals", "differences", "wins", "cutoffs", "precision_recall"])
+def test_every_kind_can_be_drawn_and_names_the_systems(comparison: rm.Comparison, kind: str, tmp_path: Path) -> None:
+    figure = comparison.plot(kind)  # type: ignore[arg-type]  # the kinds as a test's parameter are plain str
+    figure.savefig(tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").stat().st_size > 5_000
+    assert any(r"<new> \$1\$" in text for text in texts_of(figure))
+
+
+def test_a_plot_shows_itself_in_a_notebook(evaluation: rm.Evaluation) -> None:
+    picture = evaluation.plot("intervals")._repr_png_()  # type: ignore[attr-defined]  # notebooks ask whether it is there
+    assert picture.startswith(b"\x89PNG")
+
+
+def test_what_cannot_be_drawn_is_an_error(comparison: rm.Comparison, evaluation: rm.Evaluation) -> None:
+    with pytest.raises(ValueError, match="no plot 'pie'; the plots are overview, intervals, differences, wins"):
+        comparison.plot("pie")  # type: ignore[arg-type]  # the point of the line
+    with pytest.raises(ValueError, match="no plot 'wins'; the plots are overview, intervals, cutoffs"):
+        evaluation.plot("wins")  # type: ignore[arg-type]  # the point of the line
+    with pytest.raises(KeyError, match="map was not computed"):
+        comparison.plot("differences", "map")
+    with pytest.raises(ValueError, match="none of map has a cut-off; name a metric, such as 'ndcg'"):
+        rm.evaluate(QRELS, RUNS["old"], "map").plot("cutoffs")

@@ -1,0 +1,135 @@
+"""What is said above and below the numbers of a comparison, and the charts that reports and figures share."""
+
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+from ranked_systems import systems
+from reported import QRELS, TEXTS
+from retrieval_metrics.presentation.numbers import signed, three
+
+
+def test_the_line_of_a_budget_is_over_characters(tmp_path: Path) -> None:
+    chunks = {"small": [rm.Retrieved(f"s{at}", "x" * 50) for at in range(9)], "large": [rm.Retrieved("l", "x" * 400)]}
+    qrels = {f"q{at}": [["s1", "l"]] for at in range(4)}
+    runs = {name: dict.fromkeys(qrels, ranking) for name, ranking in chunks.items()}
+    comparison = rm.compare(qrels, runs, "recall@300chars")
+    comparison.report(tmp_path / "budget.html")
+    page = (tmp_path / "budget.html").read_text(encoding="utf-8")
+    assert "<span>50</span><span>cut-off in characters, 300 marked</span><span>600</span>" in page
+    assert "recall@k" not in page
+    assert "0 to 0.2" in page
+    rm.compare(qrels, runs, "hit_rate@300chars").report(tmp_path / "binary.html")
+    assert "0 to 0.2" not in (tmp_path / "binary.html").read_text(encoding="utf-8")  # nothing lies between
+    (axes,) = comparison.plot("cutoffs").axes
+    assert axes.get_title(loc="left") == "recall over characters"
+    assert axes.get_xlabel() == "cut-off in characters, 300 marked"
+
+
+def test_a_figure_and_a_report_show_the_same(comparison: rm.Comparison, tmp_path: Path) -> None:
+    comparison.report(tmp_path / "report.html", queries=TEXTS)
+    page = unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
+    means, changes, *_ = comparison.plot().axes
+    drawn = [" ".join(text.get_text().replace("\\$", "$").split()) for text in (*means.texts, *changes.texts)]
+    assert all(words in page for words in drawn if words), drawn
+    for said in (means.get_title(loc="left"), changes.get_title(loc="left"), changes.get_xlabel()):
+        assert " ".join(said.replace("\\$", "$").split()) in page
+    assert "<span>0</span><span>1</span>" in page
+    assert means.get_xlim() == (0, 1)
+
+
+def test_the_intervals_of_a_chart_stay_inside_it(tmp_path: Path) -> None:
+    qrels = {f"q{at}": ["d1"] for at in range(4)}
+    run = {query: [f"x{at}" for at in range(7)] + ["d1"] for query in qrels}  # 1/3: intervals reach twice as far
+    rm.evaluate(qrels, run, ["ndcg@10"]).report(tmp_path / "report.html")
+    written = (tmp_path / "report.html").read_text()
+    bands = re.findall(r'<polygon points="([^"]*)" fill="[^"]*" opacity="[.]16"', written)
+    heights = [float(point.split(",")[1]) for band in bands for point in band.split()]
+    assert heights
+    assert min(heights) >= 0
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+@pytest.mark.parametrize(
+    ("unjudged", "treated"),
+    [
+        (None, "count as not relevant"),
+        ("bounds", "count as not relevant"),
+        ("condensed", "were taken out of the rankings"),
+    ],
+)
+def test_a_report_says_in_one_sentence_how_much_is_unjudged_and_what_became_of_it(
+    tmp_path: Path, unjudged: str | None, treated: str
+) -> None:
+    qrels = {query: {"d": 1, "x": 0} for query in QRELS}
+    runs: dict[str, Any] = {"a": dict.fromkeys(QRELS, ("d", "y")), "b": dict.fromkeys(QRELS, ("y", "z", "d", "x"))}
+    comparison = rm.compare(qrels, {**runs, "judged": dict.fromkeys(QRELS, ("d", "x"))}, "mrr@2", unjudged=unjudged)
+    comparison.report(tmp_path / "report.html")
+    page = unescape((tmp_path / "report.html").read_text())
+    assert page.count("are unjudged") == 1
+    assert f"Of the first 2 results, 50 % of a and 100 % of b are unjudged; they {treated}." in page
+
+
+def test_what_retrieved_nothing_has_no_judged_share(tmp_path: Path) -> None:
+    runs: dict[str, Any] = {"a": dict.fromkeys(QRELS, ("d",)), "nothing": dict.fromkeys(QRELS, ())}
+    with pytest.warns(rm.RetrievalWarning, match=r"judged@10: a 100 %, nothing -\."):
+        comparison = rm.compare(QRELS, runs, "mrr", unjudged="condensed")
+    comparison.report(tmp_path / "report.html")
+    assert "judged@10: a 1.00, nothing -" in str(comparison)
+    assert "nan" not in str(comparison) + re.sub(r"<script.*?</script>", "", (tmp_path / "report.html").read_text())
+
+
+N = 150
+JUDGED = {f"q{at}": [f"needed {at}"] for at in range(N)}
+TEXT = "<b>a passage</b> of some length that says what was looked for, " * 20
+
+
+def run(every: int) -> dict[str, list[rm.Retrieved]]:
+    return {
+        query: [rm.Retrieved(f"other {at}-{part}", TEXT) for part in range(9)]
+        + ([rm.Retrieved(f"needed {at}", TEXT)] if at % every else [])
+        for at, query in enumerate(JUDGED)
+    }
+
+
+def interval_text(comparison: rm.Comparison, metric: str) -> str:
+    low, high = comparison.difference(metric).interval
+    return f"[{signed(low)}, {signed(high)}]"
+
+
+def test_the_text_is_tables_and_a_verdict() -> None:
+    comparison = rm.compare(*systems({"old": [2] * 8, "new": [1] * 8}), ["mrr", "hit_rate@1"])
+    low, high = comparison.intervals["mrr"]["old"]
+    p_value = three(2 / 2**8)
+    lines = [" ".join(line.split()) for line in str(comparison).splitlines()]
+    assert lines == [
+        "metric old new n",
+        f"mrr 0.500 [{low:.3f}, {high:.3f}] 1.000 [0.738, 1.000] 8",
+        "hit_rate@1 0.000 [0.000, 0.369] 1.000 [0.631, 1.000] 8",
+        "judged@1: old 0.00, new 1.00",
+        "",
+        "new - old",
+        "metric difference 95 % interval p won/tied/lost",
+        f"mrr +0.500 {interval_text(comparison, 'mrr')} {p_value} 8/0/0",
+        f"hit_rate@1 +1.00 {interval_text(comparison, 'hit_rate@1')} {p_value} 8/0/0",
+        "moved most in mrr: q0 +0.500, q1 +0.500, q2 +0.500",
+        "",
+        *comparison.verdict,
+        "Exact randomisation test, corrected for 2 comparisons",
+    ]
+    assert "effect  detects" in str(comparison.differences)
+
+
+def test_many_systems_say_what_their_comparisons_detect() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(30)}
+    parts = {"old": 2, "new": 3, "third": 5}
+    runs = {name: {f"q{at}": ["d"] if at % part else ["x", "d"] for at in range(30)} for name, part in parts.items()}
+    said = str(rm.compare(qrels, runs, "mrr"))
+    assert re.search(
+        r"a difference of 0\.\d+ to 0\.\d+, by metric and pair, would have been found in four of five cases", said
+    )
+    assert "detects" not in said
