@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from retrieval_metrics.inputs.items import Metadata, Piece, Quote, Retrieved, Span, Text
 from retrieval_metrics.inputs.qrels import in_order
 from retrieval_metrics.inputs.run import as_list
+from retrieval_metrics.inputs.steps import Steps
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import QueryId
@@ -202,6 +203,22 @@ def ranking_of(entry: Mapping[str, Any], texts: list[str] | None = None) -> Any:
     if "scores" not in entry:
         return list(entry["documents"])
     return dict(zip(entry["documents"], entry["scores"], strict=True))
+
+
+def of_steps(steps: Mapping[str, Any], ranking: Any, query: QueryId) -> dict[str, Any]:
+    """Return the steps of a question as JSON holds them: null where it was not reached, true for its answer."""
+    held = {name: None if one is None else one is ranking or of_ranking(one, query) for name, one in steps.items()}
+    return {"steps": held} if held else {}
+
+
+def steps_of(entry: Mapping[str, Any], ranking: Any) -> Steps:
+    """Return the steps that `of_steps` was given."""
+    return Steps(
+        {
+            name: ranking if one is True else None if one is None else ranking_of({"query": entry["query"], **one})
+            for name, one in entry.get("steps", {}).items()
+        }
+    )
 
 
 def of_error(error: Exception) -> dict[str, str]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from retrieval_metrics.checks import in_python
 from retrieval_metrics.inputs.columns import OF_A_RUN
+from retrieval_metrics.inputs.steps import with_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
@@ -250,11 +251,16 @@ class RetrievedRun(dict[Any, Any]):
             under way at the same time (`workers`) slow it down, as they would in production.
         calls: For the searches of an agent: the number of the call that found each item of a ranking, by query id. It
             is what cut-offs such as `recall@3calls` count; empty for a retriever.
+        steps: The run after each step of the retriever, by name and in order; the last one is this run. A question that
+            did not reach a step is not in its run. Empty if the steps are unknown.
 
     Example:
         >>> run = RetrievedRun({"q1": ["d7"], "q2": []}, {"q2": TimeoutError("too slow")}, {"q1": 0.02, "q2": 5.0})
         >>> run
         <RetrievedRun: 2 queries, 1 failed>
+        >>> bm25, reranked = {"q1": ["d3"], "q2": ["d7", "d1"]}, {"q1": ["d3"], "q2": ["d1", "d7"]}  # two files
+        >>> RetrievedRun(reranked, steps={"bm25": bm25, "reranked": reranked})
+        <RetrievedRun: 2 queries, 0 failed; bm25, reranked>
     """
 
     def __init__(
@@ -264,14 +270,19 @@ class RetrievedRun(dict[Any, Any]):
         seconds: Mapping[QueryId, float] | None = None,
         *,
         calls: Mapping[QueryId, Sequence[int]] | None = None,
+        steps: Mapping[str, Mapping[QueryId, Ranking]] | None = None,
     ) -> None:
-        super().__init__(rankings)
+        super().__init__(in_memory(rankings))
         self.errors: dict[QueryId, Exception] = dict(errors or {})
         self.seconds: dict[QueryId, float] = dict(seconds or {})
         self.calls: dict[QueryId, Sequence[int]] = dict(calls or {})
+        self.steps: dict[str, Mapping[QueryId, Ranking]] = with_result(
+            {name: in_memory(run) for name, run in (steps or {}).items()}, self, self.errors
+        )
 
     def __repr__(self) -> str:
-        return f"<RetrievedRun: {len(self)} queries, {len(self.errors)} failed>"
+        steps = f"; {', '.join(self.steps)}" if self.steps else ""
+        return f"<RetrievedRun: {len(self)} queries, {len(self.errors)} failed{steps}>"
 
     def require_an_answer(self) -> None:
         """Raise if every query failed: from nothing follows nothing, not that the retriever is bad.
@@ -307,12 +318,19 @@ class RetrievedRun(dict[Any, Any]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         errors = {query: _portable(error) for query, error in self.errors.items()}
-        return _restored, (type(self), dict(self), errors, self.seconds, self.calls)
+        rankings = dict(self)
+        steps = {name: rankings if run is self else run for name, run in self.steps.items()}
+        return _restored, (type(self), rankings, errors, self.seconds, self.calls, steps)
+
+
+def in_memory(run: Mapping[QueryId, Ranking]) -> Mapping[QueryId, Ranking]:
+    """Return a run with its rankings at hand."""
+    return run.as_dict() if isinstance(run, Run) else run
 
 
 def _restored(kind: type[RetrievedRun], *given: Any) -> RetrievedRun:
-    *others, calls = given
-    return kind(*others, calls=calls)
+    *others, calls, steps = given
+    return kind(*others, calls=calls, steps=steps)
 
 
 def _portable(error: Exception) -> Exception:

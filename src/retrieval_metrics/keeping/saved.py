@@ -459,25 +459,37 @@ def questions_of(entries: list[Any], document: Document) -> Questions:
 
 def of_run(run: RunMapping | Run, texts: dict[str, int]) -> Section:
     """Return a run as JSON holds it, and add its texts to those of the file; see `of_ranking`."""
-    rankings = run.rankings() if isinstance(run, Run) else run.items()
-    said = Section(
-        rankings=Lines({"query": of_id(query), **of_ranking(ranking, query, texts)} for query, ranking in rankings)
-    )
+    said = Section(rankings=_of_rankings(run, texts))
     if isinstance(run, RetrievedRun):
         said["failed"] = Lines({"query": of_id(query), **of_error(error)} for query, error in run.errors.items())
         said["seconds"] = Lines([of_id(query), float(seconds)] for query, seconds in run.seconds.items())
         if run.calls:
             said["calls"] = Lines([of_id(query), list(calls)] for query, calls in run.calls.items())
+        if run.steps:  # the last one is the run itself
+            said["steps"] = Section(
+                {name: None if step is run else _of_rankings(step, texts) for name, step in run.steps.items()}
+            )
     return said
+
+
+def _of_rankings(run: Mapping[Any, Any], texts: dict[str, int]) -> Lines:
+    rankings = run.rankings() if isinstance(run, Run) else run.items()
+    return Lines({"query": of_id(query), **of_ranking(ranking, query, texts)} for query, ranking in rankings)
 
 
 def run_of(said: Mapping[str, Any], texts: list[str]) -> dict[Any, Any]:
     """Return the run that `of_run` was given, in memory."""
-    run = {entry["query"]: ranking_of(entry, texts) for entry in said["rankings"]}
+    run = _rankings_of(said["rankings"], texts)
     if "failed" not in said:
         return run
     errors = {entry["query"]: error_of(entry) for entry in said["failed"]}
-    return RetrievedRun(run, errors, dict(said["seconds"]), calls=dict(said.get("calls", ())))
+    held = said.get("steps", {}).items()
+    steps = {name: run if rankings is None else _rankings_of(rankings, texts) for name, rankings in held}
+    return RetrievedRun(run, errors, dict(said["seconds"]), calls=dict(said.get("calls", ())), steps=steps)
+
+
+def _rankings_of(entries: Sequence[Mapping[str, Any]], texts: list[str]) -> dict[Any, Any]:
+    return {entry["query"]: ranking_of(entry, texts) for entry in entries}
 
 
 FEW = 16

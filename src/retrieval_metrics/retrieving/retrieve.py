@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from itertools import islice
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from retrieval_metrics.checks import (
     arguments_of,
@@ -18,11 +18,21 @@ from retrieval_metrics.checks import (
     warn,
 )
 from retrieval_metrics.inputs.documents import host_of
-from retrieval_metrics.inputs.entries import error_of, of_error, of_id, of_ranking, question_fingerprint, ranking_of
+from retrieval_metrics.inputs.entries import (
+    error_of,
+    of_error,
+    of_id,
+    of_ranking,
+    of_steps,
+    question_fingerprint,
+    ranking_of,
+    steps_of,
+)
 from retrieval_metrics.inputs.items import Retrieved, key_of
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, question_texts
 from retrieval_metrics.inputs.run import ITEMS, RetrievedRun, as_list, keyed, lists_of_ids, refuse_bad_score
+from retrieval_metrics.inputs.steps import Steps, are_steps, of_all, refuse_shared
 from retrieval_metrics.journal import Journal
 from retrieval_metrics.judging.judge import judge, with_documents
 from retrieval_metrics.judging.ranking_order import BY_ID
@@ -56,7 +66,7 @@ async def aretrieve(
     raise_on_error: bool = False,
     match: MatchBy = "id",
     check: Callable[[RunMapping], object] | None = None,
-    items: Callable[[Any], Sequence[Retrieved]] | None = None,
+    items: Callable[[Any], Sequence[Retrieved] | Steps] | None = None,
     resume: str | PathLike[str] | None = None,
 ) -> RetrievedRun:
     """Ask a retriever every question and collect its rankings, on the running event loop.
@@ -102,7 +112,9 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:  # noqa: D417  (they a
     Args:
         retriever: A synchronous or asynchronous function of a query text that returns document ids, best first, a
             mapping of ids to scores, a list of `Retrieved`, or documents of an installed host; or a retriever of an
-            installed host (LangChain, LlamaIndex, Haystack). Synchronous functions run in threads.
+            installed host (LangChain, LlamaIndex, Haystack). Synchronous functions run in threads. A function may also
+            return what it held after each of its steps, `{"bm25": ..., "dense": ..., "reranked": ...}`: in order, None
+            for a step that the question did not reach; the last one that it reached is the answer.
         questions: Query texts by query id, or an `EvaluationSet`. With the latter, judgments are checked before the
             first question, and answers against the judgments.
         workers: How many queries may be under way at once.
@@ -122,8 +134,8 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:  # noqa: D417  (they a
             retriever: the file does not record which retriever answered.
 
     Returns:
-        The rankings in the order of the questions, with the errors of failed queries, whose rankings are empty, and the
-        seconds of each.
+        The rankings in the order of the questions, with the errors of failed queries, whose rankings are empty, the
+        seconds of each, and the `steps` of the retriever, if it tells them.
 
     Raises:
         TypeError: If `retriever` is not a retriever, `questions` are not query texts by id, or the first answer is not
@@ -164,7 +176,7 @@ class Asking:
         raise_on_error: bool,
         match: MatchBy,
         check: Callable[[RunMapping], object] | None,
-        items: Callable[[Any], Sequence[Retrieved]] | None = None,
+        items: Callable[[Any], Sequence[Retrieved] | Steps] | None = None,
         name: str = "",
         resume: str | PathLike[str] | None = None,
     ) -> None:
@@ -182,16 +194,17 @@ class Asking:
         self._rankings: dict[Any, Ranking] = {}
         self._errors: dict[Any, Exception] = {}
         self._seconds: dict[Any, float] = {}
+        self._steps: dict[Any, Steps] = {}
         self._answers = None if resume is None else Answers(resume)
         if self._answers is not None:
             self._take(self._answers.known(self.texts))
         self._waiting = iter([(query, text) for query, text in self.texts.items() if query not in self._rankings])
 
-    def _take(self, known: Mapping[Any, tuple[Ranking, float]]) -> None:
+    def _take(self, known: Mapping[Any, Answer]) -> None:
         """Take the answers from an earlier run, and check them like new ones."""
-        for query, (ranking, seconds) in known.items():
+        for query, (ranking, steps, seconds) in known.items():
             try:
-                self._rankings[query] = self._read(query, ranking, None)
+                self._keep(query, *self._read(query, steps or ranking, None))
             except Exception as error:
                 error.add_note(f"this is the saved answer for query {query!r}; delete the file to ask again")
                 raise
@@ -248,6 +261,7 @@ class Asking:
             {query: self._rankings.get(query, []) for query in order},
             {query: self._errors[query] for query in order if query in self._errors},
             {query: self._seconds[query] for query in order},
+            steps=of_all({query: self._steps[query] for query in order if query in self._steps}),
         )
 
     def end(self) -> None:
@@ -263,9 +277,9 @@ class Asking:
         said: Mapping[str, Any] = {}
         sound = self._sound
         try:
-            ranking = self._read(query, answer, self._items)
+            ranking, steps = self._read(query, answer, self._items)
             if self._answers is not None:
-                said = of_ranking(ranking, query)
+                said = of_ranking(ranking, query) | of_steps(steps, ranking, query)
         except Exception as error:
             if not sound:
                 error.add_note(f"this is the first answer{self._of_system()}, for query {query!r}: {text!r}")
@@ -274,10 +288,17 @@ class Asking:
             return
         if self._answers is not None:
             self._answers.keep(query, text, said, self._seconds[query])
-        self._rankings[query] = ranking
+        self._keep(query, ranking, steps)
 
-    def _read(self, query: QueryId, answer: Any, items: Callable[[Any], Sequence[Retrieved]] | None) -> Ranking:
-        ranking = as_ranking(answer, query, items)
+    def _keep(self, query: QueryId, ranking: Ranking, steps: Steps) -> None:
+        self._rankings[query] = ranking
+        if steps:
+            self._steps[query] = steps
+
+    def _read(
+        self, query: QueryId, answer: Any, items: Callable[[Any], Sequence[Retrieved] | Steps] | None
+    ) -> tuple[Ranking, Steps]:
+        ranking, steps = as_answer(answer, query, items)
         if self._judgeable is not None:
             self._judgeable.check(ranking, query)
         if not self._sound and len(ranking):
@@ -285,7 +306,7 @@ class Asking:
                 run: dict[Any, Ranking] = {query: ranking}
                 self._check(run)
             self._sound = True
-        return ranking
+        return ranking, steps
 
     def _failed(self, query: QueryId, text: str, error: Exception) -> None:
         if self._answers is not None:
@@ -345,15 +366,35 @@ def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None]:
     )
 
 
-def as_ranking(answer: Any, query: QueryId, items: Callable[[Any], Sequence[Retrieved]] | None) -> Ranking:
-    """Return the answer of a retriever as a ranking: ids, ids with scores, or items."""
+def as_answer(
+    answer: Any, query: QueryId, items: Callable[[Any], Sequence[Retrieved] | Steps] | None = None
+) -> tuple[Ranking, Steps]:
+    """Return the answer of a retriever as a ranking of ids, ids with scores, or items, and its steps, if it has any."""
+    if answer is not None and items is not None and not isinstance(answer, Steps):
+        answer = items(answer)
+    if isinstance(answer, Steps) or are_steps(answer):
+        refuse_shared(answer)
+        steps = Steps((name, None if one is None else _step(one, name, query)) for name, one in answer.items())
+        answer, found = steps.answer, steps
+    else:
+        found = Steps()
     if answer is None:
         raise TypeError(
             f"the retriever returned None for query {query!r}; does it lack a return statement? If nothing was found, "
             "return an empty list"
         )
-    if items is not None:
-        return list(items(answer))
+    return (answer if found else _ranking(answer, query)), found
+
+
+def _step(ranking: Any, name: str, query: QueryId) -> Ranking:
+    try:
+        return _ranking(ranking, query)
+    except (TypeError, ValueError) as error:
+        error.add_note(f"that is what it held after {name!r}")
+        raise
+
+
+def _ranking(answer: Any, query: QueryId) -> Ranking:
     if isinstance(answer, Mapping):
         return _scored(answer, query)
     if isinstance(answer, (list, tuple)) and answer and isinstance(answer[0], (list, tuple)):
@@ -380,7 +421,8 @@ def _scored(answer: Mapping[Any, Any], query: QueryId) -> Ranking:
         if not isinstance(value, Real):
             raise TypeError(
                 f"the retriever returned a mapping for query {query!r} with a {type(value).__name__} under "
-                f"{name!r}; a mapping must map document ids to scores, so return only the documents in it"
+                f"{name!r}; a mapping must map document ids to scores, or steps to rankings, so return only the "
+                "documents in it"
             )
     id_kind(set(map(type, answer)), f"the document ids retrieved for query {query!r}")
     refuse_bad_score(answer, query)
@@ -401,6 +443,20 @@ def _refuse_pairs(pair: Sequence[Any], query: QueryId) -> None:
 KIND = "journal of a run"
 
 
+class Answer(NamedTuple):
+    """An answer in the journal, with the steps that led to it, if there are any."""
+
+    ranking: Ranking
+    steps: Steps
+    seconds: float
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> Answer:
+        """Read an entry without a failure."""
+        ranking = ranking_of(entry)
+        return cls(ranking, steps_of(entry, ranking), float(entry["seconds"]))
+
+
 class Answers:
     """A journal of answers; the last answer to a query counts."""
 
@@ -408,14 +464,14 @@ class Answers:
         """Set the path; the first answer creates the file."""
         self._journal = Journal(path, KIND)
 
-    def known(self, texts: Mapping[Any, str]) -> dict[Any, tuple[Ranking, float]]:
-        """Return the ranking and the seconds of each answered query, except those whose text has changed."""
-        found: dict[Any, tuple[Ranking, float]] = {}
+    def known(self, texts: Mapping[Any, str]) -> dict[Any, Answer]:
+        """Return the answer to each answered query, except those whose text has changed."""
+        found: dict[Any, Answer] = {}
 
         def take(entry: dict[str, Any]) -> None:
             query = entry["query"]
             if "error" not in entry and query in texts and entry["question"] == question_fingerprint(texts[query]):
-                found[query] = ranking_of(entry), float(entry["seconds"])
+                found[query] = Answer.of(entry)
 
         self._read(take)
         return found
@@ -425,18 +481,19 @@ class Answers:
         rankings: dict[Any, Ranking] = {}
         errors: dict[Any, Exception] = {}
         seconds: dict[Any, float] = {}
+        steps: dict[Any, Steps] = {}
 
         def take(entry: dict[str, Any]) -> None:
             query = entry["query"]
             if "error" not in entry:
-                rankings[query] = ranking_of(entry)
+                rankings[query], steps[query], _ = Answer.of(entry)
                 errors.pop(query, None)
             elif not rankings.get(query):
                 rankings[query], errors[query] = [], error_of(entry)
             seconds[query] = float(entry["seconds"])
 
         self._read(take)
-        return RetrievedRun(rankings, errors, seconds)
+        return RetrievedRun(rankings, errors, seconds, steps=of_all(steps))
 
     def _read(self, take: Callable[[dict[str, Any]], None]) -> None:
         for number, entry in enumerate(self._journal.entries(), start=2):
