@@ -7,7 +7,7 @@ from retrieval_metrics.comparing.audit import RuleDifference as RuleDifference
 from retrieval_metrics.comparing.plan import Plan as Plan
 from retrieval_metrics.comparing.tuning import Tuning as Tuning
 from retrieval_metrics.evaluation.parts import Slices as Slices
-from retrieval_metrics.evaluation.scorer import Stages as Stages
+from retrieval_metrics.evaluation.stages import Stages as Stages
 from retrieval_metrics.explaining.explanation import Explanation as Explanation
 from retrieval_metrics.explaining.explanation import Worst as Worst
 from retrieval_metrics.explaining.outcomes import Finding as Finding

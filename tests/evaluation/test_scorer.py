@@ -87,26 +87,6 @@ def test_documents_are_called_for_only_if_a_span_is_judged() -> None:
     assert asked.evaluation(run).means["recall@1"] == 1.0
 
 
-def test_a_stage_holds_the_questions_that_reached_it_and_the_last_is_the_evaluation() -> None:
-    asked = Asked(QUESTIONS, "mrr", stages=["found", "joined", "ranked"])
-    asked.note("found", "one?", FOUND["one?"])
-    run = rm.RetrievedRun({"q1": [rm.Retrieved("d1")], "q2": []}, {"q2": TimeoutError("too slow")})
-    with pytest.warns(rm.RetrievalWarning, match="too slow"):
-        evaluation = asked.evaluation(run)
-    stages = asked.stages(run, evaluation)
-    assert list(stages) == ["found", "ranked"]
-    assert stages.unreached == ("joined",)
-    assert stages.last is evaluation
-    assert stages["found"].per_query["mrr"] == {"q1": 0.5, "q2": 0.0}  # what failed has found nothing anywhere
-    assert list(asked.stages(run, evaluation, "reached")) == ["found", "reached"]
-    assert str(stages).startswith(str(evaluation))
-    assert stages.tables[-1].rows == [["found", "0.250"], ["ranked", "0.500"]]
-    assert list(stages.tables[-1].notes) == ["no question reached joined"]
-    none = Asked(QUESTIONS, "mrr").stages(run, evaluation)
-    assert not none
-    assert str(none) == ""
-
-
 TEXTS = [f"text {number}" for number in range(500)]
 ASKED = rm.EvaluationSet.of([(text, ["d1"]) for text in TEXTS])
 WITHOUT_ID = rm.Retrieved(None, "A closure is a function.", metadata={"file": "a.md", "title": "Closures"})

@@ -124,6 +124,13 @@ def scored_run(
         truth = truth.with_largest_grade(scale)
     judged = judge(truth, run, match, rules.order)
     refuse(judged, rules)
+    return judged_scores(Origin(judged, run, match), metrics, rules)
+
+
+def judged_scores(origin: Origin, metrics: Sequence[Metric], rules: Rules) -> Scores:
+    """Return the scores of a judged run."""
+    judged, run, _, _ = origin
+    truth = judged.qrels
     columns: dict[tuple[Column, Metric], FloatArray | None] = {}
     for metric in metrics:
         scored = score(judged, metric, rules)
@@ -136,7 +143,7 @@ def scored_run(
         columns={key: column for key, column in columns.items() if column is not None},
         counts=count(judged, run, rules),
         rules=rules,
-        origin=Origin(judged, run, match),
+        origin=origin,
         scale=truth.largest_grade,
     )
     if rules.missing == "zero":

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.checks import FloatArray, QueryId
     from retrieval_metrics.evaluation.parts import Slices
+    from retrieval_metrics.evaluation.stages import Stages
     from retrieval_metrics.explaining.explanation import Explanation, Worst
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
@@ -253,6 +254,13 @@ class Evaluation(Printed):
     def seconds(self) -> dict[QueryId, float]:
         """How long the retriever took for each query; empty if the run has no times or is not kept."""
         return self._record.seconds if isinstance(self._record, Scores) else {}
+
+    @cached_property
+    def stages(self) -> Stages:
+        """The evaluation after each step of the retriever, if the run tells them; empty otherwise."""
+        from retrieval_metrics.evaluation.stages import Stages  # noqa: PLC0415  (seldom asked for)
+
+        return Stages(self)
 
     def intervals(self, level: float = 0.95) -> ByMetric[Interval]:
         """Return the confidence interval of each mean.

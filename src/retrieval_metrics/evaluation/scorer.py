@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import numpy as np
 
 from retrieval_metrics.checks import positive_number, warn
 from retrieval_metrics.evaluation.evaluate import evaluate, hidden_calls, scored_run, warn_of_unplaced
@@ -18,16 +15,13 @@ from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.run import RetrievedRun, Seen
 from retrieval_metrics.judging.judge import judged_sources, with_documents
 from retrieval_metrics.judging.ranking_order import as_matching
-from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.tables import Printed, Table
-from retrieval_metrics.results.counts import count
 from retrieval_metrics.results.summary import query_scores
 from retrieval_metrics.scoring.definition import refuse_unknown_scale
 from retrieval_metrics.scoring.metric import DEFAULT_METRICS, as_metrics
 from retrieval_metrics.scoring.rules import as_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from retrieval_metrics.checks import DocumentId, QueryId
     from retrieval_metrics.inputs.items import Judgments, Key, QrelsMapping, Ranking, Retrieved, RunMapping
@@ -194,7 +188,8 @@ def _of_queries(run: RetrievedRun, queries: Collection[QueryId]) -> RetrievedRun
         return {query: held[query] for query in queries if query in held}
 
     rankings = {query: run.get(query, []) for query in queries}
-    return RetrievedRun(rankings, of(run.errors), of(run.seconds), calls=of(run.calls))
+    steps = {name: of(held) for name, held in run.steps.items()}
+    return RetrievedRun(rankings, of(run.errors), of(run.seconds), calls=of(run.calls), steps=steps)
 
 
 class RowScorer(Scorer):
@@ -295,7 +290,6 @@ class Asked:
         semantics: str | Rules = "standard",
         clusters: ClustersBy = "source",
         documents: Any = None,
-        stages: Sequence[str] = (),
     ) -> None:
         """Read the questions, in any shape of `EvaluationSet.of`, and the options, as in `evaluate`."""
         read = Questions.of(questions)
@@ -310,7 +304,6 @@ class Asked:
         self.key = key_of(match)
         check = first_answer_check(self.qrels, self._metrics, semantics=self._rules, match=self.match)
         self.asking: dict[str, Any] = {"questions": read, "match": match, "check": check}
-        self._steps: dict[str, dict[str, list[Retrieved]]] = {name: {} for name in stages}
 
     def evaluation(self, run: RetrievedRun) -> Evaluation:
         """Return the evaluation of what was retrieved.
@@ -333,43 +326,6 @@ class Asked:
         if isinstance(run, Evaluation):
             return query_scores(run.scores)
         return Scorer(self._metrics, semantics=self._rules, match=self.match).queries(self.qrels, run)
-
-    def note(self, stage: str, text: str, items: list[Retrieved]) -> None:
-        """Keep what the retriever holds for the text of a question after one of its steps."""
-        self._steps[stage][text] = items
-
-    def stages(self, run: RetrievedRun, evaluation: Evaluation, last: str | None = None) -> Stages:
-        """Return the evaluation of each step that a question reached; only that of the last one has warned.
-
-        A question that did not reach a step is left out of its evaluation; one that failed has retrieved nothing.
-
-        Args:
-            run: What was retrieved in the end.
-            evaluation: Its evaluation, which is that of the last step.
-            last: The name of the last step; None takes the last one that was named.
-        """
-        if not self._steps:
-            return Stages({})
-        last = [*self._steps][-1] if last is None else last
-        reached = {name: self._reached(of_text, run.errors) for name, of_text in self._steps.items() if name != last}
-        evaluations = {name: self._stage(found) for name, found in reached.items() if len(found) > len(run.errors)}
-        evaluations[last] = evaluation
-        return Stages(evaluations, [name for name in self._steps if name not in evaluations])
-
-    def _reached(self, of_text: Mapping[str, list[Retrieved]], errors: Mapping[QueryId, Exception]) -> RetrievedRun:
-        """Return a run of the questions that reached a step or failed."""
-        found = {query: [] if query in errors else of_text.get(text) for query, text in self.texts.items()}
-        return RetrievedRun({query: items for query, items in found.items() if items is not None}, errors)
-
-    def _stage(self, run: RetrievedRun) -> Evaluation:
-        """Return the evaluation of the questions that are in a run."""
-        scores = scored_run(self.qrels, run, self._metrics, self._rules, self.match)
-        kept = np.flatnonzero(np.fromiter((query in run for query in scores.queries), np.bool_, len(scores.queries)))
-        if len(kept) < len(scores.queries):
-            among = scores.positions[kept]
-            origin = scores.needed_origin("evaluated")
-            scores = scores.of(kept, count(origin.judged, origin.run, self._rules, kept=among, among=among))
-        return Evaluation(scores.clustered(self._clusters))
 
 
 def first_answer_check(
@@ -401,53 +357,3 @@ def first_answer_check(
             scored_run(Qrels(judged), run, chosen, rules, match, scale=truth.largest_grade)  # type: ignore[arg-type]
 
     return check
-
-
-class Stages(Printed, Mapping[str, "Evaluation"]):
-    """The evaluation of a retriever after each of its steps, by the name of the step, in their order.
-
-    Printed, it is the last evaluation and a table of all. `compare(stages)` tests what the steps change. A question
-    that did not reach a step is left out of its evaluation, and `n` is then smaller; a question that failed has
-    retrieved nothing in any.
-
-    Attributes:
-        unreached: The steps that no question reached; they have no evaluation.
-    """
-
-    def __init__(self, evaluations: Mapping[str, Evaluation], unreached: Iterable[str] = ()) -> None:
-        """Take the evaluations, the last one of what the retriever returns."""
-        self._evaluations = dict(evaluations)
-        self.unreached = tuple(unreached)
-
-    def __getitem__(self, name: str) -> Evaluation:
-        if name not in self._evaluations:
-            raise KeyError(f"there is no stage {name!r}; the stages are {', '.join(map(repr, self)) or 'none'}")
-        return self._evaluations[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._evaluations)
-
-    def __len__(self) -> int:
-        return len(self._evaluations)
-
-    @property
-    def last(self) -> Evaluation:
-        """The evaluation of what the retriever returns."""
-        return self[next(reversed(self._evaluations))]
-
-    def table(self) -> Table:
-        """Return the means of all stages as a table."""
-        counts = {name: one.counts["queries"] for name, one in self.items()}
-        shown = len(set(counts.values())) > 1
-        rows = [
-            [name, *([str(counts[name])] if shown else []), *(numbers.value(mean) for mean in one.means.values())]
-            for name, one in self.items()
-        ]
-        notes = [f"no question reached {', '.join(self.unreached)}"] if self.unreached else []
-        return Table(["after", *(["n"] if shown else []), *map(str, self.last.metrics)], rows, notes)
-
-    def _tables(self) -> list[Table]:
-        return [*self.last.tables, self.table()] if self else []
-
-    def __repr__(self) -> str:
-        return f"<Stages: {', '.join(self)}>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any, overload
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.explaining.fates import Fates, judged_steps
 from retrieval_metrics.explaining.investigation import Investigation, Names
 from retrieval_metrics.explaining.outcomes import KINDS, CameBack, Finding, Needed, Question
 from retrieval_metrics.inputs.items import Piece, Retrieved, identity
@@ -134,6 +135,7 @@ class Worst(Printed, Sequence[Explanation]):
         needed: How many are needed over all these queries.
         found: How many of them were found; if the cut-off leaves no room, some are neither found nor missing.
         unit: What is needed: a document, a group of alternatives, or a passage where quotes, texts or spans are judged.
+        losses: The same failures by the step that lost what was needed, if the run tells its steps.
     """
 
     metric: str
@@ -143,6 +145,7 @@ class Worst(Printed, Sequence[Explanation]):
     needed: int
     found: int
     unit: str = "document"
+    losses: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def queries(self) -> tuple[QueryId, ...]:
@@ -191,7 +194,8 @@ class Worst(Printed, Sequence[Explanation]):
         total = sum(self.failures.values())
         over = f"over {numbers.queries(self.n)}, {total:,} of {self.needed:,} needed {self.unit}s are missing"
         header = ["query", self.metric, "found", "missing", "needed", "came back first"]
-        notes = [self.summary, over]
+        steps = [f"by step: {'; '.join(f'{number:,} {fate}' for fate, number in self.losses.items())}"]
+        notes = [self.summary, *(steps if self.losses else []), over]
         if not rows:
             return [Table((), (), [*notes, f"every query has the best possible {self.metric}"])]
         return [Table(header, rows, notes, words=(0, 3, 4, 5))]
@@ -252,7 +256,10 @@ def worst(
     qrels = scores.needed_origin("explained").judged.qrels
     unit = "passage" if qrels.has_pieces else "document" if qrels.is_flat else "group"
     failures = dict(outcomes.failures().most_common())
-    return Worst(name, explanations, len(defined), failures, int(outcomes.needed.sum()), int(outcomes.met.sum()), unit)
+    needed, met = int(outcomes.needed.sum()), int(outcomes.met.sum())
+    fates = explainer.fates(outcomes)
+    losses = {} if fates is None else dict(fates.losses())
+    return Worst(name, explanations, len(defined), failures, needed, met, unit, losses)
 
 
 def _explanation(explainer: Explainer, explained: Explained, queries: Mapping[Any, str]) -> Explanation:
@@ -355,6 +362,10 @@ class Explainer:
         """Decide what became of everything that some queries need, given by their position among the judged ones."""
         return self._investigation.outcomes(positions)
 
+    def fates(self, outcomes: Outcomes) -> Fates | None:
+        """Return the outcomes step by step; None if the run does not tell its steps."""
+        return Fates(self.scores, outcomes, self.question) if judged_steps(self.scores) else None
+
     def of(self, outcomes: Outcomes, places: Iterable[int] | None = None) -> Iterator[Explained]:
         """Tell the outcomes of some of their queries, given by place, in any order; None tells all."""
         queries = self._judged.qrels.queries
@@ -362,11 +373,14 @@ class Explainer:
         place = {queries[outcomes.positions[at]]: at for at in chosen}
         unmet = outcomes.unmet
         begins = np.searchsorted(outcomes.query[unmet], np.arange(len(outcomes.positions) + 1))
+        fates = self.fates(outcomes)
         for query, ranking in self.rankings.of(place):
             at = place[query]
             first = outcomes.rows_of(at).start
             told = Told(self._investigation, outcomes, at, ranking).findings()
-            findings = tuple(self._told(query, one) for one in told)
+            findings = tuple(
+                self._told(query, one, fates.story(row) if fates else "") for row, one in enumerate(told, first)
+            )
             yield Explained(
                 query,
                 findings,
@@ -377,8 +391,8 @@ class Explainer:
                 None if self.question.at_needed else outcomes.cutoffs.of(at)[0],
             )
 
-    def _told(self, query: QueryId, finding: Finding) -> Finding:
-        """Return a finding with what the calls of an agent did with the document, if the run is a view of them."""
+    def _told(self, query: QueryId, finding: Finding, by_step: str) -> Finding:
+        """Return a finding with what steps, or the calls of an agent, did with the document, if the run tells them."""
         run = self.rankings.run
         if not isinstance(run, RetrievedRun) or finding.kind == "beyond the budget":
             return finding
@@ -390,7 +404,7 @@ class Explainer:
             story = run.story(
                 query, lambda item: (key(item) if isinstance(item, Retrieved) else item) == finding.document
             )
-        if not story:
+        if not (story := story or by_step):
             return finding
         # "Never retrieved" is said of this view; what the calls did with the document says more.
         return replace(finding, detail=story if finding.kind == "never retrieved" else f"{finding.detail}; {story}")
@@ -446,7 +460,11 @@ def name_of(scores: Scores, metric: str | Metric) -> str:
 def _question(scores: Scores, metric: str | Metric | None) -> Question:
     if metric is None:
         return Question(cuts=tuple(dict.fromkeys(each.k for each in scores.metrics if each.k is not None)))
-    chosen = Metric.parse(name_of(scores, metric))
+    return question_of(Metric.parse(name_of(scores, metric)))
+
+
+def question_of(chosen: Metric) -> Question:
+    """Return what a metric looks at."""
     parameters: dict[str, Any] = dict(chosen.parameters)
     rel = parameters.get("rel")
     return Question(

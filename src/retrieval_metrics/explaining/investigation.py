@@ -35,12 +35,15 @@ class Investigation:
         self.rankings = rankings
         self.question = question
 
-    def outcomes(self, positions: Iterable[int]) -> Outcomes:
-        """Decide what became of each relevant document of some queries, given by position among the judged ones."""
+    def outcomes(self, positions: Iterable[int], *, by_names: bool = True) -> Outcomes:
+        """Decide what became of each relevant document of some queries, given by position among the judged ones.
+
+        Without `by_names`, the ids of the rankings are not read, which takes longest.
+        """
         at = np.array(sorted(positions), dtype=np.int64)
         query, document = self._relevant(at)
         grade = self.judged.qrels.document_grade[document]
-        rank, tied, tied_from = self._retrieved(at, document)
+        rank, tied, tied_from = retrieved(self.judged, at, document)
         order = np.lexsort((document, -grade, query))
         query, document, grade = query[order], document[order], grade[order]
         rank, tied, tied_from = rank[order], tied[order], tied_from[order]
@@ -74,7 +77,7 @@ class Investigation:
             satisfied=satisfied,
         )
         needed = np.bincount(row[~satisfied[group]], minlength=len(document)) > 0
-        self._decide(outcomes, found, needed)
+        self._decide(outcomes, found, needed, by_names=by_names)
         return outcomes
 
     def _relevant(self, positions: IntArray) -> tuple[IntArray, IntArray]:
@@ -83,18 +86,6 @@ class Investigation:
         query, document = _ranges(bounds[positions], bounds[positions + 1])
         relevant = is_relevant(self.judged.qrels.document_grade[document], self.question.rel)
         return query[relevant], document[relevant]
-
-    def _retrieved(self, positions: IntArray, document: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Return rank (0 if not retrieved), number of equal scores and their first rank of each document."""
-        items = self.judged.items
-        begins, ends = (np.searchsorted(items.query, positions, side) for side in ("left", "right"))
-        _, at = _ranges(begins, ends)
-        place = np.searchsorted(document, items.document[at])
-        same = np.append(document, -1)[place] == items.document[at]
-        place, at = place[same], at[same]
-        rank, tied, tied_from = (np.full(len(document), usual) for usual in (0, 1, 0))
-        rank[place], tied[place], tied_from[place] = items.rank[at], items.tied[at], items.tied_from[at]
-        return rank, tied, tied_from
 
     def _groups(self, positions: IntArray, query: IntArray, document: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """Return the groups in which each document is relevant: its row, the group, and its number in the query."""
@@ -109,7 +100,7 @@ class Investigation:
         row, group = row[counts], qrels.member_group[member[counts]]
         return row, group, group - np.searchsorted(qrels.group_query, positions[query[row]]) + 1
 
-    def _decide(self, outcomes: Outcomes, found: BoolArray, needed: BoolArray) -> None:
+    def _decide(self, outcomes: Outcomes, found: BoolArray, needed: BoolArray, *, by_names: bool) -> None:
         """Set the kind of every row; what was never retrieved is so already."""
         query, rank, kind, cutoffs = outcomes.query, outcomes.rank, outcomes.kind, outcomes.cutoffs
         k, repeats = cutoffs.k[query], outcomes.repeats
@@ -132,7 +123,8 @@ class Investigation:
         kind[empty] = CODE["nothing retrieved"]
         failed = absent & self._failed(outcomes.positions)[query]
         kind[failed] = CODE["the retriever failed"]
-        self._decide_by_names(outcomes, absent & ~empty & ~failed, late & ~behind & ~tied)
+        if by_names:
+            self._decide_by_names(outcomes, absent & ~empty & ~failed, late & ~behind & ~tied)
 
     def _failed(self, positions: IntArray) -> BoolArray:
         """Return for which queries the retriever failed, shape (queries,)."""
@@ -185,6 +177,19 @@ class Investigation:
         for document, of_it in related.items():
             if document not in occurring:
                 kind[of_it] = CODE["another granularity"]
+
+
+def retrieved(judged: JudgedRun, positions: IntArray, document: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return rank (0 if not retrieved), number of equal scores and their first rank of documents, given ascending."""
+    items = judged.items
+    begins, ends = (np.searchsorted(items.query, positions, side) for side in ("left", "right"))
+    _, at = _ranges(begins, ends)
+    place = np.searchsorted(document, items.document[at])
+    same = np.append(document, -1)[place] == items.document[at]
+    place, at = place[same], at[same]
+    rank, tied, tied_from = (np.full(len(document), usual) for usual in (0, 1, 0))
+    rank[place], tied[place], tied_from[place] = items.rank[at], items.tied[at], items.tied_from[at]
+    return rank, tied, tied_from
 
 
 def _no_room(outcomes: Outcomes, found: BoolArray) -> BoolArray:

@@ -288,9 +288,13 @@ class Outcomes:
     @cached_property
     def unmet(self) -> IntArray:
         """The row that stands for each unmet group: the nearest miss, of which the first."""
-        missed = np.flatnonzero((self.kind[self.member_row] < len(FAILURES)) & ~self.satisfied[self.member_group])
+        return self.nearest(self.kind, self.kind < len(FAILURES))
+
+    def nearest(self, far: IntArray, among: BoolArray) -> IntArray:
+        """Return the row that stands for each group without a found document: of some rows the first least far."""
+        missed = np.flatnonzero(among[self.member_row] & ~self.satisfied[self.member_group])
         row, group = self.member_row[missed], self.member_group[missed]
-        order = np.lexsort((row, self.kind[row], group))
+        order = np.lexsort((row, far[row], group))
         first = np.diff(group[order], prepend=-1) != 0
         nearest: IntArray = row[order][first]
         return nearest

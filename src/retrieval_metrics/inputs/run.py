@@ -265,18 +265,18 @@ class RetrievedRun(dict[Any, Any]):
 
     def __init__(
         self,
-        rankings: Mapping[QueryId, Ranking],
+        rankings: Mapping[Any, Ranking],
         errors: Mapping[QueryId, Exception] | None = None,
         seconds: Mapping[QueryId, float] | None = None,
         *,
         calls: Mapping[QueryId, Sequence[int]] | None = None,
-        steps: Mapping[str, Mapping[QueryId, Ranking]] | None = None,
+        steps: Mapping[str, Mapping[Any, Ranking]] | None = None,
     ) -> None:
         super().__init__(in_memory(rankings))
         self.errors: dict[QueryId, Exception] = dict(errors or {})
         self.seconds: dict[QueryId, float] = dict(seconds or {})
         self.calls: dict[QueryId, Sequence[int]] = dict(calls or {})
-        self.steps: dict[str, Mapping[QueryId, Ranking]] = with_result(
+        self.steps: dict[str, Mapping[Any, Any]] = with_result(
             {name: in_memory(run) for name, run in (steps or {}).items()}, self, self.errors
         )
 
@@ -323,7 +323,7 @@ class RetrievedRun(dict[Any, Any]):
         return _restored, (type(self), rankings, errors, self.seconds, self.calls, steps)
 
 
-def in_memory(run: Mapping[QueryId, Ranking]) -> Mapping[QueryId, Ranking]:
+def in_memory(run: Mapping[Any, Ranking]) -> Mapping[Any, Any]:
     """Return a run with its rankings at hand."""
     return run.as_dict() if isinstance(run, Run) else run
 

@@ -120,10 +120,10 @@ def _in_one_order(orders: Iterable[Iterable[str]]) -> list[str]:
 
 
 def with_result(
-    steps: Mapping[str, Mapping[QueryId, Ranking]],
-    rankings: Mapping[QueryId, Ranking],
+    steps: Mapping[str, Mapping[Any, Any]],
+    rankings: Mapping[Any, Any],
     failed: Mapping[QueryId, Exception],
-) -> dict[str, Mapping[QueryId, Ranking]]:
+) -> dict[str, Mapping[Any, Any]]:
     """Return steps whose last one is the run: it has the name of the last step if that holds the same, else its own."""
     if not steps:
         return {}
@@ -133,14 +133,15 @@ def with_result(
         )
     named = dict(steps)
     last, held = next(reversed(named.items()))
-    if all(query in failed or _same(held.get(query), ranking) for query, ranking in rankings.items()):
+    if all(query in failed or same(held.get(query), ranking) for query, ranking in rankings.items()):
         return {**named, last: rankings}
     if RETURNED in named:
         raise ValueError(f"the last step holds other rankings than the run, so none but the run can be {RETURNED!r}")
     return {**named, RETURNED: rankings}
 
 
-def _same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any) -> bool:
+    """Return whether two rankings of a question are the same; None is none."""
     if one is other or one is None:
         return one is other
     mapped = isinstance(one, Mapping), isinstance(other, Mapping)

@@ -1,0 +1,98 @@
+"""The evaluation of a retriever after each of its steps."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrieval_metrics as rm
+from planted_losses import planted
+
+QRELS, STEPS, _ = planted(60)
+RUN = rm.RetrievedRun(STEPS["reranked"], steps=STEPS)
+METRICS = ["recall@10", "ndcg@10"]
+
+
+def test_a_stage_holds_the_questions_that_reached_it_and_the_last_is_the_evaluation() -> None:
+    run = rm.RetrievedRun(
+        {"q1": ["d1"], "q2": []},
+        {"q2": TimeoutError("too slow")},
+        steps={"found": {"q1": ["x", "d1"]}, "joined": {}, "ranked": {"q1": ["d1"]}},
+    )
+    with pytest.warns(rm.RetrievalWarning, match="too slow"):
+        result = rm.evaluate({"q1": ["d1"], "q2": {"d2": 2, "d3": 1}}, run, "mrr")
+    stages = result.stages
+    assert list(stages) == ["found", "ranked"]
+    assert stages.unreached == ("joined",)
+    assert stages.last is result
+    assert stages["ranked"] is result
+    assert stages["found"].per_query["mrr"] == {"q1": 0.5, "q2": 0.0}  # what failed has found nothing anywhere
+    assert stages["found"].counts["failed"] == 1
+    assert str(stages).startswith(str(result))
+    assert stages.tables[-1].rows == [["found", "0.250", "0.500"], ["ranked", "0.500", "0.500"]]
+    assert list(stages.tables[-1].notes) == ["sources, which lose nothing: found", "no question reached joined"]
+    with pytest.raises(KeyError, match="the stages are 'found', 'ranked'"):
+        stages["joined"]
+
+
+def test_each_stage_has_the_numbers_of_its_run() -> None:
+    stages = rm.evaluate(QRELS, RUN, METRICS).stages
+    for name, run in STEPS.items():
+        assert stages[name] == rm.evaluate(QRELS, run, METRICS)
+    assert rm.compare(stages, metrics="recall@10", baseline="bm25").systems == tuple(STEPS)
+
+
+def test_a_run_without_steps_has_no_stages() -> None:
+    result = rm.evaluate(QRELS, STEPS["fused"], METRICS)
+    for stages in (result.stages, rm.merge([result.totals()]).stages):
+        assert not stages
+        assert str(stages) == ""
+        assert stages.sources == ()
+        with pytest.raises(ValueError, match="does not tell the steps"):
+            stages.losses("recall@10")
+
+
+def test_losses_are_saved_sliced_and_compared_and_keep_a_column_of_zeros(tmp_path: Path) -> None:
+    result = rm.evaluate(QRELS, RUN, METRICS)
+    before = result.stages.losses("recall@10")
+    result.save(tmp_path / "result.json")
+    again = rm.load(tmp_path / "result.json")
+    assert again.stages.losses("recall@10") == before
+    before.save(tmp_path / "losses.json")
+    assert rm.load(tmp_path / "losses.json") == before
+    half = result.by(lambda query: query in {"q1", "q2", "q3"} or None)[True]
+    assert half.stages.losses("recall@10").per_query["found"] == half.per_query["recall@10"]
+    assert half.stages["bm25"].queries == half.queries
+    passed_on = rm.RetrievedRun(STEPS["filtered"], steps=STEPS | {"reranked": STEPS["filtered"]})
+    after = rm.evaluate(QRELS, passed_on, METRICS).stages.losses("recall@10")
+    assert (before.means["dropped by reranked"] > 0, after.means["dropped by reranked"]) == (True, 0)
+    assert after.metrics == before.metrics
+    compared = rm.compare({"before": before, "after": after}, metrics="dropped by reranked")
+    assert compared.difference("dropped by reranked", "after", "before").mean < 0
+
+
+def test_clusters_reach_the_stages() -> None:
+    result = rm.evaluate(QRELS, RUN, METRICS, clusters=lambda query: int(query[1:]) // 2)
+    assert result.stages.losses("recall@10").scores.clusters == result.scores.clusters
+    for name, run in STEPS.items():
+        alone = rm.evaluate(QRELS, run, METRICS, clusters=lambda query: int(query[1:]) // 2)
+        assert result.stages[name].intervals() == alone.intervals()
+
+
+def test_the_ceiling_is_what_the_best_order_of_a_stage_reaches() -> None:
+    stages = rm.evaluate(QRELS, RUN, [*METRICS, "mrr"]).stages
+    for metric in (*METRICS, "mrr"):
+        ceilings = stages.at_most(metric)
+        for name, run in STEPS.items():
+            best = {q: sorted(run[q], key=lambda one, of=QRELS[q]: -of.get(one, 0)) for q in QRELS}  # type: ignore[misc]
+            assert ceilings[name] == rm.evaluate(QRELS, best, metric).means[metric]
+            assert ceilings[name] >= stages[name].means[metric]
+    grouped: Any = {query: [[*judged]] for query, judged in QRELS.items()}
+    assert np.isnan([*rm.evaluate(grouped, RUN, "mrr").stages.at_most("mrr").values()]).all()
+
+
+def test_scores_of_others_are_no_part_of_the_stages() -> None:
+    result = rm.evaluate(QRELS, RUN, METRICS).with_scores({"tokens": dict.fromkeys(QRELS, 5.0)})
+    assert list(map(str, result.stages["bm25"].metrics)) == METRICS
+    assert result.stages.tables[-1].header == ["after", *METRICS, "recall@10 at most"]

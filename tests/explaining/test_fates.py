@@ -1,0 +1,134 @@
+"""What each step held of what is needed, and which step lost it."""
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+from planted_losses import K, planted
+
+QRELS, STEPS, PLANTED = planted(120)
+SHARES = [0.0, 0.02, 0.1, 0.3]
+
+
+def losses(steps: Any, metric: str = f"recall@{K}", qrels: Any = QRELS) -> rm.Evaluation:
+    run = rm.RetrievedRun([*steps.values()][-1], steps=steps)
+    return rm.evaluate(qrels, run, metric).stages.losses(metric)
+
+
+def of_query(lost: rm.Evaluation, query: str, needed: int) -> Counter[str]:
+    shares = {str(metric): lost.per_query[str(metric)][query] for metric in lost.metrics}
+    assert sum(shares.values()) == pytest.approx(1, abs=1e-12)
+    return Counter({name: round(share * needed) for name, share in shares.items() if share})
+
+
+@pytest.mark.parametrize("share", SHARES)
+def test_every_planted_loss_is_found_though_strays_come_in(share: float) -> None:
+    rng = random.Random(1)
+    steps = {name: {query: [*ranking] for query, ranking in run.items()} for name, run in STEPS.items()}
+    for query in QRELS:
+        for name in ("fused", "filtered"):
+            if rng.random() < share:
+                steps[name][query].append("stray")
+    run = rm.RetrievedRun(steps["reranked"], steps=steps)
+    result = rm.evaluate(QRELS, run, f"recall@{K}")
+    lost = result.stages.losses(f"recall@{K}")
+    assert result.stages.sources == ("bm25", "dense")
+    assert {query: of_query(lost, query, len(QRELS[query])) for query in QRELS} == PLANTED
+    assert lost.per_query["found"] == result.per_query[f"recall@{K}"]
+    assert result.worst(f"recall@{K}").losses == dict(
+        (sum(PLANTED.values(), Counter()) - Counter(found=10**6)).most_common()
+    )
+
+
+def test_a_step_that_changes_ids_is_a_source() -> None:
+    steps: Any = {"chunks": {"q": ["d1#1", "d2#1"]}, "parents": {"q": ["d1", "d2"]}, "reranked": {"q": ["d2"]}}
+    run = rm.RetrievedRun(steps["reranked"], steps=steps)
+    stages = rm.evaluate({"q": ["d1", "d2"]}, run, "recall@5").stages
+    assert stages.sources == ("chunks", "parents")
+    assert stages.losses("recall@5").means["dropped by reranked"] == 0.5
+
+
+def test_more_needed_than_has_room_is_no_loss_of_a_step() -> None:
+    steps: Any = {"found": {"q": ["a", "b", "c", "x"]}, "reranked": {"q": ["b", "a"]}}
+    lost = losses(steps, "recall@2", {"q": ["a", "b", "c", "d"]})
+    assert dict(lost.means) == {
+        "found": 0.5,
+        "no room": 0.5,
+        "never retrieved": 0,
+        "dropped by reranked": 0,
+        "ranked low by reranked": 0,
+    }
+    assert "no room" not in losses(steps, "recall@5", {"q": ["a", "b", "c", "d"]}).means
+
+
+def test_the_nearest_miss_stands_for_a_group() -> None:
+    steps: Any = {
+        "bm25": {"q": ["a", "b", "c", "x"]},
+        "fused": {"q": ["b", "c", "x"]},
+        "reranked": {"q": ["x", "c"]},
+    }
+    # a is dropped by fused, b by reranked; c is ranked low, which is nearer than either.
+    lost = losses(steps, "recall@1", {"q": [["a", "b"], ["b", "c"], ["z", "a"], ["z"]]})
+    assert {name: share for name, share in lost.means.items() if share} == {
+        "never retrieved": 0.25,
+        "dropped by fused": 0.25,
+        "dropped by reranked": 0.25,
+        "ranked low by reranked": 0.25,
+    }
+    one = losses(steps, "hit_rate@1", {"q": ["a", "b", "c", "z"]})
+    assert {name: share for name, share in one.means.items() if share} == {"ranked low by reranked": 1}
+
+
+def test_passages_are_followed_by_their_quotes() -> None:
+    def chunk(name: str, text: str) -> rm.Retrieved:
+        return rm.Retrieved(name, text)
+
+    whole, other = chunk("c1", "Slots save memory. They forbid weak references."), chunk("c2", "A list holds values.")
+    steps: Any = {"found": {"q": [other, whole]}, "reranked": {"q": [other]}}
+    run = rm.RetrievedRun(steps["reranked"], steps=steps)
+    result = rm.evaluate({"q": [rm.Quote("slots save memory"), rm.Quote("list holds values")]}, run, "recall@2")
+    assert result.stages.losses("recall@2").means["dropped by reranked"] == 0.5
+    assert [one.detail for one in result.explain("q").findings] == ["found 2, reranked -", "found; found 1, reranked 1"]
+
+
+def test_routes_and_failures() -> None:
+    """Behind a router, the last step that a question reached is to blame, and no step for what failed."""
+    run = rm.RetrievedRun(
+        {"q1": ["x"], "q2": ["x", "b"], "q3": [], "q4": ["d"]},
+        {"q3": TimeoutError("slow")},
+        steps={"one": {"q1": ["x"]}, "other": {"q2": ["x", "b"]}, "filtered": {"q4": ["d"]}},
+    )
+    with pytest.warns(rm.RetrievalWarning):
+        result = rm.evaluate({"q1": ["a"], "q2": ["b"], "q3": ["c"], "q4": ["d"]}, run, "recall@1")
+    assert list(result.stages) == ["one", "other", "filtered", "returned"]
+    lost = result.stages.losses("recall@1")
+    assert {query: [str(m) for m in lost.metrics if lost.per_query[str(m)][query]] for query in lost.queries} == {
+        "q1": ["never retrieved"],
+        "q2": ["ranked low by other"],
+        "q3": ["never retrieved"],
+        "q4": ["found"],
+    }
+    assert lost.counts["failed"] == 1
+    assert not any("returned" in str(metric) for metric in lost.metrics)
+    assert result.explain("q2").findings[0].detail == "beyond the cut-off 1; other 2"
+
+
+def test_a_document_is_followed_in_an_explanation() -> None:
+    steps: Any = {
+        "bm25": {"q": ["a", "b", "c"]},
+        "dense": {"q": ["d", "a"]},
+        "fused": {"q": {"a": 2.0, "d": 1.0, "b": 0.5}},
+        "reranked": {"q": ["a", "b", "d"]},
+    }
+    result = rm.evaluate({"q": ["a", "c", "d"]}, rm.RetrievedRun(steps["reranked"], steps=steps), "recall@2")
+    assert [one.detail for one in result.explain("q").findings] == [
+        "found; bm25 1, dense 2, fused 1, reranked 1",
+        "bm25 3, dense -, fused -, reranked -",
+        "beyond the cut-off 2; bm25 -, dense 1, fused 2, reranked 3",
+    ]
+    worst = result.worst("recall@2")
+    assert worst.losses == {"dropped by fused": 1, "ranked low by reranked": 1}
+    assert "by step: 1 dropped by fused; 1 ranked low by reranked" in str(worst)
