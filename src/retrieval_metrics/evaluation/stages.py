@@ -43,10 +43,11 @@ class Stages(Printed, Mapping[str, Evaluation]):
         unreached: The steps that no question reached; they have no evaluation.
     """
 
-    def __init__(self, evaluation: Evaluation) -> None:
-        """Take the evaluation of what the retriever returns."""
-        self._last = evaluation
-        self._scores = evaluation.scores if isinstance(evaluation._record, Scores) else None  # noqa: SLF001  (else totals)
+    def __init__(self, evaluation: Evaluation | None) -> None:
+        """Take the evaluation of what the retriever returns; None for no stages."""
+        self._evaluation = evaluation
+        record = None if evaluation is None else evaluation._record  # noqa: SLF001  (its owner)
+        self._scores = record if isinstance(record, Scores) else None
         steps = [] if self._scores is None else judged_steps(self._scores)
         self._steps = {step.name: step for step in steps if step.run.keys() - step.run.errors.keys()}
         self._steps |= {step.name: step for step in steps[-1:]}
@@ -57,7 +58,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
         if name not in self._steps:
             raise KeyError(f"there is no stage {name!r}; the stages are {', '.join(map(repr, self)) or 'none'}")
         if name not in self._made:
-            self._made[name] = self._last if name == [*self][-1] else self._evaluated(self._steps[name])
+            self._made[name] = self.last if name == [*self][-1] else self._evaluated(self._steps[name])
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -76,11 +77,17 @@ class Stages(Printed, Mapping[str, Evaluation]):
 
     @property
     def last(self) -> Evaluation:
-        """The evaluation of what the retriever returns."""
-        return self._last
+        """The evaluation of what the retriever returns.
+
+        Raises:
+            ValueError: If there are no stages.
+        """
+        if self._evaluation is None or not self._steps:
+            raise ValueError(NOTHING_TOLD)
+        return self._evaluation
 
     def _evaluated(self, step: Step) -> Evaluation:
-        last = self._last.scores
+        last = self.last.scores
         metrics = [metric for metric in last.metrics if not metric.definition.given]
         origin = Origin(step.judged, step.run, last.needed_origin("evaluated").match)
         scores = judged_scores(origin, metrics, last.rules)

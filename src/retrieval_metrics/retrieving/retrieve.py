@@ -200,7 +200,7 @@ class Asking:
             self._take(self._answers.known(self.texts))
         self._waiting = iter([(query, text) for query, text in self.texts.items() if query not in self._rankings])
 
-    def _take(self, known: Mapping[Any, Answer]) -> None:
+    def _take(self, known: Mapping[Any, Answered]) -> None:
         """Take the answers from an earlier run, and check them like new ones."""
         for query, (ranking, steps, seconds) in known.items():
             try:
@@ -443,7 +443,7 @@ def _refuse_pairs(pair: Sequence[Any], query: QueryId) -> None:
 KIND = "journal of a run"
 
 
-class Answer(NamedTuple):
+class Answered(NamedTuple):
     """An answer in the journal, with the steps that led to it, if there are any."""
 
     ranking: Ranking
@@ -451,7 +451,7 @@ class Answer(NamedTuple):
     seconds: float
 
     @classmethod
-    def of(cls, entry: Mapping[str, Any]) -> Answer:
+    def of(cls, entry: Mapping[str, Any]) -> Answered:
         """Read an entry without a failure."""
         ranking = ranking_of(entry)
         return cls(ranking, steps_of(entry, ranking), float(entry["seconds"]))
@@ -464,14 +464,14 @@ class Answers:
         """Set the path; the first answer creates the file."""
         self._journal = Journal(path, KIND)
 
-    def known(self, texts: Mapping[Any, str]) -> dict[Any, Answer]:
+    def known(self, texts: Mapping[Any, str]) -> dict[Any, Answered]:
         """Return the answer to each answered query, except those whose text has changed."""
-        found: dict[Any, Answer] = {}
+        found: dict[Any, Answered] = {}
 
         def take(entry: dict[str, Any]) -> None:
             query = entry["query"]
             if "error" not in entry and query in texts and entry["question"] == question_fingerprint(texts[query]):
-                found[query] = Answer.of(entry)
+                found[query] = Answered.of(entry)
 
         self._read(take)
         return found
@@ -486,7 +486,7 @@ class Answers:
         def take(entry: dict[str, Any]) -> None:
             query = entry["query"]
             if "error" not in entry:
-                rankings[query], steps[query], _ = Answer.of(entry)
+                rankings[query], steps[query], _ = Answered.of(entry)
                 errors.pop(query, None)
             elif not rankings.get(query):
                 rankings[query], errors[query] = [], error_of(entry)

@@ -141,18 +141,18 @@ def routed() -> Pipeline:
 def test_a_question_that_does_not_reach_a_stage_is_left_out_of_it(evaluate: Evaluate) -> None:
     outputs = ["even retriever", "odd retriever", "empty retriever"]
     stages = evaluate(PipelineRetriever(routed(), output=outputs), ASKED, METRICS)
-    assert [*stages] == ["even retriever", "odd retriever", "reached"]
+    assert [*stages] == ["even retriever", "odd retriever", "returned"]
     assert stages.unreached == ("empty retriever",)
     run = run_of(list)
     even = {query for query, text in QUESTIONS.items() if len(text) % 2 == 0}
     assert 0 < len(even) < len(QUESTIONS)
-    for name, queries in {"even retriever": even, "odd retriever": run.keys() - even, "reached": run.keys()}.items():
+    for name, queries in {"even retriever": even, "odd retriever": run.keys() - even, "returned": run.keys()}.items():
         truth = {query: judged for query, judged in QRELS.items() if query in queries}
         core = rm.evaluate(truth, {query: run[query] for query in truth}, METRICS)
         assert (stages[name].means, stages[name].n) == (core.means, core.n)
         assert stages[name].counts["queries"] == len(truth)
     assert "no question reached empty retriever" in str(stages)
-    assert str(stages).splitlines()[-5].split()[:2] == ["after", "n"]
+    assert str(stages).splitlines()[-6].split()[:2] == ["after", "n"]
 
 
 @both

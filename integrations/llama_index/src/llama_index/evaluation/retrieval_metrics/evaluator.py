@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable
+from contextlib import nullcontext
 from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -44,6 +45,7 @@ from llama_index.evaluation.retrieval_metrics.scoring import (
     nodes_of,
     source_of,
 )
+from llama_index.evaluation.retrieval_metrics.stepping import RETRIEVED, Told
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Retrieved, aretrieve, retrieve
 from retrieval_metrics.adapting import Ways
 from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
@@ -58,7 +60,7 @@ if TYPE_CHECKING:
     from retrieval_metrics import RetrievedRun
     from retrieval_metrics.types import ClustersBy, Judgments, MatchBy
 
-    Note = Callable[[int, str, Any], None]
+    Convert = Callable[[Any], list[Retrieved]]
 
 
 class AskingEvaluator(StockRetrieverEvaluator):
@@ -137,12 +139,12 @@ class AskingEvaluator(StockRetrieverEvaluator):
             **options,
         )
 
-    def _ways(self, mode: RetrievalEvalMode, note: Note | None = None) -> Ways:
-        """Return how to ask."""
+    def _ways(self, mode: RetrievalEvalMode, convert: Convert | None = None) -> Ways:
+        """Return how to ask, and for the steps too if these can be converted."""
         hook = self._hook(mode)
         if hook is None:
-            return self._retrieving(note).ways
-        if note is not None:
+            return self._retrieving(convert).ways
+        if convert is not None:
             raise ValueError(
                 f"stages=True needs the retriever and its postprocessors, and {type(self).__name__} overrides them; "
                 "evaluate each stage by itself"
@@ -161,8 +163,8 @@ class AskingEvaluator(StockRetrieverEvaluator):
             return self.aget_retrieved_nodes
         return None
 
-    def _retrieving(self, note: Note | None = None) -> Retrieving:
-        return Retrieving(self.retriever, self.node_postprocessors or (), note)
+    def _retrieving(self, convert: Convert | None = None) -> Retrieving:
+        return Retrieving(self.retriever, self.node_postprocessors or (), convert)
 
     @property
     def _chooses_ids(self) -> bool:
@@ -285,12 +287,9 @@ class RetrieverEvaluator(AskingEvaluator):
         resume: str | PathLike[str] | None = None,
     ) -> Call:
         """Take the arguments of `evaluate_dataset`."""
-        if stages and resume is not None:
-            raise ValueError("stages=True needs every answer anew, so leave resume= out")
         content = content_of(dataset)
         questions, mode = EvaluationSet.of(content), mode_of(content)
-        names = stage_names(self.node_postprocessors or ()) if stages else ()
-        scorer = self._scorer(questions, mode, clusters=clusters, stages=names)
+        scorer = self._scorer(questions, mode, clusters=clusters)
         asking = scorer.asking | {
             "workers": workers,
             "timeout": timeout,
@@ -299,7 +298,7 @@ class RetrieverEvaluator(AskingEvaluator):
             "raise_on_error": raise_on_error,
             "resume": resume,
         }
-        ways = self._ways(mode, scorer.note if stages else None)
+        ways = self._ways(mode, scorer.items if stages else None)
         return Call(ways, asking, partial(scorer.dataset, raise_on_error=raise_on_error))
 
     @arguments_of(_all)
@@ -316,7 +315,8 @@ class RetrieverEvaluator(AskingEvaluator):
             retries: How often a failed query is repeated.
             raise_on_error: Raise the first failure. Otherwise a failed query has its `error` in its result, scores 0
                 because nothing was retrieved, and is counted.
-            stages: Also score the nodes before any postprocessor and after each; see `DatasetResult.stages`.
+            stages: Also score the nodes of each retriever inside the one that is asked, before any postprocessor, and
+                after each; see `DatasetResult.stages`.
             clusters: The clusters of the queries, for the intervals, as in the core's `evaluate`: a mapping of query
                 ids to clusters, a function of the id, `"source"` (the document that a question comes from, if the
                 dataset has it), or None.
@@ -330,7 +330,7 @@ class RetrieverEvaluator(AskingEvaluator):
         Raises:
             TypeError: If the dataset has another shape, or its judgments are of the wrong type.
             ValueError: If the dataset is empty or incomplete, `clusters` has none of the queries, a node has no value
-                for `match`, or `resume` is given with `stages=True`, which needs every answer anew.
+                for `match`.
             Exception: The first failure, if every query failed.
 
         Warns:
@@ -357,10 +357,6 @@ def _refuse_unknown(arguments: Mapping[str, Any]) -> None:
             f"unknown argument {', '.join(map(repr, arguments))}; pass grades and groups as expected_ids: "
             "{'id': 2} or [['id', 'id'], ['id']]"
         )
-
-
-RETRIEVED = "retrieved"
-"""The stage after retrieval."""
 
 
 def how_to_ask(thing: Any) -> Ways | None:
@@ -429,26 +425,23 @@ def is_asynchronous(ask: Callable[[str], Any]) -> bool:
     return inspect.iscoroutinefunction(inspect.unwrap(function)) or inspect.iscoroutinefunction(called)
 
 
-def stage_names(postprocessors: Sequence[BaseNodePostprocessor]) -> list[str]:
-    """Return `retrieved`, then the class of each postprocessor, numbered where it comes again."""
-    names = [RETRIEVED]
-    for one in postprocessors:
-        name = type(one).__name__
-        again = sum(known.partition(" ")[0] == name for known in names)
-        names.append(f"{name} {again + 1}" if again else name)
-    return names
-
-
 class Retrieving:
-    """A retriever and its postprocessors."""
+    """A retriever and its postprocessors; with a function that converts nodes, also the steps on the way."""
 
     def __init__(
-        self, retriever: Any, postprocessors: Sequence[BaseNodePostprocessor], note: Note | None = None
+        self,
+        retriever: Any,
+        postprocessors: Sequence[BaseNodePostprocessor] = (),
+        convert: Convert | None = None,
+        *,
+        alone: bool = True,
     ) -> None:
+        """Take what is asked; `alone` tells retrieval as a step even if there is no other one."""
         self._retriever = retriever
         self._takes_bundles = isinstance(retriever, BaseRetriever)
         self._postprocessors = postprocessors
-        self._noted = note
+        self._convert = convert
+        self._alone = alone
 
     @property
     def ways(self) -> Ways:
@@ -464,63 +457,81 @@ class Retrieving:
         answer = ask(text) if is_asynchronous(ask) else await asyncio.to_thread(ask, text)
         return nodes_of(await answer)
 
+    def _told(self) -> Told | None:
+        return None if self._convert is None else Told(self._convert, self._retriever)
+
+    def _is_all(self, told: Told | None) -> bool:
+        """Return whether the answer of the retriever is all there is to tell."""
+        return not self._postprocessors and (told is None or not (self._alone or told.has_steps))
+
     def _synchronously(self, ask: Callable[[Any], Any], text: str) -> Any:
-        query = QueryBundle(text)
+        query, told = QueryBundle(text), self._told()
         # The bundle and not the text, so that a vector put into it by the retriever is not computed again.
-        answer = ask(query if self._takes_bundles else text)
+        with told or nullcontext():
+            answer = ask(query if self._takes_bundles else text)
         if inspect.isawaitable(answer):
-            return _Later(partial(self._postprocessed, answer, query))
-        if self._noted is None and not self._postprocessors:
+            return _Later(partial(self._postprocessed, answer, query, told))
+        if self._is_all(told):
             return answer
-        nodes = nodes_of(answer)
-        self._note(0, query, nodes)
-        for at, postprocessor in enumerate(self._postprocessors, start=1):
+        nodes = _retrieved(answer, told)
+        for at, postprocessor in enumerate(self._postprocessors):
             try:
                 nodes = postprocessor.postprocess_nodes(nodes, query_bundle=query)
             except NotImplementedError:
-                return _Later(partial(self._postprocessed_from, at, nodes, query))
-            self._note(at, query, nodes)
-        return nodes
+                return _Later(partial(self._postprocessed_from, at, nodes, query, told))
+            _note(told, postprocessor, nodes)
+        return nodes if told is None else told.steps
 
     async def _asynchronously(self, ask: Callable[[str], Any], text: str) -> Any:
         query = QueryBundle(text)
-        return await self._postprocessed(self._retrieved(query) if self._takes_bundles else ask(text), query)
+        return await self._postprocessed(
+            self._retrieved(query) if self._takes_bundles else ask(text), query, self._told()
+        )
 
     def _in_a_thread(self, ask: Callable[[Any], Any], text: str) -> Awaitable[Any]:
-        query = QueryBundle(text)
-        return _Later(partial(self._postprocessed, ask(query if self._takes_bundles else text), query))
+        query, told = QueryBundle(text), self._told()
+        with told or nullcontext():
+            answer = ask(query if self._takes_bundles else text)
+        return _Later(partial(self._postprocessed, answer, query, told))
 
     async def _retrieved(self, query: QueryBundle) -> list[NodeWithScore]:
         await embed_query(query, self._retriever, self._postprocessors)
         found: list[NodeWithScore] = await self._retriever.aretrieve(query)
         return found
 
-    async def _postprocessed(self, answer: Any, query: QueryBundle) -> list[NodeWithScore]:
-        found = await answer if inspect.isawaitable(answer) else answer
-        if self._noted is None and not self._postprocessors:
-            return found  # type: ignore[no-any-return]  # the reader raises if it is wrong
-        nodes = nodes_of(found)
-        self._note(0, query, nodes)
-        return await self._postprocessed_from(1, nodes, query)
+    async def _postprocessed(self, answer: Any, query: QueryBundle, told: Told | None) -> Any:
+        with told or nullcontext():
+            found = await answer if inspect.isawaitable(answer) else answer
+        if self._is_all(told):
+            return found
+        return await self._postprocessed_from(0, _retrieved(found, told), query, told)
 
     async def _postprocessed_from(
-        self, first: int, nodes: list[NodeWithScore], query: QueryBundle
-    ) -> list[NodeWithScore]:
-        for at, postprocessor in enumerate(self._postprocessors[first - 1 :], start=first):
+        self, first: int, nodes: list[NodeWithScore], query: QueryBundle, told: Told | None
+    ) -> Any:
+        for postprocessor in self._postprocessors[first:]:
             nodes = await postprocessor.apostprocess_nodes(nodes, query_bundle=query)
-            self._note(at, query, nodes)
-        return nodes
+            _note(told, postprocessor, nodes)
+        return nodes if told is None else told.steps
 
-    def _note(self, stage: int, query: QueryBundle, nodes: Any) -> None:
-        if self._noted is not None:
-            self._noted(stage, query.query_str, nodes)
+
+def _retrieved(answer: Any, told: Told | None) -> list[NodeWithScore]:
+    nodes = nodes_found(answer)
+    if told is not None:
+        told.note(RETRIEVED, nodes)
+    return nodes
+
+
+def _note(told: Told | None, postprocessor: BaseNodePostprocessor, nodes: list[NodeWithScore]) -> None:
+    if told is not None:
+        told.note(type(postprocessor).__name__, nodes)
 
 
 class _Later:
     """Creates a coroutine when it is awaited, so that none stays unawaited if another query fails."""
 
-    def __init__(self, make: Callable[[], Coroutine[Any, Any, list[NodeWithScore]]]) -> None:
+    def __init__(self, make: Callable[[], Coroutine[Any, Any, Any]]) -> None:
         self._make = make
 
-    def __await__(self) -> Generator[Any, None, list[NodeWithScore]]:
+    def __await__(self) -> Generator[Any, None, Any]:
         return self._make().__await__()

@@ -10,20 +10,22 @@ from llama_index.core.llms import LLM
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.tools import FunctionTool
 
-from llama_index.evaluation.retrieval_metrics.evaluator import how_to_ask
+from llama_index.evaluation.retrieval_metrics.evaluator import Retrieving, how_to_ask
 from llama_index.evaluation.retrieval_metrics.recording import nodes_found
 from llama_index.evaluation.retrieval_metrics.scoring import items_of
 from retrieval_metrics.adapting import Host, Ways
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from llama_index.core.llms import ChatResponse
 
     from retrieval_metrics import Retrieved
 
 
-def _items(answer: Any) -> Sequence[Retrieved]:
+def _ask(thing: Any) -> Ways | None:
+    return None if how_to_ask(thing) is None else Retrieving(thing, convert=_items, alone=False).ways
+
+
+def _items(answer: Any) -> list[Retrieved]:
     """Return what a retriever, an engine, a workflow or an agent found, as items."""
     return items_of(nodes_found(answer))
 
@@ -77,7 +79,7 @@ _LISTS: dict[str, Any] = {"string": list[str], "integer": list[int]}
 
 HOST = Host(
     name="llama-index",
-    ask=how_to_ask,
+    ask=_ask,
     items=_items,
     model=_model,
     documents=items_of,

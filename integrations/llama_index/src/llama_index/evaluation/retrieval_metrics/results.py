@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from retrieval_metrics import Comparison, Evaluation
     from retrieval_metrics.types import Judgments, QueryId
 
-LAST = ""
-"""Stands for the last stage, which is that of the results."""
-
 
 class RetrieverEvalResult(RetrievalEvalResult):
     """The result of one query: that of LlamaIndex, with the judgments as given and the error, if any.
@@ -58,8 +55,6 @@ class DatasetResult(list[RetrievalEvalResult]):
     Attributes:
         errors: The exception of each failed query, by query id.
         seconds: How long each query took, by query id.
-        stages: The core's evaluation of the retrieved nodes and of the nodes after each postprocessor, by name, in
-            order; `rm.compare(result.stages)` tests what they change. Empty without `stages=True`.
     """
 
     def __init__(
@@ -71,14 +66,12 @@ class DatasetResult(list[RetrievalEvalResult]):
         seconds: Mapping[QueryId, float] | None = None,
         names: Sequence[str] = (),
         foreign: Sequence[str] = (),
-        stages: Stages | None = None,
     ) -> None:
         """Take the results; `names` are those of all metrics in their order, `foreign` those of LlamaIndex's."""
         super().__init__(results)
         self._evaluation = evaluation
         self.errors = dict(errors or {})
         self.seconds = dict(seconds or {})
-        self.stages = Stages({}) if stages is None else stages
         self._names, self._foreign = tuple(names), tuple(foreign)
 
     if TYPE_CHECKING:
@@ -108,7 +101,6 @@ class DatasetResult(list[RetrievalEvalResult]):
             seconds={query: spent for query, spent in self.seconds.items() if query in kept},
             names=self._names,
             foreign=self._foreign,
-            stages=Stages({name: part(one) for name, one in self.stages.items()} if kept else {}),
         )
 
     @property
@@ -125,6 +117,15 @@ class DatasetResult(list[RetrievalEvalResult]):
                 "no metric of this package was computed; add some: RetrieverEvaluator.from_metric_names(['ndcg@10'])"
             )
         return self._evaluation
+
+    @property
+    def stages(self) -> Stages:
+        """The core's evaluation of the retrieved nodes, and of the nodes after each postprocessor.
+
+        `rm.compare(result.stages)` tests what they change, and `result.stages.losses("recall@5")` says what they lose.
+        Empty without `stages=True`.
+        """
+        return Stages(None) if self._evaluation is None else self._evaluation.stages
 
     @property
     def means(self) -> dict[str, float]:
@@ -183,22 +184,18 @@ class DatasetResult(list[RetrievalEvalResult]):
                 and their numbers are saved then.
         """
         try:
-            evaluations = {name: written(one) for name, one in self._evaluations().items()}
+            evaluation = None if self._evaluation is None else written(self._evaluation)
         except ValueError as error:
             warnings.warn(f"the rankings are left out of {path}: {error}", RetrievalWarning, stacklevel=2)
-            evaluations = {}
+            evaluation = None
         content = {
             "metrics": self._names,
             "foreign": self._foreign,
             "seconds": [self.seconds.get(one.query_id) for one in self],  # type: ignore[arg-type]  # as above
             "results": [one.model_dump(mode="json") for one in self],
-            "evaluations": evaluations,
+            "evaluation": evaluation,
         }
         save_text(path, json.dumps(content, ensure_ascii=False, indent=1))
-
-    def _evaluations(self) -> dict[str, Evaluation]:
-        """Return the evaluations by the name of their stage; that of the last has no name."""
-        return ({} if self._evaluation is None else {LAST: self._evaluation}) | dict(self.stages)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> DatasetResult:
@@ -213,20 +210,11 @@ class DatasetResult(list[RetrievalEvalResult]):
             results = [RetrieverEvalResult.model_validate(one) for one in content["results"]]
             seconds: Any = dict(zip((one.query_id for one in results), content["seconds"], strict=True))
             names, foreign = content["metrics"], content["foreign"]
-            evaluations = {name: read_again(text) for name, text in content["evaluations"].items()}
+            evaluation = None if content["evaluation"] is None else read_again(content["evaluation"])
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{path} was not written by DatasetResult.save: {error}") from error
         errors: Any = {one.query_id: RuntimeError(one.error) for one in results if one.error is not None}
-        last = evaluations.pop(LAST, None)
-        return cls(
-            results,
-            last,
-            errors,
-            seconds=seconds,
-            names=names,
-            foreign=foreign,
-            stages=Stages(evaluations),
-        )
+        return cls(results, evaluation, errors, seconds=seconds, names=names, foreign=foreign)
 
     def _tables(self) -> list[Table]:
         """Return what is shown below the table of the core."""

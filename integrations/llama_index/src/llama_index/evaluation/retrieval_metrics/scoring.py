@@ -153,7 +153,6 @@ class NodeScorer:
         source: Source = "ref_doc_id",
         documents: Any = None,
         clusters: ClustersBy = "source",
-        stages: Sequence[str] = (),
     ) -> None:
         self._own = [one for one in metrics if isinstance(one, RetrievalMetric)]
         self._foreign = [one for one in metrics if not isinstance(one, RetrievalMetric)]
@@ -173,18 +172,12 @@ class NodeScorer:
             match,
             clusters=clusters,
             documents=partial(texts_by_name, documents, source),
-            stages=stages,
         )
-        items = partial(as_items, mode=mode, source=one_document_each(source, self._asked.sources))
-        self.asking = self._asked.asking | {"items": items} | ({} if self._own else {"check": None})
-        self._stages, self._source = stages, source
-
-    def note(self, stage: int, text: str, nodes: Any) -> None:
-        """Keep the nodes of a question after a stage."""
-        self._asked.note(self._stages[stage], text, as_items(nodes, self._mode, self._source))
+        self.items = partial(as_items, mode=mode, source=one_document_each(source, self._asked.sources))
+        self.asking = self._asked.asking | {"items": self.items} | ({} if self._own else {"check": None})
 
     def dataset(self, run: RetrievedRun, *, raise_on_error: bool) -> DatasetResult:
-        """Return the results of a dataset, with the core's evaluation, and that of each stage by its name."""
+        """Return the results of a dataset, with the core's evaluation."""
         errors = dict(run.errors)
         evaluation = self._asked.evaluation(run) if self._own else None
         scores = {} if evaluation is None else self._asked.query_scores(evaluation)
@@ -195,7 +188,6 @@ class NodeScorer:
             seconds=run.seconds,
             names=self._order,
             foreign=[one.metric_name for one in self._foreign],
-            stages=None if evaluation is None else self._asked.stages(run, evaluation),
         )
 
     def one(self, run: RetrievedRun, *, expected_texts: list[str] | None) -> RetrieverEvalResult:

@@ -9,19 +9,17 @@ from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 from haystack import Document, Pipeline
+from haystack.components.routers import ConditionalRouter
 
 from retrieval_metrics import DEFAULT_METRICS, Retrieved, aretrieve, retrieve
-from retrieval_metrics.adapting import Asked, Ways, known_score, listed
+from retrieval_metrics.adapting import Asked, Steps, Ways, known_score, listed
 from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from retrieval_metrics import Metric, RetrievedRun, Rules
+    from retrieval_metrics import Metric, Rules
     from retrieval_metrics.types import ClustersBy, DocumentId, MatchBy, Stages
-
-REACHED = "reached"
-"""The stage behind several outputs, of which each question reaches one."""
 
 
 class _Evaluating:
@@ -43,51 +41,33 @@ class _Evaluating:
         show_progress: bool = False,
         raise_on_error: bool = False,
     ) -> None:
-        self._retriever = pipeline if isinstance(pipeline, PipelineRetriever) else PipelineRetriever(pipeline)
-        options: dict[str, Any] = {"semantics": semantics, "clusters": clusters, "documents": documents}
-        self._asked = Asked(questions, metrics, match, **options, stages=[*self._retriever.stages])
-        self.asking = self._asked.asking | {
-            "items": items_of,
+        retriever = pipeline if isinstance(pipeline, PipelineRetriever) else PipelineRetriever(pipeline)
+        asked = Asked(questions, metrics, match, semantics=semantics, clusters=clusters, documents=documents)
+        self.asking = asked.asking | {
             "workers": workers,
             "timeout": timeout,
             "retries": retries,
             "show_progress": show_progress,
             "raise_on_error": raise_on_error,
         }
-        self.ways = Ways(self._ask, self._aask)
-
-    def _ask(self, text: str) -> list[Document]:
-        """Return the documents for a question, and keep those of each stage."""
-        return self._reached(text, self._retriever.results(text))
-
-    async def _aask(self, text: str) -> list[Document]:
-        return self._reached(text, await self._retriever.results_async(text))
-
-    def _reached(self, text: str, results: Mapping[str, Any]) -> list[Document]:
-        for stage, (name, output) in self._retriever.stages.items():
-            if (found := (results.get(name) or {}).get(output)) is not None:
-                self._asked.note(stage, text, items_of(found))
-        return self._retriever.reached(results)
-
-    def stages(self, run: RetrievedRun) -> Stages:
-        """Return the evaluation of each stage; only that of the last warns."""
-        last = REACHED if len(self._retriever.outputs) > 1 else None
-        return self._asked.stages(run, self._asked.evaluation(run), last)
+        self.ways = Ways(retriever.steps, retriever.steps_async)
+        self.evaluation = asked.evaluation
 
 
 @arguments_of(_Evaluating)
 def evaluate_pipeline(*args: Any, **options: Any) -> Stages:  # noqa: D417  (they are those of _Evaluating)
     """Ask a pipeline every question, and evaluate what it holds after each of its steps.
 
-    Each question is run once, and only as far as its documents depend on it: no prompt builder and no model after them.
+    It is `rm.evaluate(questions, rm.retrieve(pipeline, questions), metrics).stages`, with all arguments checked before
+    the first question is asked. Each question is run once, and only as far as its documents depend on it: no prompt builder and no model after them.
     The stages are the outputs that hold documents, in the order of the pipeline: those of retrievers, joiners and
     rankers. A question that a router sends past an output is left out there, and a question that failed has retrieved
     nothing anywhere.
 
     Args:
         pipeline: A pipeline, a component that returns documents, or a `PipelineRetriever`, which can name the output
-            that counts and give values to other inputs. If it names several, of which each question reaches one, the
-            last stage is `reached`.
+            that counts and give values to other inputs. Behind a router, the last stage is `returned`: what each
+            question got.
         questions: Questions with their judgments: an `EvaluationSet`, or anything that `EvaluationSet.of` reads, such
             as pairs `(query, relevant)`.
         metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
@@ -103,8 +83,8 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:  # noqa: D417  (the
         raise_on_error: Raise the first failure instead of counting it.
 
     Returns:
-        The evaluation of each stage by name, in their order. Print it, or pass it to `retrieval_metrics.compare`, which
-        tests what the steps change.
+        The evaluation of each stage by name, in their order. Print it, pass it to `retrieval_metrics.compare`, which
+        tests what the steps change, or ask it for `losses("recall@5")`.
 
     Raises:
         TypeError: If it is no retriever, the questions have another shape, or several outputs hold the last documents.
@@ -135,14 +115,14 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:  # noqa: D417  (the
         {'finder': 0.5, 'turner': 1.0}
     """
     call = passed_on("evaluate_pipeline", _Evaluating, args, options)
-    return call.stages(retrieve(call.ways, **call.asking))
+    return call.evaluation(retrieve(call.ways, **call.asking)).stages
 
 
 @arguments_of(_Evaluating)
 async def aevaluate_pipeline(*args: Any, **options: Any) -> Stages:
     """Ask a pipeline every question, and evaluate each of its steps; the asynchronous twin of `evaluate_pipeline`."""
     call = passed_on("aevaluate_pipeline", _Evaluating, args, options)
-    return call.stages(await aretrieve(call.ways, **call.asking))
+    return call.evaluation(await aretrieve(call.ways, **call.asking)).stages
 
 
 ITSELF = ""
@@ -160,7 +140,7 @@ class PipelineRetriever:
         pipeline: A pipeline, or a component that returns documents.
         output: Where the documents are: `"ranker.documents"`, or the name of a component with one such output. Several,
             if a router sends each query to one of them: what the query reached counts. None takes the output whose
-            documents no other component passes on, if there is one.
+            documents no other component passes on, or those behind a ConditionalRouter.
         inputs: Values of other inputs, by component and name as for `Pipeline.run`, or by name for a component. The
             query goes to every other required input, and to inputs named `query`; an input of type `list[str]` gets a
             list.
@@ -235,32 +215,40 @@ class PipelineRetriever:
         Raises:
             LookupError: If none of the outputs was reached.
         """
-        return self.reached(self.results(text))
+        return self._reached(self._results(text))
 
     async def ask(self, text: str) -> list[Document]:
         """Return the documents for a query; the asynchronous twin."""
-        return self.reached(await self.results_async(text))
+        return self._reached(await self._results_async(text))
 
-    def results(self, text: str) -> Mapping[str, Any]:
+    def steps(self, text: str) -> Steps:
+        """Return what a query got at each stage, as items of the core."""
+        return self._steps(self._results(text))
+
+    async def steps_async(self, text: str) -> Steps:
+        """Return what a query got at each stage; the asynchronous twin."""
+        return self._steps(await self._results_async(text))
+
+    def _steps(self, results: Mapping[str, Any]) -> Steps:
+        self._reached(results)
+        found = {stage: (results.get(name) or {}).get(output) for stage, (name, output) in self.stages.items()}
+        return Steps({stage: None if documents is None else items_of(documents) for stage, documents in found.items()})
+
+    def _results(self, text: str) -> Mapping[str, Any]:
         """Return the outputs of every component that holds documents, by its name."""
         data = self._data(text)
         if isinstance(self._thing, Pipeline):
             return self._thing.run(data, include_outputs_from=self._included)
         return {ITSELF: self._thing.run(**data[ITSELF])}
 
-    async def results_async(self, text: str) -> Mapping[str, Any]:
-        """Return the outputs of every component that holds documents; the asynchronous twin."""
+    async def _results_async(self, text: str) -> Mapping[str, Any]:
         data = self._data(text)
         if isinstance(self._thing, Pipeline):
             return await self._thing.run_async(data, include_outputs_from=self._included)
         return {ITSELF: await run_async(self._thing, **data[ITSELF])}
 
-    def reached(self, results: Mapping[str, Any]) -> list[Document]:
-        """Return the documents of the output that a query reached.
-
-        Raises:
-            LookupError: If it reached none of them, or several.
-        """
+    def _reached(self, results: Mapping[str, Any]) -> list[Document]:
+        """Return the documents of the output that a query reached; raise if it reached none of them, or several."""
         found = [(name, output) for name, output in self.outputs if output in (results.get(name) or {})]
         if len(found) != 1:
             reached = f"{len(found)} of them ({_shown(found)})" if found else "none of them"
@@ -299,7 +287,7 @@ class PipelineRetriever:
                 if not makers.keys().isdisjoint({end} | _reached(pipeline.graph.successors, end)):
                     passed_on.add((start, edge["from_socket"].name))
         last = [(name, one) for name, outputs in makers.items() for one in outputs if (name, one) not in passed_on]
-        if len(last) == 1:
+        if len(last) == 1 or (last and isinstance(pipeline, Pipeline) and _are_routes(pipeline, last)):
             return last
         if not makers:
             raise TypeError(
@@ -323,6 +311,13 @@ class PipelineRetriever:
         if not found:
             raise ValueError("output names nothing")
         return found
+
+
+def _are_routes(pipeline: Pipeline, outputs: Sequence[tuple[str, str]]) -> bool:
+    """Return whether a router that takes one of several ways leads to all of some outputs."""
+    routers = [name for name, one in pipeline.walk() if isinstance(one, ConditionalRouter)]
+    ends = {name for name, _ in outputs}
+    return any(ends <= {router} | _reached(pipeline.graph.successors, router) for router in routers)
 
 
 async def run_async(component: Any, **inputs: Any) -> Mapping[str, Any]:

@@ -26,7 +26,7 @@ def _retriever(thing: Any) -> PipelineRetriever | None:
 
 def _ask(thing: Any) -> Ways | None:
     retriever = _retriever(thing)
-    return None if retriever is None else Ways(retriever, retriever.ask)
+    return None if retriever is None else Ways(retriever.steps, retriever.steps_async)
 
 
 def _model(thing: Any) -> Ways | None:
