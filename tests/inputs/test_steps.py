@@ -72,7 +72,8 @@ def test_the_last_step_of_a_run_is_the_run() -> None:
         assert again.steps == failed.steps
         assert again.steps["reranked"] is again
     with pytest.raises(ValueError, match="none but the run can be 'returned'"):
-        rm.RetrievedRun(last, steps={RETURNED: bm25})
+        rm.RetrievedRun(last, steps={RETURNED: bm25, "bm25": bm25})
+    assert rm.RetrievedRun(last, steps={"bm25": bm25, RETURNED: {"q1": ["d2"]}}).steps[RETURNED] == last
     with pytest.raises(TypeError, match="steps map the name of each step to a run, got list for 'bm25'"):
         rm.RetrievedRun(last, steps={"bm25": ["d1"]})  # type: ignore[dict-item]
     assert rm.RetrievedRun(last).steps == {}

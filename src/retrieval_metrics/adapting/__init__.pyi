@@ -6,6 +6,7 @@ from retrieval_metrics.inputs.documents import Host as Host
 from retrieval_metrics.inputs.documents import host_of as host_of
 from retrieval_metrics.inputs.documents import known_score as known_score
 from retrieval_metrics.inputs.documents import listed as listed
+from retrieval_metrics.inputs.steps import RETURNED as RETURNED
 from retrieval_metrics.inputs.steps import Steps as Steps
 from retrieval_metrics.lazy import lazy as lazy
 from retrieval_metrics.retrieving.vectors import relevance_by as relevance_by

@@ -158,7 +158,7 @@ class Host:
         name: The name of the framework, which is also that of the core's extra.
         ask: `ask(retriever)` returns a function from a query text to the answer, synchronous or asynchronous, or both
             as `Ways`; None for an object that is not a retriever.
-        items: `items(answer)` converts what such a function returns into items, best first.
+        items: `items(answer)` converts what such a function returns into items, best first, or into the `Steps` to it.
         model: `model(model)` returns a function from a prompt to a reply, or both ways; None for an object that is not
             a model.
         documents: `documents(objects)` converts documents or nodes into items.
@@ -166,7 +166,7 @@ class Host:
 
     name: str
     ask: Callable[[Any], Any]
-    items: Callable[[Any], Sequence[Retrieved]]
+    items: Callable[[Any], Any]
     model: Callable[[Any], Any] | None = None
     documents: Callable[[Any], Sequence[Retrieved]] | None = None
 

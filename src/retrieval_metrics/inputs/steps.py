@@ -133,7 +133,7 @@ def with_result(
         )
     named = dict(steps)
     last, held = next(reversed(named.items()))
-    if all(query in failed or same(held.get(query), ranking) for query, ranking in rankings.items()):
+    if last == RETURNED or all(query in failed or same(held.get(query), one) for query, one in rankings.items()):
         return {**named, last: rankings}
     if RETURNED in named:
         raise ValueError(f"the last step holds other rankings than the run, so none but the run can be {RETURNED!r}")

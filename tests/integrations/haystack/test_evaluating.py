@@ -76,6 +76,15 @@ def test_each_stage_has_the_numbers_of_its_rankings_and_each_question_is_run_onc
         stages["joiner"]
 
 
+@both
+def test_it_is_one_form_with_retrieving_and_evaluating(evaluate: Evaluate) -> None:
+    run = rm.retrieve(routed(), ASKED)
+    result = rm.evaluate(ASKED, run, METRICS)
+    assert dict(result.stages) == dict(evaluate(routed(), ASKED, METRICS))
+    assert asyncio.run(rm.aretrieve(routed(), ASKED)).steps == run.steps
+    assert result.stages.losses("recall@5").means["found"] == result.means["recall@5"]
+
+
 def test_stages_are_compared_and_printed() -> None:
     pipeline = Pipeline()
     pipeline.add_component("retriever", Prepared(ANSWERS))
@@ -87,8 +96,9 @@ def test_stages_are_compared_and_printed() -> None:
     assert compared.difference("mrr", "ranker", "retriever").mean == pytest.approx(mean, abs=1e-12)
     said = str(stages)
     assert said.startswith(str(stages.last))
-    header, *rows = said.removeprefix(str(stages.last)).strip().splitlines()
-    assert header.split() == ["after", "mrr", "recall@3"]
+    header, *rows, note = said.removeprefix(str(stages.last)).strip().splitlines()
+    assert header.split() == ["after", "mrr", "recall@3", "mrr", "at", "most"]
+    assert note == "sources, which lose nothing: retriever"
     assert [row.split()[0] for row in rows] == ["retriever", "ranker"]
     assert "<table>" in stages._repr_html_()
 
@@ -139,8 +149,7 @@ def routed() -> Pipeline:
 
 @both
 def test_a_question_that_does_not_reach_a_stage_is_left_out_of_it(evaluate: Evaluate) -> None:
-    outputs = ["even retriever", "odd retriever", "empty retriever"]
-    stages = evaluate(PipelineRetriever(routed(), output=outputs), ASKED, METRICS)
+    stages = evaluate(routed(), ASKED, METRICS)
     assert [*stages] == ["even retriever", "odd retriever", "returned"]
     assert stages.unreached == ("empty retriever",)
     run = run_of(list)
@@ -283,17 +292,16 @@ def routed_by_length(bm25: InMemoryBM25Retriever) -> Pipeline:
     return pipeline
 
 
-def test_of_branches_the_user_names_the_outputs_and_what_was_reached_counts(bm25: InMemoryBM25Retriever) -> None:
+def test_of_branches_what_was_reached_counts(bm25: InMemoryBM25Retriever) -> None:
     bm25.top_k = 10
     pipeline = routed_by_length(bm25)
-    with pytest.raises(TypeError, match=r"2 outputs hold the last documents: router.few, ranker.documents; name"):
-        rm.retrieve(pipeline, ASKED_WORDS)
     expected = {}
     for query, text in ASKED_WORDS.items():
         ((found,),) = [list(outputs.values()) for outputs in pipeline.run({"retriever": {"query": text}}).values()]
         expected[query] = [document.id for document in found]
     assert len({len(ranking) for ranking in expected.values()}) > 1
     assert in_both_styles(PipelineRetriever(pipeline, output=["ranker.documents", "router.few"])) == expected
+    assert in_both_styles(pipeline) == expected  # a router that takes one of several ways is understood
 
 
 def test_an_output_that_a_query_does_not_reach_is_its_failure_and_no_empty_ranking(bm25: InMemoryBM25Retriever) -> None:

@@ -118,8 +118,8 @@ def test_scores_before_and_after_each_postprocessor_show_what_it_did() -> None:
         }
         assert result.stages["Deliver 2"].per_query["mrr"] == result.evaluation.per_query["mrr"]
         assert str(result).splitlines()[-3:] == [
-            "Deliver    0.278       0.500",
-            "Deliver 2  0.500       0.500",
+            "Deliver    0.278        0.667",
+            "Deliver 2  0.500        0.667",
             "sources, which lose nothing: retrieved",
         ]
     assert not ours.evaluate_dataset(ROWS).stages

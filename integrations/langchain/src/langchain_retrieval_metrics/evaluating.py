@@ -10,6 +10,7 @@ from langchain_core.documents import Document
 from langchain_core.runnables import Runnable
 
 from langchain_retrieval_metrics.host import Refused, how_to_ask, items_of, part
+from langchain_retrieval_metrics.stepping import with_steps
 from retrieval_metrics import (
     DEFAULT_METRICS,
     Retrieved,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from retrieval_metrics import Evaluation, Metric, Rules
+    from retrieval_metrics.adapting import Steps
     from retrieval_metrics.types import ClustersBy, MatchBy
 
 Documents: TypeAlias = Sequence[Document]
@@ -58,7 +60,7 @@ class _Evaluating:
     ) -> None:
         asked = Asked(dataset, metrics, match, semantics=semantics, clusters=clusters, documents=documents)
         self.evaluation = asked.evaluation
-        self.ways = how_to_ask(retriever, config, query_key, tools)
+        self.ways = how_to_ask(retriever, config, query_key, tools, documents_key, tells=True)
         self.asking = asked.asking | {
             "items": partial(items_in, documents_key=documents_key),
             "workers": workers_of(max_concurrency, config),
@@ -142,23 +144,27 @@ async def aevaluate_retriever(*args: Any, **options: Any) -> Evaluation:
     return call.evaluation(await aretrieve(call.ways, **call.asking))
 
 
-def items_in(answer: Any, documents_key: str | None) -> list[Retrieved]:
-    """Return what was retrieved for a query as items of the core."""
+def items_in(answer: Any, documents_key: str | None) -> list[Retrieved] | Steps:
+    """Return what was retrieved for a query as items of the core, with the steps on the way if it tells them."""
     if isinstance(answer, Refused):
         answer.read()
-    if documents_key is not None:
-        if not isinstance(answer, Mapping):
+
+    def found(answer: Any) -> list[Retrieved]:
+        if documents_key is not None:
+            if not isinstance(answer, Mapping):
+                raise TypeError(
+                    f"documents_key={documents_key!r} is for chains that return a mapping, but the "
+                    f"retriever returned {type(answer).__name__}; leave documents_key out"
+                )
+            answer = part(answer, documents_key, "the answer of the retriever")
+        elif isinstance(answer, Mapping):
             raise TypeError(
-                f"documents_key={documents_key!r} is for chains that return a mapping, but the "
-                f"retriever returned {type(answer).__name__}; leave documents_key out"
+                "a retriever must return a list of Documents; this one returned a mapping with "
+                f"{', '.join(map(repr, answer)) or 'nothing'}; name the key of the documents with documents_key="
             )
-        answer = part(answer, documents_key, "the answer of the retriever")
-    elif isinstance(answer, Mapping):
-        raise TypeError(
-            "a retriever must return a list of Documents; this one returned a mapping with "
-            f"{', '.join(map(repr, answer)) or 'nothing'}; name the key of the documents with documents_key="
-        )
-    return items_of(answer)
+        return items_of(answer)
+
+    return with_steps(answer, found, maps_steps=documents_key is None)
 
 
 def workers_of(max_concurrency: int, config: RunnableConfig | None) -> int:

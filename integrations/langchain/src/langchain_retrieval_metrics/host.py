@@ -17,6 +17,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.runnables.config import merge_configs
 
+from langchain_retrieval_metrics.stepping import StepHandler, with_steps
 from retrieval_metrics import Retrieved
 from retrieval_metrics.adapting import Host, Recording, Ways, known_score, listed
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from langchain_core.outputs import LLMResult
     from langchain_core.runnables import RunnableConfig
 
+    from retrieval_metrics.adapting import Steps
     from retrieval_metrics.types import QueryId
 
 
@@ -49,8 +51,11 @@ def how_to_ask(
     config: RunnableConfig | None = None,
     query_key: str | None = None,
     tools: str | Collection[str] = (),
+    documents_key: str | None = None,
+    *,
+    tells: bool = False,
 ) -> Ways:
-    """Return how the text of a query is asked of a retriever."""
+    """Return how the text of a query is asked of a retriever, which `tells` its steps or returns its answer alone."""
     if is_graph(retriever) and query_key is None and "messages" in _keys(retriever):
         return Ways(asynchronous=partial(searches_of, retriever, config=config, tools=tools))
     if tools:
@@ -62,18 +67,22 @@ def how_to_ask(
         return _of_function(retriever, query_key)
 
     def ask(text: str) -> Any:
+        handler = StepHandler(items_of, documents_key)
         try:
-            return invoked(retriever, _given(text, query_key), config)
+            answer = invoked(retriever, _given(text, query_key), handler.config(config) if tells else config)
         except NotImplementedError:
             raise
         except Exception as error:  # noqa: BLE001  (chains that take a mapping raise anything for a text)
             return _refused(retriever, error, query_key)
+        return handler.told(answer) if tells else answer
 
     async def aask(text: str) -> Any:
+        handler = StepHandler(items_of, documents_key)
         try:
-            return await retriever.ainvoke(_given(text, query_key), config)
+            answer = await retriever.ainvoke(_given(text, query_key), handler.config(config) if tells else config)
         except Exception as error:  # noqa: BLE001  (as above)
             return _refused(retriever, error, query_key)
+        return handler.told(answer) if tells else answer
 
     return Ways(ask, aask)
 
@@ -362,14 +371,14 @@ def _ask(retriever: Any) -> Ways | None:
         return None
     if is_graph(retriever):
         return Ways(asynchronous=partial(searches_of, retriever))
-    ways = how_to_ask(retriever)
+    ways = how_to_ask(retriever, tells=True)
     return Ways(ways.synchronous) if _is_only_synchronous(retriever) else ways
 
 
-def _items(answer: Any) -> Sequence[Retrieved]:
+def _items(answer: Any) -> list[Retrieved] | Steps:
     if isinstance(answer, Refused):
         answer.read("pass a function: lambda text: chain.invoke({...})")
-    return items_of(answer)
+    return with_steps(answer, items_of)
 
 
 def _is_only_synchronous(runnable: Any) -> bool:

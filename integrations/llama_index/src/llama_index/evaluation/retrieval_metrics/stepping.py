@@ -87,21 +87,31 @@ class _Listener(BaseSpanHandler[Any]):
         """Return the name by which the dispatcher knows it."""
         return "RetrievalMetricsSteps"
 
-    def new_span(self, id_: str, bound_args: Any, instance: Any = None, parent_span_id: Any = None, **_: Any) -> None:
+    def new_span(
+        self,
+        id_: str,
+        bound_args: Any,
+        instance: Any = None,
+        parent_span_id: str | None = None,
+        tags: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
         """Note that a span began."""
-        del bound_args, instance
+        del bound_args, instance, tags, kwargs
         if (told := _TOLD.get()) is not None:
             told.start(id_, parent_span_id)
 
     def prepare_to_exit_span(
-        self, id_: str, bound_args: Any, instance: Any = None, result: Any = None, **_: Any
+        self, id_: str, bound_args: Any, instance: Any = None, result: Any = None, **kwargs: Any
     ) -> None:
         """Note what it returned."""
-        del bound_args
+        del bound_args, kwargs
         if (told := _TOLD.get()) is not None:
             told.end(id_, instance, result)
 
-    def prepare_to_drop_span(self, id_: str, bound_args: Any, instance: Any = None, err: Any = None, **_: Any) -> None:
+    def prepare_to_drop_span(
+        self, id_: str, bound_args: Any, instance: Any = None, err: Any = None, **kwargs: Any
+    ) -> None:
         """Do nothing: a step that failed holds nothing."""
 
 

@@ -59,10 +59,10 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:  # noqa: D417  (the
     """Ask a pipeline every question, and evaluate what it holds after each of its steps.
 
     It is `rm.evaluate(questions, rm.retrieve(pipeline, questions), metrics).stages`, with all arguments checked before
-    the first question is asked. Each question is run once, and only as far as its documents depend on it: no prompt builder and no model after them.
-    The stages are the outputs that hold documents, in the order of the pipeline: those of retrievers, joiners and
-    rankers. A question that a router sends past an output is left out there, and a question that failed has retrieved
-    nothing anywhere.
+    the first question is asked. Each question is run once, and only as far as its documents depend on it: no prompt
+    builder and no model after them. The stages are the outputs that hold documents, in the order of the pipeline: those
+    of retrievers, joiners and rankers. A question that a router sends past an output is left out there, and a question
+    that failed has retrieved nothing anywhere.
 
     Args:
         pipeline: A pipeline, a component that returns documents, or a `PipelineRetriever`, which can name the output

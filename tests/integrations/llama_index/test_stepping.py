@@ -1,0 +1,75 @@
+"""Steps inside retrievers and engines, told by LlamaIndex's instrumentation."""
+
+import asyncio
+import random
+from typing import Any
+
+import pytest
+from llama_index.core.llms import MockLLM
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.response_synthesizers.no_text import NoText
+from llama_index.core.retrievers import QueryFusionRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index_instrumentation import get_dispatcher
+
+import retrieval_metrics as rm
+from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator
+from llama_index_hosts import Deliver, Prepared, node
+
+TEXTS = [f"question {at}?" for at in range(12)]
+ROWS: Any = [(text, ["a", "d", "u"]) for text in TEXTS]
+ONE: Any = {text: ["a", "b", "c"] for text in TEXTS}
+OTHER: Any = {text: ["d", "a"] for text in TEXTS}
+
+
+class Later(Prepared):
+    """Takes another time for each question, so that parts of a fusion end in another order each time."""
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        await asyncio.sleep(random.random() / 100)
+        return [node(one) for one in self.answers[query_bundle.query_str]]
+
+
+def fusion(**options: Any) -> QueryFusionRetriever:
+    return QueryFusionRetriever([Later(ONE), Later(OTHER)], llm=MockLLM(), num_queries=1, similarity_top_k=3, **options)
+
+
+def engine(**options: Any) -> RetrieverQueryEngine:
+    last = Deliver(answers={text: ["b", "a"] for text in TEXTS})
+    return RetrieverQueryEngine(fusion(**options), NoText(llm=MockLLM()), [last])
+
+
+@pytest.mark.parametrize("use_async", [True, False])
+@pytest.mark.parametrize("waited", [True, False])
+def test_an_engine_tells_what_is_inside_it(use_async: bool, waited: bool) -> None:  # noqa: FBT001  (parameters)
+    questions = rm.EvaluationSet.of(ROWS)
+    asked = engine(use_async=use_async, mode="reciprocal_rerank")
+    run = asyncio.run(rm.aretrieve(asked, questions)) if waited else rm.retrieve(asked, questions)
+    assert list(run.steps) == ["Later", "Later 2", "QueryFusionRetriever", "Deliver", "retrieved"]
+    for name, answers in {"Later": ONE, "Later 2": OTHER}.items():
+        assert [[item.id for item in found] for found in run.steps[name].values()] == [*answers.values()]
+    stages = rm.evaluate(questions, run, "recall@2").stages
+    assert stages.sources == ("Later", "Later 2")
+    lost = stages.losses("recall@2").means
+    assert {name: round(share, 3) for name, share in lost.items() if share} == {
+        "found": 0.333,
+        "never retrieved": 0.333,
+        "dropped by Deliver": 0.333,
+    }
+    assert not any("RetrievalMetricsSteps" in one.class_name() for one in get_dispatcher().span_handlers)
+
+
+def test_the_evaluator_tells_what_is_inside_its_retriever_and_behind_it() -> None:
+    evaluator = RetrieverEvaluator.from_metric_names(
+        ["recall@2"], retriever=fusion(), node_postprocessors=[Deliver(answers={text: ["b", "a"] for text in TEXTS})]
+    )
+    for result in (
+        evaluator.evaluate_dataset(ROWS, stages=True),
+        asyncio.run(evaluator.aevaluate_dataset(ROWS, stages=True)),
+    ):
+        assert list(result.stages) == ["Later", "Later 2", "retrieved", "Deliver"]
+    assert not evaluator.evaluate_dataset(ROWS).stages
+
+
+def test_a_retriever_alone_tells_no_step() -> None:
+    assert rm.retrieve(Prepared(ONE), dict(enumerate(TEXTS))).steps == {}

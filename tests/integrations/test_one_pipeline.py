@@ -1,0 +1,130 @@
+"""One pipeline of five steps in every host, and written as a plain function: the same losses."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+from planted_losses import STEPS, K, planted
+
+QRELS, RANKINGS, PLANTED = planted(40)
+TEXTS = {query: f"text of {query}" for query in QRELS}
+QUERIES = {text: query for query, text in TEXTS.items()}
+QUESTIONS = rm.EvaluationSet(TEXTS, QRELS)
+
+
+def held(step: str, text: str) -> list[str]:
+    return RANKINGS[step][QUERIES[text]]
+
+
+def in_langchain() -> Any:
+    documents = pytest.importorskip("langchain_core.documents")
+    runnables = pytest.importorskip("langchain_core.runnables")
+
+    def of(step: str) -> Any:
+        return lambda text: [documents.Document(one, id=one) for one in held(step, text["text"])]
+
+    of_both = runnables.RunnableParallel(
+        text=lambda text: text,
+        bm25=lambda text: of("bm25")({"text": text}),
+        dense=lambda text: of("dense")({"text": text}),
+    )
+    for step in STEPS[2:]:
+        of_both |= runnables.RunnablePassthrough.assign(**{step: of(step)})
+    return of_both | (lambda found: {step: found[step] for step in STEPS})
+
+
+def in_llama_index() -> Any:
+    base = pytest.importorskip("llama_index.core.base.base_retriever")
+    types = pytest.importorskip("llama_index.core.postprocessor.types")
+    engines = pytest.importorskip("llama_index.core.query_engine")
+    synthesizers = pytest.importorskip("llama_index.core.response_synthesizers.no_text")
+    llms = pytest.importorskip("llama_index.core.llms")
+    schema = pytest.importorskip("llama_index.core.schema")
+
+    def nodes(step: str, text: str) -> Any:
+        return [schema.NodeWithScore(node=schema.TextNode(id_=one, text=one), score=0.5) for one in held(step, text)]
+
+    def _retrieve(self: Any, query_bundle: Any) -> Any:
+        for part in getattr(self, "parts", ()):
+            part.retrieve(query_bundle)
+        return nodes(type(self).__name__, query_bundle.query_str)
+
+    def passing(step: str) -> Any:
+        def _postprocess_nodes(self: Any, given: Any, query_bundle: Any = None) -> Any:
+            del self
+            assert given
+            return nodes(step, query_bundle.query_str)
+
+        return type(step, (types.BaseNodePostprocessor,), {"_postprocess_nodes": _postprocess_nodes})()
+
+    bm25, dense, fused = (type(step, (base.BaseRetriever,), {"_retrieve": _retrieve}) for step in STEPS[:3])
+    whole = fused()
+    whole.parts = bm25(), dense()
+    last = [*map(passing, STEPS[3:])]
+    return engines.RetrieverQueryEngine(whole, synthesizers.NoText(llm=llms.MockLLM()), last)
+
+
+def in_haystack() -> Any:
+    haystack: Any = pytest.importorskip("haystack")
+    documents = list[haystack.Document]
+
+    class Component:
+        def __init__(self, step: str) -> None:
+            self.step = step
+
+        def _run(self, query: str) -> dict[str, Any]:
+            return {"documents": [haystack.Document(id=one, content=one) for one in held(self.step, query)]}
+
+    @haystack.component
+    class Finder(Component):
+        @haystack.component.output_types(documents=documents)  # type: ignore[untyped-decorator]
+        def run(self, query: str) -> dict[str, Any]:
+            return self._run(query)
+
+    @haystack.component
+    class Joiner(Component):
+        @haystack.component.output_types(documents=documents)  # type: ignore[untyped-decorator]
+        def run(self, query: str, one: documents, other: documents) -> dict[str, Any]:
+            assert one
+            assert other
+            return self._run(query)
+
+    @haystack.component
+    class Ranker(Component):
+        @haystack.component.output_types(documents=documents)  # type: ignore[untyped-decorator]
+        def run(self, query: str, documents: documents) -> dict[str, Any]:
+            assert documents
+            return self._run(query)
+
+    pipeline = haystack.Pipeline()
+    for step, kind in zip(STEPS, [Finder, Finder, Joiner, Ranker, Ranker], strict=True):
+        pipeline.add_component(step, kind(step))
+    pipeline.connect("bm25.documents", "fused.one")
+    pipeline.connect("dense.documents", "fused.other")
+    pipeline.connect("fused.documents", "filtered.documents")
+    pipeline.connect("filtered.documents", "reranked.documents")
+    return pipeline
+
+
+def as_a_function() -> Any:
+    return lambda text: {step: held(step, text) for step in STEPS}
+
+
+@pytest.mark.parametrize("made", [as_a_function, in_langchain, in_llama_index, in_haystack])
+@pytest.mark.parametrize("waited", [False, True])
+def test_the_planted_losses_are_found_in_every_host(made: Callable[[], Any], waited: bool) -> None:  # noqa: FBT001  (a parameter)
+    pipeline = made()
+    run = asyncio.run(rm.aretrieve(pipeline, QUESTIONS)) if waited else rm.retrieve(pipeline, QUESTIONS)
+    stages = rm.evaluate(QUESTIONS, run, f"recall@{K}").stages
+    assert list(stages)[:5] == STEPS
+    assert stages.sources == ("bm25", "dense")
+    for name in STEPS:
+        assert stages[name] == rm.evaluate(QUESTIONS, RANKINGS[name], f"recall@{K}")
+    lost = stages.losses(f"recall@{K}")
+    for query, needed in ((query, len(judged)) for query, judged in QRELS.items()):
+        shares = {str(one): lost.per_query[str(one)][query] for one in lost.metrics}
+        assert Counter({name: round(share * needed) for name, share in shares.items() if share}) == PLANTED[query]
