@@ -8,6 +8,7 @@ from retrieval_metrics.inputs.documents import known_score as known_score
 from retrieval_metrics.inputs.documents import listed as listed
 from retrieval_metrics.inputs.steps import RETURNED as RETURNED
 from retrieval_metrics.inputs.steps import Steps as Steps
+from retrieval_metrics.inputs.steps import numbered as numbered
 from retrieval_metrics.lazy import lazy as lazy
 from retrieval_metrics.retrieving.vectors import relevance_by as relevance_by
 from retrieval_metrics.retrieving.ways import Ways as Ways

@@ -45,7 +45,7 @@ def test_an_engine_tells_what_is_inside_it(use_async: bool, waited: bool) -> Non
     questions = rm.EvaluationSet.of(ROWS)
     asked = engine(use_async=use_async, mode="reciprocal_rerank")
     run = asyncio.run(rm.aretrieve(asked, questions)) if waited else rm.retrieve(asked, questions)
-    assert list(run.steps) == ["Later", "Later 2", "QueryFusionRetriever", "Deliver", "retrieved"]
+    assert list(run.steps) == ["Later", "Later 2", "QueryFusionRetriever", "Deliver"]
     for name, answers in {"Later": ONE, "Later 2": OTHER}.items():
         assert [[item.id for item in found] for found in run.steps[name].values()] == [*answers.values()]
     stages = rm.evaluate(questions, run, "recall@2").stages

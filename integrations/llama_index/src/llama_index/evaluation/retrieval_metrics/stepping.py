@@ -11,7 +11,7 @@ from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index_instrumentation import get_dispatcher
 
-from retrieval_metrics.adapting import Steps
+from retrieval_metrics.adapting import Steps, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,8 +36,11 @@ class Told:
         self._error: Exception | None = None
 
     def note(self, name: str, nodes: Any) -> None:
-        """Keep the nodes after a step."""
-        self._noted.append((name, self._convert(nodes)))
+        """Keep the nodes after a step; what an engine hands on as its last step left it is no step of its own."""
+        items = self._convert(nodes)
+        inside = [*self._inside.values()] if name == RETRIEVED and not isinstance(self._asked, BaseRetriever) else []
+        if not inside or [one.id for one in inside[-1]] != [one.id for one in items]:
+            self._noted.append((name, items))
 
     def start(self, span: str, parent: str | None) -> None:
         """Note that a span began."""
@@ -57,15 +60,21 @@ class Told:
     @property
     def has_steps(self) -> bool:
         """Whether the retriever has told anything."""
-        return self._error is not None or any(found is not None for *_, found in self._spans.values())
+        return len(self._inside) > 0
 
     @property
     def steps(self) -> Steps:
         """What was told and noted, in order."""
+        steps = self._inside
+        for name, items in self._noted:
+            steps[numbered(name, steps)] = items
+        return steps
+
+    @property
+    def _inside(self) -> Steps:
         if self._error is not None:
             raise self._error
-        inside = ((span, *told) for span, told in self._spans.items())
-        return Steps.of_spans([*inside, *((f"{at}", None, *noted) for at, noted in enumerate(self._noted))])
+        return Steps.of_spans((span, *told) for span, told in self._spans.items())
 
     def __enter__(self) -> None:
         self._token: Token[Told | None] = _TOLD.set(self)
