@@ -346,3 +346,25 @@ class TestWhatIsRefused:
         assert rm.SearchCall("a", error=said).error == "ConnectionError: offline"
         assert rm.SearchCall("a", error=KeyError("x\ny")).error == "KeyError: 'x\\ny'"
         assert rm.SearchCall("a", error="").error == "failed without a message"
+
+
+def test_what_was_found_read_and_cited_are_steps() -> None:
+    reranked = rm.SearchCall("a", ["d1"], before=[["d1", "d5"]])
+    one = rm.Trajectory([reranked, rm.SearchCall("b", ["d2", "d3"])], context=["d2", "d1"], citations=["d2"])
+    t = rm.Trajectories({"q1": one})
+    steps = {"inside calls": ["d1", "d5"], "union": ["d1", "d2", "d3"], "read": ["d2", "d1"], "cited": ["d2"]}
+    assert {name: [*step["q1"]] for name, step in t.cited().steps.items()} == steps
+    assert list(t.context().steps) == [*steps][:3]
+    assert list(t.union().steps) == [*steps][:2]
+    assert t.first().steps == {}
+    result = rm.evaluate({"q1": ["d1", "d2", "d3", "d5", "d9"]}, t.cited(), "recall")
+    assert result.stages.sources == ("inside calls", "union")
+    assert {name: share for name, share in result.stages.losses("recall").means.items() if share} == {
+        "found": 0.2,
+        "never retrieved": 0.2,
+        "dropped by read": 0.4,
+        "dropped by cited": 0.2,
+    }
+    plain = rm.Trajectories({"q1": rm.Trajectory([rm.SearchCall("b", ["d2"])], context=["d2"], citations=[])})
+    assert list(plain.cited().steps) == ["union", "read", "cited"]
+    assert plain.union().steps == {}

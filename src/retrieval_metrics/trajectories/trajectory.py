@@ -328,6 +328,7 @@ class View(RetrievedRun):
             {query: RuntimeError(str(said[-1])) for query, said in errors.items() if None not in said},
             {query: sum(took) for query, took in seconds.items() if None not in took},  # type: ignore[arg-type]
             calls={query: one.calls for query, one in seen.items()} if ordered else None,
+            steps=_steps_to(view, self.trajectories) if per_call is None else None,
         )
 
     def __repr__(self) -> str:
@@ -405,6 +406,26 @@ class View(RetrievedRun):
             if ranking is not None and (found or holds(ranking)):
                 said += [what if holds(ranking) else f"not {what}"]
         return ", ".join(said)
+
+
+STEPS: Mapping[str, Sequence[tuple[str, CallsView]]] = {
+    "union": [("union", "union")],
+    "context": [("union", "union"), ("read", "context")],
+    "cited": [("union", "union"), ("read", "context"), ("cited", "cited")],
+}
+"""The steps to a view, each with the view that it holds."""
+
+
+def _steps_to(view: CallsView, trajectories: Mapping[QueryId, Trajectory]) -> dict[str, dict[QueryId, Any]]:
+    """Return the steps to a view as runs, before them what rerankers inside the calls were given; none if it is one."""
+    inside: dict[QueryId, Any] = {
+        query: list({identity(item): item for call in one.calls for part in call.before for item in part}.values())
+        for query, one in trajectories.items()
+    }
+    steps: dict[str, dict[QueryId, Any]] = {"inside calls": inside} if any(inside.values()) else {}
+    for name, of in STEPS.get(view, ()):
+        steps[name] = {query: seen_in(one, of).ranking for query, one in trajectories.items()}
+    return {name: _of_one_form(step) for name, step in steps.items()} if len(steps) > 1 and view in STEPS else {}
 
 
 def _of_one_form(rankings: Mapping[QueryId, Ranking]) -> dict[QueryId, Any]:
