@@ -198,3 +198,28 @@ def test_every_query_can_be_read_without_a_script(comparison: rm.Comparison, tmp
     assert "<new>" not in static
     assert "✓ d: the text of d" in static
     assert "never retrieved" in static
+
+
+def test_the_second_picture_shows_what_each_step_lost(tmp_path: Path) -> None:
+    steps: dict[str, Any] = {
+        "bm25": {"q1": ["a", "b"], "q2": ["c"]},
+        "dense": {"q1": ["d"], "q2": ["e"]},
+        "fused <1>": {"q1": ["a", "d"], "q2": ["c", "e"]},
+        "reranked": {"q1": ["d", "a"], "q2": ["e"]},
+    }
+    run = rm.RetrievedRun(steps["reranked"], steps=steps)
+    # Of q1, a is ranked low, b dropped by fused, d found; of q2, c is dropped by reranked.
+    result = rm.evaluate({"q1": ["a", "b", "d", "u"], "q2": ["c"]}, run, "recall@1")
+    result.report(tmp_path / "report.html")
+    text, _ = read(tmp_path / "report.html")
+    lost = text[text.index("<h2>Where it got lost") : text.index("<h2>What went wrong")]
+    told = re.findall(r"<b>(.*?)</b>.*?<span>(.*?)</span>(.*?)</li>", lost)
+    said = [(name, left, re.findall(r"<em>(.*?)</em>", losses)) for name, left, losses in told]
+    assert said == [
+        ("bm25, dense", "100.0 % left", []),
+        ("fused &lt;1&gt;", "100.0 % left", []),
+        ("reranked", "50.0 % left", ["−50.0 % dropped"]),
+        ("the first 1", "12.5 % left", ["−37.5 % no room"]),
+    ]
+    rm.evaluate({"q1": ["a"]}, {"q1": ["a"]}, "recall@1").report(tmp_path / "report.html")
+    assert "Where it got lost" not in read(tmp_path / "report.html")[0]

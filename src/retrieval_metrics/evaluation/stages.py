@@ -11,8 +11,7 @@ import numpy as np
 from retrieval_metrics.evaluation.evaluate import judged_scores, scored_run
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.explaining.explanation import question_of
-from retrieval_metrics.explaining.fates import FOUND, Fates, judged_steps, sources_of
-from retrieval_metrics.explaining.investigation import Investigation
+from retrieval_metrics.explaining.fates import FOUND, judged_steps, shares_of, sources_of
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.results.counts import count, counts_of_given
@@ -134,13 +133,9 @@ class Stages(Printed, Mapping[str, Evaluation]):
         """
         if self._scores is None or not self._steps:
             raise ValueError(NOTHING_TOLD)
-        scores, question = self._scores, question_of(as_metric(metric))
-        investigation = Investigation(self._steps[[*self][-1]].judged, scores.rankings("followed"), question)
-        outcomes = investigation.outcomes(scores.positions.tolist(), by_names=False)
-        found = Fates(scores, outcomes, question).columns
-        place = np.searchsorted(outcomes.positions, scores.positions)
-        needed = np.where(outcomes.needed > 0, outcomes.needed, np.nan)
-        values = (np.column_stack([*found.values()]) / needed[:, None])[place]
+        scores = self._scores
+        found = shares_of(scores, question_of(as_metric(metric)))
+        values = np.column_stack([*found.values()])
         metrics = [given_metric(name, (0.0, 1.0), lower_is_better=name != FOUND) for name in found]
         return Evaluation(
             Scores(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.explaining.investigation import retrieved
+from retrieval_metrics.explaining.investigation import Investigation, retrieved
 from retrieval_metrics.explaining.outcomes import FAILURES, Cutoffs
 from retrieval_metrics.inputs.items import Retrieved, identity
 from retrieval_metrics.inputs.run import RetrievedRun
@@ -19,7 +19,7 @@ from retrieval_metrics.judging.judge import judge
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.checks import BoolArray, IntArray
+    from retrieval_metrics.checks import BoolArray, FloatArray, IntArray
     from retrieval_metrics.explaining.outcomes import Outcomes, Question
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.results.scores import Scores
@@ -201,6 +201,16 @@ class Fates:
         reached = self._reached[:, self._outcomes.query[row]]
         told = zip(self.names, reached.tolist(), self.ranks[:, row].tolist(), strict=True)
         return ", ".join(f"{name} {rank or '-'}" for name, there, rank in told if there)
+
+
+def shares_of(scores: Scores, question: Question) -> dict[str, FloatArray]:
+    """Return the share of what each query needs that had each fate, shape (queries,); NaN where nothing is needed."""
+    investigation = Investigation(judged_steps(scores)[-1].judged, scores.rankings("followed"), question)
+    outcomes = investigation.outcomes(scores.positions.tolist(), by_names=False)
+    place = np.searchsorted(outcomes.positions, scores.positions)
+    needed = np.where(outcomes.needed > 0, outcomes.needed, np.nan)
+    columns = Fates(scores, outcomes, question).columns
+    return {name: (column / needed)[place] for name, column in columns.items()}
 
 
 def _is_last(steps: Sequence[Step], query: Any, ranking: Any) -> bool:

@@ -103,6 +103,18 @@ class CutoffLines(NamedTuple):
         return cutoff if self.marked is None else f"{cutoff}, {self.marked:,} marked"
 
 
+class Flow(NamedTuple):
+    """What is left of what is needed after each step, and what the step lost.
+
+    Attributes:
+        title: What stands above.
+        steps: The name of each step, the share that is left after it, and the shares that it lost, each in words.
+    """
+
+    title: str
+    steps: Sequence[tuple[str, float, Sequence[tuple[str, float]]]]
+
+
 class Changes(NamedTuple):
     """How much one system changed the value of every query.
 
@@ -299,6 +311,22 @@ def cutoffs(chart: CutoffLines) -> str:
     label = escape(f"{chart.title}, {chart.label}")
     picture = f'<svg height="{HIGH}" role="img" aria-label="{label}">{stretched}{"".join(markers)}</svg>'
     return _figure(chart.title, chart.title, above + picture + axis + key([line.name for line in chart.lines]))
+
+
+def flow(chart: Flow) -> str:
+    """Draw what is left after each step from left to right, and below each other where there is no room for that."""
+    parts = []
+    for name, left, lost in chart.steps:
+        gone = sum(share for _, share in lost)
+        said = "".join(f"<em>\u2212{_percent(share)} {escape(words)}</em>" for words, share in lost if share)
+        sizes = {"loss": gone, "left": left}.items()
+        bar = "".join(f'<i class="{kind}" style="flex-basis:{100 * size:.2f}%"></i>' for kind, size in sizes)
+        parts.append(f"<li><b>{escape(name)}</b><div>{bar}</div><span>{_percent(left)} left</span>{said}</li>")
+    return _figure(chart.title, chart.title, f'<ol class="flow">{"".join(parts)}</ol>')
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def _joined(points: Sequence[tuple[float, float]]) -> str:

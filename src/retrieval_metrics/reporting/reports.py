@@ -30,6 +30,7 @@ from retrieval_metrics.reporting.verdict import (
     small_print,
     values_chart,
     values_table,
+    what_steps_lost,
 )
 from retrieval_metrics.results.counts import describe
 from retrieval_metrics.results.standings import NAMED, main_pair, ranking_of
@@ -60,12 +61,14 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, sho
         return
     data = QueryData({"": scores}, scores.metrics, main, ("", ""), shown)
     held, length = data.data()
+    lost = what_steps_lost(scores, main)
     parts = [
         page.beside(
             page.paragraph(said_of_values(scores, main), lead=True)
             + "".join(map(page.paragraph, not_judged({"": scores}))),
             draw.grid(draw.counts(values_chart(scores, main))),
         ),
+        *([] if lost is None else [page.section(f"Where it got lost, for {main}", draw.flow(lost))]),
         page.section(f"What went wrong, for {main}", page.table(_failures(data, "number"))),
         page.section("All metrics", page.table(summary_in_words(scores)), _over_the_cutoff({"": scores}, main)),
         _queries(data, held),

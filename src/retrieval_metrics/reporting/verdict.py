@@ -9,12 +9,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.explaining.explanation import question_of
+from retrieval_metrics.explaining.fates import (
+    DROPPED,
+    FOUND,
+    LOW,
+    NEVER,
+    NO_ROOM,
+    judged_steps,
+    shares_of,
+    sources_of,
+)
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.charts import (
     MOVED,
     Changes,
     ChartRow,
     CutoffLines,
+    Flow,
     Line,
     Point,
     Points,
@@ -255,6 +267,25 @@ def over_the_cutoff(systems: Mapping[str, Scores], metric: Metric) -> CutoffLine
     size, unit = size_of(metric), unit_of(metric)
     marked = size if size is not None and size <= ks[-1] else None
     return CutoffLines(f"{Metric(metric.name, None, metric.parameters)} over {unit}", lines, marked, unit)
+
+
+def what_steps_lost(scores: Scores, metric: Metric) -> Flow | None:
+    """Return what is left of what is needed after each step, for the cut-off of a metric; None without steps."""
+    if not (steps := judged_steps(scores)):
+        return None
+    shares = {name: float(np.nanmean(column)) for name, column in shares_of(scores, question_of(metric)).items()}
+    if isnan(found := shares[FOUND]):
+        return None
+    left = 1 - shares[NEVER]
+    parts = [(", ".join(sources_of(scores)), left, [(NEVER, shares[NEVER])])]
+    for step in steps:
+        fates = {fate.removesuffix(" by"): shares.get(f"{fate} {step.name}") for fate in (DROPPED, LOW)}
+        lost = [(fate, share) for fate, share in fates.items() if share is not None]
+        left -= sum(share for _, share in lost)
+        parts += [(step.name, left, lost)] if lost else []
+    if shares.get(NO_ROOM):
+        parts.append((f"the first {metric.k}", found, [(NO_ROOM, shares[NO_ROOM])]))
+    return Flow(f"{100 * found:.1f} % of what is needed is found; what each step leaves of it, and loses", parts)
 
 
 def precision_and_recall(systems: Mapping[str, Scores]) -> Points:
