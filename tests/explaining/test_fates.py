@@ -132,3 +132,12 @@ def test_a_document_is_followed_in_an_explanation() -> None:
     worst = result.worst("recall@2")
     assert worst.losses == {"dropped by fused": 1, "ranked low by reranked": 1}
     assert "by step: 1 dropped by fused; 1 ranked low by reranked" in str(worst)
+
+
+def test_a_step_that_cannot_be_judged_is_left_out_with_a_warning() -> None:
+    chunk, merged = rm.Retrieved(None, "a part of a"), rm.Retrieved("a", "a part of a, and the rest")
+    run = rm.RetrievedRun({"q": [merged]}, steps={"chunks": {"q": [chunk]}, "merged": {"q": [merged]}})
+    result = rm.evaluate({"q": ["a"]}, run, "recall@1")
+    with pytest.warns(rm.RetrievalWarning, match="the step 'chunks' cannot be judged, so it is left out: .* has no id"):
+        assert list(result.stages) == ["merged"]
+    assert result.explain("q").findings[0].detail == "found; merged 1"

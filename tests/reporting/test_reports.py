@@ -208,7 +208,7 @@ def test_the_second_picture_shows_what_each_step_lost(tmp_path: Path) -> None:
         "reranked": {"q1": ["d", "a"], "q2": ["e"]},
     }
     run = rm.RetrievedRun(steps["reranked"], steps=steps)
-    # Of q1, a is ranked low, b dropped by fused, d found; of q2, c is dropped by reranked.
+    # Of q1, d is found, and the others have no room; of q2, c is dropped by reranked.
     result = rm.evaluate({"q1": ["a", "b", "d", "u"], "q2": ["c"]}, run, "recall@1")
     result.report(tmp_path / "report.html")
     text, _ = read(tmp_path / "report.html")
@@ -218,8 +218,8 @@ def test_the_second_picture_shows_what_each_step_lost(tmp_path: Path) -> None:
     assert said == [
         ("bm25, dense", "100.0 % left", []),
         ("fused &lt;1&gt;", "100.0 % left", []),
-        ("reranked", "50.0 % left", ["−50.0 % dropped"]),
-        ("the first 1", "12.5 % left", ["−37.5 % no room"]),
+        ("reranked", "50.0 % left", ["\u221250.0 % dropped"]),
+        ("the first 1", "12.5 % left", ["\u221237.5 % no room"]),
     ]
     rm.evaluate({"q1": ["a"]}, {"q1": ["a"]}, "recall@1").report(tmp_path / "report.html")
     assert "Where it got lost" not in read(tmp_path / "report.html")[0]

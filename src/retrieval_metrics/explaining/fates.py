@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics.checks import warn
 from retrieval_metrics.explaining.investigation import Investigation, retrieved
 from retrieval_metrics.explaining.outcomes import FAILURES, Cutoffs
 from retrieval_metrics.inputs.items import Retrieved, identity
@@ -55,7 +56,10 @@ def _judged_steps(scores: Scores) -> Iterable[Step]:
             yield Step(name, run, origin.judged)
         else:
             reached = RetrievedRun({**held, **dict.fromkeys(run.errors, ())}, run.errors)
-            yield Step(name, reached, judge(qrels, reached, origin.match, scores.rules.order))
+            try:
+                yield Step(name, reached, judge(qrels, reached, origin.match, scores.rules.order))
+            except (TypeError, ValueError) as error:  # such as chunks without an id, before they are merged
+                warn(f"the step {name!r} cannot be judged, so it is left out: {error}")
 
 
 def sources_of(scores: Scores) -> list[str]:

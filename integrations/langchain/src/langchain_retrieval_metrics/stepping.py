@@ -25,7 +25,7 @@ PLACE = re.compile(r"(seq:step|retriever_|map:key):?(?:(\d+)|(.*))")
 """The tags by which LangChain tells the parts of a sequence, an ensemble and a map apart, whichever starts first."""
 
 
-class Told(NamedTuple):
+class OnTheWay(NamedTuple):
     """An answer, and what callbacks told of the way to it."""
 
     answer: Any
@@ -39,7 +39,7 @@ def with_steps(
 
     With `maps_steps`, an answer that maps names to documents, as of `RunnableParallel(...).assign(...)`, is the steps.
     """
-    told = answer if isinstance(answer, Told) else Told(answer, Steps())
+    told = answer if isinstance(answer, OnTheWay) else OnTheWay(answer, Steps())
     several = isinstance(told.answer, Mapping) and len(told.answer) > 1
     if maps_steps and several and all(map(_may_be_a_step, told.answer.values())):
         return Steps({str(name): None if one is None else convert(one) for name, one in told.answer.items()})
@@ -74,10 +74,10 @@ class StepHandler(BaseCallbackHandler):
         """Return the config of LangChain with these callbacks."""
         return merge_configs(config, {"callbacks": [self]})
 
-    def told(self, answer: Any) -> Told:
+    def told(self, answer: Any) -> OnTheWay:
         """Return an answer with the steps to it."""
         runs = sorted(self._runs.items(), key=lambda run: run[1].place)
-        return Told(answer, Steps.of_spans((str(key), str(run.parent), run.name, run.found) for key, run in runs))
+        return OnTheWay(answer, Steps.of_spans((str(key), str(run.parent), run.name, run.found) for key, run in runs))
 
     def on_chain_start(
         self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any

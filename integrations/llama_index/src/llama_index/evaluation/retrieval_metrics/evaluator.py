@@ -45,7 +45,7 @@ from llama_index.evaluation.retrieval_metrics.scoring import (
     nodes_of,
     source_of,
 )
-from llama_index.evaluation.retrieval_metrics.stepping import RETRIEVED, Told
+from llama_index.evaluation.retrieval_metrics.stepping import RETRIEVED, Telling
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Retrieved, aretrieve, retrieve
 from retrieval_metrics.adapting import Ways
 from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
@@ -457,10 +457,10 @@ class Retrieving:
         answer = ask(text) if is_asynchronous(ask) else await asyncio.to_thread(ask, text)
         return nodes_of(await answer)
 
-    def _told(self) -> Told | None:
-        return None if self._convert is None else Told(self._convert, self._retriever)
+    def _told(self) -> Telling | None:
+        return None if self._convert is None else Telling(self._convert, self._retriever)
 
-    def _is_all(self, told: Told | None) -> bool:
+    def _is_all(self, told: Telling | None) -> bool:
         """Return whether the answer of the retriever is all there is to tell."""
         return not self._postprocessors and (told is None or not (self._alone or told.has_steps))
 
@@ -499,7 +499,7 @@ class Retrieving:
         found: list[NodeWithScore] = await self._retriever.aretrieve(query)
         return found
 
-    async def _postprocessed(self, answer: Any, query: QueryBundle, told: Told | None) -> Any:
+    async def _postprocessed(self, answer: Any, query: QueryBundle, told: Telling | None) -> Any:
         with told or nullcontext():
             found = await answer if inspect.isawaitable(answer) else answer
         if self._is_all(told):
@@ -507,7 +507,7 @@ class Retrieving:
         return await self._postprocessed_from(0, _retrieved(found, told), query, told)
 
     async def _postprocessed_from(
-        self, first: int, nodes: list[NodeWithScore], query: QueryBundle, told: Told | None
+        self, first: int, nodes: list[NodeWithScore], query: QueryBundle, told: Telling | None
     ) -> Any:
         for postprocessor in self._postprocessors[first:]:
             nodes = await postprocessor.apostprocess_nodes(nodes, query_bundle=query)
@@ -515,14 +515,14 @@ class Retrieving:
         return nodes if told is None else told.steps
 
 
-def _retrieved(answer: Any, told: Told | None) -> list[NodeWithScore]:
+def _retrieved(answer: Any, told: Telling | None) -> list[NodeWithScore]:
     nodes = nodes_found(answer)
     if told is not None:
         told.note(RETRIEVED, nodes)
     return nodes
 
 
-def _note(told: Told | None, postprocessor: BaseNodePostprocessor, nodes: list[NodeWithScore]) -> None:
+def _note(told: Telling | None, postprocessor: BaseNodePostprocessor, nodes: list[NodeWithScore]) -> None:
     if told is not None:
         told.note(type(postprocessor).__name__, nodes)
 

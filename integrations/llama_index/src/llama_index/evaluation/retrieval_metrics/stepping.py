@@ -24,7 +24,7 @@ FIND = ("retrieve", "aretrieve", "_postprocess_nodes", "_apostprocess_nodes")
 """The methods that return nodes; what a postprocessor inherits calls one of them."""
 
 
-class Told:
+class Telling:
     """The steps of one question: inside a `with` statement those that the retriever tells, and those noted after it."""
 
     def __init__(self, convert: Callable[[Any], list[Retrieved]], asked: Any) -> None:
@@ -77,7 +77,7 @@ class Told:
         return Steps.of_spans((span, *told) for span, told in self._spans.items())
 
     def __enter__(self) -> None:
-        self._token: Token[Told | None] = _TOLD.set(self)
+        self._token: Token[Telling | None] = _TOLD.set(self)
         _listen(1)
 
     def __exit__(self, *_: object) -> None:
@@ -85,7 +85,7 @@ class Told:
         _TOLD.reset(self._token)
 
 
-_TOLD: ContextVar[Told | None] = ContextVar("told", default=None)
+_TOLD: ContextVar[Telling | None] = ContextVar("told", default=None)
 
 
 class _Listener(BaseSpanHandler[Any]):
