@@ -3,6 +3,7 @@
 import pickle
 from copy import deepcopy
 from itertools import permutations
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ def test_parts_that_end_in_another_order_each_time_make_one_order(order: tuple[s
 
 
 def test_a_circle_of_routes_has_an_order_all_the_same() -> None:
-    routes = {"q1": {"a": ["d"], "b": ["d"]}, "q2": {"b": ["d"], "c": ["d"]}, "q3": {"c": ["d"], "a": None}}
+    routes: Any = {"q1": {"a": ["d"], "b": ["d"]}, "q2": {"b": ["d"], "c": ["d"]}, "q3": {"c": ["d"], "a": None}}
     assert of_all(routes) == {"a": {"q1": ["d"]}, "b": {"q1": ["d"], "q2": ["d"]}, "c": {"q2": ["d"], "q3": ["d"]}}
     assert sorted(of_all(routes | {"q3": {"c": ["d"], "a": ["d"]}})) == ["a", "b", "c"]
 

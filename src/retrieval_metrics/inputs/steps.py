@@ -95,7 +95,7 @@ def refuse_shared(steps: Mapping[Any, Any]) -> None:
 
 
 def of_all(
-    of_questions: Mapping[QueryId, Mapping[str, Ranking | None]],
+    of_questions: Mapping[Any, Mapping[str, Ranking | None]],
 ) -> dict[str, dict[QueryId, Ranking]]:
     """Return the steps of many questions as runs, in an order that agrees with theirs."""
     names = _in_one_order(of_questions.values())
