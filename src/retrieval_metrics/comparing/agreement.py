@@ -97,7 +97,7 @@ def refuse_unbounded(metric: Metric) -> None:
     if not (known and cut and not metric.parameters) or (metric.name == "precision" and metric.k is None):
         raise ValueError(
             f"nothing is known of how far {metric} can have moved without judgments; choose among overlap@k, rbo, "
-            "ndcg@k, precision@k, mrr, recall@k and hit_rate@k, or grade .pool(questions) and compare"
+            "ndcg@k, precision@k, mrr, recall@k and hit_rate@k, or grade what entered and left, and compare"
         )
 
 
