@@ -201,14 +201,12 @@ class Changes(Evaluation):
         Raises:
             ValueError: If `n` is not positive.
         """
-        from retrieval_metrics.reporting.side_by_side import PairOfRankings, write_side_by_side  # noqa: PLC0415  (seldom asked)
+        from retrieval_metrics.reporting.side_by_side import OnPage, write_side_by_side  # noqa: PLC0415  (seldom asked)
 
         texts, known = _query_texts(queries), self._texts(corpus)
         first = str(self.metrics[min(1, len(self.metrics) - 1)])
         shown = [
-            PairOfRankings(
-                query, str(texts.get(query, "")), f"{first} {numbers.value(value)}", self._moves(query, known)
-            )
+            OnPage(query, str(texts.get(query, "")), f"{first} {numbers.value(value)}", self._moves(query, known))
             for query, value in self.moved(positive_integer(n, "n"))
         ]
         write_side_by_side(

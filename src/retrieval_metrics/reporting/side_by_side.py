@@ -19,7 +19,7 @@ SHOWN = 240
 """The characters of a text that are shown."""
 
 
-class PairOfRankings(NamedTuple):
+class OnPage(NamedTuple):
     """One query on the page.
 
     Attributes:
@@ -36,7 +36,7 @@ class PairOfRankings(NamedTuple):
 
 
 def write_side_by_side(
-    path: str | PathLike[str], title: str, summary: Table, shown: Sequence[PairOfRankings], *, depth: int, changed: int
+    path: str | PathLike[str], title: str, summary: Table, shown: Sequence[OnPage], *, depth: int, changed: int
 ) -> None:
     """Write the page: the numbers, then the queries, of which the first is open."""
     queries = "".join(_query(one, depth, opened=not at) for at, one in enumerate(shown))
@@ -50,7 +50,7 @@ def write_side_by_side(
     page.write(path, title, parts)
 
 
-def _query(one: PairOfRankings, depth: int, *, opened: bool) -> str:
+def _query(one: OnPage, depth: int, *, opened: bool) -> str:
     words = f'<span class="id">{escape(str(one.query))}</span><span class="words">{escape(one.text)}</span>'
     columns = "".join(
         f'<div class="system"><h3>{name}</h3><ol>{_column(one, side, depth)}</ol></div>'
@@ -63,7 +63,7 @@ def _query(one: PairOfRankings, depth: int, *, opened: bool) -> str:
     )
 
 
-def _column(one: PairOfRankings, side: int, depth: int) -> str:
+def _column(one: OnPage, side: int, depth: int) -> str:
     """Return the first documents of one side, each with what became of it on the other."""
     items = []
     for document, *ranks, text in one.rows:

@@ -53,6 +53,7 @@ def with_qdrant() -> dict[str, dict[str, float]]:
     return found
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # the local client says that it is one
 @pytest.mark.parametrize("search", [with_faiss, with_chroma, with_qdrant])
 def test_an_exact_mode_finds_what_the_matrix_product_finds(search: Any) -> None:
     found = rm.changes(run_of(ASKED @ VECTORS.T), search(), ["overlap@10", "rbo"], tolerance=1e-5)
