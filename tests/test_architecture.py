@@ -48,7 +48,7 @@ ON_TOP = [
 
 ENTRANCES = [
     ["loading"],
-    ["history"],
+    ["history", "before_and_after"],
     ["adapting", "types"],
     ["command_line"],
     ["__main__", "pyinstaller"],

@@ -1,5 +1,6 @@
 from retrieval_metrics import metrics as metrics
 from retrieval_metrics import types as types
+from retrieval_metrics.before_and_after import changes as changes
 from retrieval_metrics.checks import RetrievalWarning as RetrievalWarning
 from retrieval_metrics.comparing.audit import audit as audit
 from retrieval_metrics.comparing.compare import compare as compare

@@ -1,5 +1,7 @@
 from typing import TYPE_CHECKING
 
+from retrieval_metrics.before_and_after import Changes as Changes
+from retrieval_metrics.before_and_after import Moves as Moves
 from retrieval_metrics.checks import DocumentId as DocumentId
 from retrieval_metrics.checks import QueryId as QueryId
 from retrieval_metrics.comparing.audit import Audit as Audit

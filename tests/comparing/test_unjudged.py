@@ -228,13 +228,39 @@ def test_condensed_rankings_say_whom_they_favour() -> None:
 def test_too_many_to_try_give_an_outer_bound_that_says_so() -> None:
     truth = {"q": {"d": 1, "x": 0}}
     run = {"q": [*(f"u{at}" for at in range(14)), "d"]}
-    comparison = quietly(truth, {"a": run, "b": {"q": ["d", "x"]}}, "ndcg@20", unjudged="bounds")
+    comparison = quietly(truth, {"a": run, "b": {"q": ["d", "x"]}}, "map@20", unjudged="bounds")
     bounds = comparison.unjudged
     assert bounds is not None
     assert not bounds.exact
-    assert bounds.means["ndcg@20"]["a"] == (0, 1)
-    assert bounds.differences["ndcg@20", "b", "a"] == (-1, 1)
+    assert bounds.means["map@20"]["a"] == (0, 1)
+    assert bounds.differences["map@20", "b", "a"] == (-1, 1)
     assert "outer bounds: too many grades to try in 1 query" in str(comparison)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_ndcg_of_queries_with_too_many_completions_is_bounded_exactly(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance, documents = random.Random(seed), [f"d{at}" for at in range(7)]
+    truth = {
+        query: {one: chance.choice([0, 1, 3]) for one in chance.sample(documents, 2)} | {"r": 1, "s": 3}
+        for query in range(5)
+    }
+    runs = {
+        name: {query: chance.sample([*documents, "r", "s"], chance.randint(1, 6)) for query in truth} for name in "ab"
+    }
+    options = {"unjudged": "bounds", "unseen": chance.choice([None, 1, 2]), "resamples": 20}
+    tried = quietly(truth, runs, ["ndcg@4", "ndcg"], **options).unjudged
+    monkeypatch.setattr("retrieval_metrics.comparing.unjudged.MOST_OF_A_QUERY", 1)
+    counted = quietly(truth, runs, ["ndcg@4", "ndcg"], **options).unjudged
+    assert tried is not None
+    assert counted is not None
+    assert counted.exact
+    for key, ends in tried.differences.items():
+        assert counted.differences[key] == pytest.approx(ends, abs=1e-12)
+    for metric, of_systems in tried.means.items():
+        for system, ends in of_systems.items():
+            assert counted.means[metric][system] == pytest.approx(ends, abs=1e-12)
 
 
 def test_condensed_rankings_are_those_without_what_is_unjudged() -> None:

@@ -228,6 +228,16 @@ examples:
   retrieval-metrics compare qrels.trec main.run change.run -m ndcg@10 --baseline main --fail-if-worse
 """,
     ),
+    "changes": Command(
+        "several",
+        "Say what changed between two runs of the same queries. No judgments are needed.",
+        """\
+examples:
+  retrieval-metrics changes before.trec after.trec
+  retrieval-metrics changes exact.run index.run -m overlap@10 --save index.json
+  retrieval-metrics changes before.jsonl after.jsonl --report changes.html --queries queries.tsv --corpus corpus.jsonl
+""",
+    ),
     "tune": Command(
         "several",
         "Choose the best of several runs, and say what the choice is worth on new questions. The number for new "

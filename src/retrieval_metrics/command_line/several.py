@@ -1,4 +1,4 @@
-"""The commands for several runs: compare, tune and audit."""
+"""The commands for several runs: compare, changes, tune and audit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,14 @@ from retrieval_metrics.command_line.arguments import (
     add_texts_to,
     passed_to,
 )
-from retrieval_metrics.command_line.named_files import named, read_both, saved_evaluations, scoring_of, texts_of
+from retrieval_metrics.command_line.named_files import (
+    named,
+    read_both,
+    run_or_saved,
+    saved_evaluations,
+    scoring_of,
+    texts_of,
+)
 from retrieval_metrics.command_line.values import bound, metrics
 from retrieval_metrics.comparing.plan import FEWEST_OF_A_PILOT
 from retrieval_metrics.journal import save_text
@@ -144,6 +151,43 @@ def _shown(result: rm.Comparison, size: float | None) -> output.Shown:
         ]
         tables.append(_plan_table(plans, size))
     return output.Shown(tables, data, records)
+
+
+# `retrieval-metrics changes BEFORE AFTER`, without judgments.
+
+
+def add_to_changes(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    for side in ("before", "after"):
+        parser.add_argument(side, metavar=side.upper(), help=f"the run {side} the change, in any format of a run")
+    parser.add_argument(
+        "-m",
+        "--measures",
+        default="overlap@10,rbo,ndcg@10",
+        help="overlap@k, rbo, and metrics of which the largest possible change is told (default: %(default)s)",
+    )
+    add_arguments_of(rm.changes, parser, tolerance="SIZE | scores no further apart tie at rank k")
+    add_match_to(parser)
+    parser.add_argument("--save", type=Target, metavar="FILE", help="save the numbers, such as changes.json.gz")
+    add_output_to(parser)
+    add_texts_to(parser)
+    add_reading_to(parser, "run")
+
+
+def run_changes(given: argparse.Namespace) -> bool:
+    """Run the command; its exit code is always 0."""
+    before, after = (run_or_saved(given, path) for path in (given.before, given.after))
+    result = rm.changes(before, after, given.measures.split(","), match=given.match, tolerance=given.tolerance)
+    if given.report is not None:
+        result.report(given.report, **texts_of(given))
+    if given.save is not None:
+        result.save(given.save)
+    means, ends = result.means, result.intervals()
+    records = [
+        {"metric": name, "mean": mean, "low": ends[name].low, "high": ends[name].high} for name, mean in means.items()
+    ]
+    data = {"means": dict(means), "per_query": {name: dict(values) for name, values in result.per_query.items()}}
+    return output.finish(output.Shown(result.tables, data, records), given)
 
 
 # `retrieval-metrics tune QRELS RUN RUN --default NAME`, or `tune SAVED SAVED --default NAME`.

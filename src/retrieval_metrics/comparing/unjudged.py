@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import product
+from functools import cache
+from itertools import combinations_with_replacement, product
+from math import comb, log2
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +17,7 @@ from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import in_single_precision
 from retrieval_metrics.results.conclusions import Ignorance, ToJudge, UnjudgedBounds
 from retrieval_metrics.scoring.metric import Metric
+from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.scoring.score import score
 from retrieval_metrics.statistics import Interval, paired_differences
 from retrieval_metrics.statistics.paired import without_rounding
@@ -220,7 +223,9 @@ def bounds_of_unjudged(
         differences={key: Interval(*map(_mean, both)) for key, both in zip(keys, ends, strict=True)},
         p_values=dict(zip(keys, zip(*tested, strict=True), strict=True)),
         queries={name: len(reach.position) + len(reach.beyond) for name, reach in reaches.items()},
-        outer={name: len(reach.beyond) for name, reach in reaches.items()},
+        outer={
+            name: len(reach.beyond - {key[0] for key in reach.counted.get(name, ())}) for name, reach in reaches.items()
+        },
     )
 
 
@@ -243,6 +248,8 @@ class _Reach(NamedTuple):
         starts: Shape (queries tried,), the first completion of each.
         position: The place of each query among those tried.
         beyond: The queries with too many completions.
+        counted: Of those, by metric, the ends of the means (a pair of one system) and differences that counts of grades
+            give.
     """
 
     metrics: list[str]
@@ -250,6 +257,7 @@ class _Reach(NamedTuple):
     starts: IntArray
     position: Mapping[QueryId, int]
     beyond: set[QueryId]
+    counted: Mapping[str, Mapping[tuple[QueryId, *tuple[str, ...]], tuple[float, float]]]
 
     def of_means(self, aligned: Aligned, metric: Metric) -> dict[str, Interval]:
         """Return the least and the greatest mean of each system, over the queries that all have a value for."""
@@ -258,7 +266,7 @@ class _Reach(NamedTuple):
         at = self.metrics.index(str(metric))
         found = {}
         for system, column in zip(aligned.systems, columns.T, strict=True):
-            both = self._ends(queries, column, self.values[system][:, at], lowest=0.0)
+            both = self._ends(queries, column, self.values[system][:, at], self.metrics[at], (system,))
             found[system] = Interval(*map(_mean, both))
         return found
 
@@ -266,10 +274,16 @@ class _Reach(NamedTuple):
         """Return the least and the greatest difference of each query; a document has one grade in both systems."""
         at = self.metrics.index(difference.metric)
         ours, theirs = (self.values[system][:, at] for system in difference.pair)
-        return self._ends(difference.queries, difference.values, without_rounding(ours, theirs), lowest=-1.0)
+        completed = without_rounding(ours, theirs)
+        return self._ends(difference.queries, difference.values, completed, self.metrics[at], difference.pair)
 
     def _ends(
-        self, queries: Sequence[QueryId], base: FloatArray, completed: FloatArray, lowest: float
+        self,
+        queries: Sequence[QueryId],
+        base: FloatArray,
+        completed: FloatArray,
+        metric: str,
+        of: tuple[str, ...],
     ) -> tuple[FloatArray, FloatArray]:
         """Return the least and the greatest value of each query."""
         low, high = base.copy(), base.copy()
@@ -279,7 +293,8 @@ class _Reach(NamedTuple):
             if query in self.position:
                 low[place], high[place] = least[self.position[query]], most[self.position[query]]
             elif query in self.beyond:
-                low[place], high[place] = lowest, 1.0
+                whole = (1.0 - len(of), 1.0)  # nothing is known: [0, 1], or of a difference [-1, 1]
+                low[place], high[place] = self.counted.get(metric, {}).get((query, *of), whole)
         return low, high
 
 
@@ -299,12 +314,15 @@ def _reach(
             break
         tried.append(one)
     completed = [(one, _completions(one, grades)) for one in tried]
+    plain = all(one.rules == STANDARD for one in scores.values())
+    counted = [metric for metric in metrics if plain and metric.name == "ndcg" and not metric.parameters]
     return _Reach(
         [str(metric) for metric in metrics],
         completed_scores(scores, metrics, completed),
         np.cumsum([0, *(len(each) for _, each in completed)], dtype=np.int64)[:-1],
         {one.query: at for at, one in enumerate(tried)},
         {one.query for one in ways[len(tried) :]},
+        {str(metric): _ends_by_counts(scores, metric, ways[len(tried) :], grades) for metric in counted},
     )
 
 
@@ -327,6 +345,75 @@ def _completions(one: Open, grades: tuple[float, ...]) -> list[dict[Any, float]]
     ]
     seen = (dict(zip(one.documents, chosen, strict=True)) for chosen in product(grades, repeat=len(one.documents)))
     return [{**of_seen, **of_unseen} for of_seen in seen for of_unseen in unseen]
+
+
+# NDCG of queries with too many completions: it is enough to know how many documents get each grade.
+
+MOST_COUNTS = 2**16
+"""The largest number of ways to share out the grades that are tried for a query."""
+
+
+def _ends_by_counts(
+    scores: Mapping[str, Scores], metric: Metric, queries: Sequence[Open], grades: tuple[float, ...]
+) -> dict[tuple[QueryId, *tuple[str, ...]], tuple[float, float]]:
+    """Return the exact ends of NDCG for each system and pair of systems.
+
+    Given how many documents get each grade, the ideal is known, and the value is largest if the documents that are
+    worth most to it get the highest grades.
+    """
+    k = metric.k if isinstance(metric.k, int) else None
+    found: dict[tuple[QueryId, *tuple[str, ...]], tuple[float, float]] = {}
+    for one in queries:
+        if comb(len(one.documents) + len(grades) - 1, len(grades) - 1) > MOST_COUNTS:
+            continue
+        worth = {}
+        for name, of_system in scores.items():
+            rankings = of_system.rankings("completed with grades")
+            first = enumerate(rankings.ids(one.rankings[name])[:k], start=1)
+            places = {document: rank for rank, document in reversed(list(first))}  # a repeat earns at its first rank
+            worth[name] = {document: 1 / log2(rank + 1) for document, rank in places.items()}
+        ways = _Shared(one, grades, k)
+        for of in [(name,) for name in scores] + [(ours, theirs) for ours in scores for theirs in scores]:
+            net = dict(worth[of[0]])
+            for document, taken in (worth[of[1]] if len(of) > 1 else {}).items():
+                net[document] = net.get(document, 0.0) - taken
+            found[one.query, *of] = ways.ends(net)
+    return found
+
+
+class _Shared:
+    """The ways to share out the grades among the unjudged documents of a query."""
+
+    def __init__(self, one: Open, grades: tuple[float, ...], k: int | None) -> None:
+        self._one = one
+        self._gains = np.array(grades[:0:-1])  # the highest first, without 0
+        self._ends = _counts(len(one.documents), len(self._gains))
+        known = np.array([sum(grade >= gain for grade in one.graded.values()) for gain in self._gains])
+        self._ideals = [self._ideal(self._ends + known + unseen, k) for unseen in (0, one.unseen)]
+
+    def _ideal(self, relevant: IntArray, k: int | None) -> FloatArray:
+        most = int(relevant.max(initial=0))
+        discounts = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(2, most + 2)))])
+        reached = discounts[relevant if k is None else np.minimum(relevant, k)]
+        ideal: FloatArray = np.diff(reached, axis=1, prepend=0.0) @ self._gains
+        return ideal
+
+    def ends(self, net: Mapping[DocumentId, float]) -> tuple[float, float]:
+        """Return the least and the greatest value, given what each place is worth to it if its document is relevant."""
+        known = sum(net.get(document, 0.0) * max(grade, 0.0) for document, grade in self._one.graded.items())
+        worth = np.sort([net.get(document, 0.0) for document in self._one.documents])
+        low, high = (
+            known + np.diff(np.concatenate([[0.0], each.cumsum()])[self._ends], axis=1, prepend=0.0) @ self._gains
+            for each in (worth, worth[::-1])
+        )
+        ratios = [(low / ideal, high / ideal) for each in self._ideals for ideal in [np.where(each > 0, each, np.inf)]]
+        return min(float(each.min()) for each, _ in ratios), max(float(each.max()) for _, each in ratios)
+
+
+@cache
+def _counts(documents: int, grades: int) -> IntArray:
+    """Return how many documents have at least each grade, the highest first, in every way; shape (ways, grades)."""
+    return np.array(list(combinations_with_replacement(range(documents + 1), grades)), dtype=np.int64)
 
 
 def _p_values(

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from retrieval_metrics.checks import RetrievalWarning, arguments_of, data_frame, integer, passed_on, positive_integer
+from retrieval_metrics.comparing.agreement import placed, refuse_unbounded, worth_of
 from retrieval_metrics.comparing.compare import compare
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions
@@ -335,7 +336,7 @@ def pool(
         depth: How many documents of each ranking are taken.
         judged: Keep the judged documents too, so that people grade the whole pool again.
         metric: Also compute how much a difference between two systems in this metric would change if a document had
-            the highest grade, for `Pool.limited(n, "effect")`.
+            the highest grade, for `Pool.limited(n, "effect")`. Where nothing is judged, if it alone were relevant.
         match: What an id of the judgments is compared with, as in `evaluate`.
 
     Raises:
@@ -376,7 +377,7 @@ def pool(
         contents |= {
             document: by_id[document].text for held in ranks.values() for document in held if document in by_id
         }
-    effects = {} if metric is None else _effects(named, questions, as_metric(metric), match)
+    effects = {} if metric is None else _effects(named, questions, texts, as_metric(metric), match)
     items = tuple(
         Pooled(query, document, contents.get(document), of_document, effects.get((query, document), _none(metric)))
         for query, held in ranks.items()
@@ -413,12 +414,31 @@ def _none(metric: Any) -> float | None:
     return None if metric is None else 0.0
 
 
-def _effects(runs: dict[str, Any], questions: Any, metric: Metric, match: Any) -> dict[tuple[Any, Any], float]:
-    if len(runs) < 2 or not isinstance(questions, Questions):  # noqa: PLR2004  (two differ)
-        raise ValueError("the effect of a grade on a difference needs two systems and an EvaluationSet with judgments")
+def _effects(
+    runs: dict[str, Any], questions: Any, texts: Mapping[Any, str], metric: Metric, match: Any
+) -> dict[tuple[Any, Any], float]:
+    if len(runs) < 2:  # noqa: PLR2004  (two differ)
+        raise ValueError("the effect of a grade on a difference needs two systems")
+    if not isinstance(questions, Questions):
+        return _effects_alone(runs, texts, metric, match)
     with warnings.catch_warnings():
         # Warnings about few judgments are no help here: they are the reason for pooling.
         warnings.simplefilter("ignore", RetrievalWarning)
         comparison = compare(questions, runs, metric, match=match, resamples=1)
     open_ = comparison.to_judge(10**9)
     return {(one.query, one.document): one.effect for one in open_}
+
+
+def _effects_alone(
+    runs: dict[str, Any], texts: Mapping[Any, str], metric: Metric, match: Any
+) -> dict[tuple[Any, Any], float]:
+    """Return the effects where nothing is judged: what each document would move a difference by if it alone counted."""
+    refuse_unbounded(metric)
+    k = metric.k if isinstance(metric.k, int) else None
+    worth: dict[tuple[Any, Any], dict[str, float]] = {}
+    for name, run in runs.items():
+        rankings = Rankings(run, match, STANDARD.order)
+        for query, ranking in rankings.of(texts):
+            for document, of in worth_of(placed(rankings, ranking, query).documents, metric.name, k).items():
+                worth.setdefault((query, document), dict.fromkeys(runs, 0.0))[name] = of
+    return {one: (max(of.values()) - min(of.values())) / len(texts) for one, of in worth.items()}

@@ -115,7 +115,7 @@ class Flow(NamedTuple):
     steps: Sequence[tuple[str, float, Sequence[tuple[str, float]]]]
 
 
-class Changes(NamedTuple):
+class SortedChanges(NamedTuple):
     """How much one system changed the value of every query.
 
     Attributes:
@@ -348,7 +348,7 @@ def key(names: Sequence[str]) -> str:
     return f'<ul class="key">{"".join(items)}</ul>'
 
 
-def changes(chart: Changes) -> str:
+def changes(chart: SortedChanges) -> str:
     """Return the change of every query, the largest gain first, with those that moved most named."""
     widest = float(np.abs(chart.changes).max(initial=0.0)) or 1.0
     step = WIDE / max(len(chart.changes), 1)

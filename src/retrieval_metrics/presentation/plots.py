@@ -28,7 +28,16 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
     from matplotlib.transforms import Transform
 
-    from retrieval_metrics.presentation.charts import Changes, ChartRow, CutoffLines, Line, Point, Points, Rows, Shares
+    from retrieval_metrics.presentation.charts import (
+        ChartRow,
+        CutoffLines,
+        Line,
+        Point,
+        Points,
+        Rows,
+        Shares,
+        SortedChanges,
+    )
 
 
 PANEL = 4.6
@@ -498,7 +507,7 @@ def shares_panel(chart: Shares) -> Panel:
     return Panel(draw, sum(_heights([name for name, _ in chart.rows])))
 
 
-def changes_panel(chart: Changes) -> Panel:
+def changes_panel(chart: SortedChanges) -> Panel:
     """Return a panel of the change of every query, and of how many were won, tied and lost."""
 
     def draw(axes: Axes) -> None:
@@ -543,7 +552,7 @@ LINE_ROW_PANELS, SHORT = 42, 12
 """Letters of the line that names those that moved most, and of each name: at least two fit."""
 
 
-def _name_moved(axes: Axes, chart: Changes) -> None:
+def _name_moved(axes: Axes, chart: SortedChanges) -> None:
     """Name the queries won most above the left end, and those lost most below the right one."""
     top = chart.sign > 0
     for moved, left in ((chart.gained, True), (chart.dropped, False)):

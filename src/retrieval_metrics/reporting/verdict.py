@@ -23,7 +23,6 @@ from retrieval_metrics.explaining.fates import (
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.charts import (
     MOVED,
-    Changes,
     ChartRow,
     CutoffLines,
     Flow,
@@ -32,6 +31,7 @@ from retrieval_metrics.presentation.charts import (
     Points,
     Rows,
     Shares,
+    SortedChanges,
     ValueCounts,
 )
 from retrieval_metrics.presentation.tables import Table
@@ -301,7 +301,7 @@ def precision_and_recall(systems: Mapping[str, Scores]) -> Points:
     return Points("precision against recall", lines, labels, "the numbers are k")
 
 
-def changes_of(difference: Difference) -> Changes:
+def changes_of(difference: Difference) -> SortedChanges:
     """Return the difference of every query, the largest gain first."""
     sign, paired = 1 if difference.higher_is_better else -1, difference.paired
     gains = sign * difference.values
@@ -309,7 +309,7 @@ def changes_of(difference: Difference) -> Changes:
     gained = [at for at in order[:MOVED].tolist() if gains[at] > 0]
     dropped = [at for at in np.argsort(gains, kind="stable")[:MOVED].tolist() if gains[at] < 0]
     ends = ([(str(difference.queries[at]), float(difference.values[at])) for at in side] for side in (gained, dropped))
-    return Changes(
+    return SortedChanges(
         f"{difference.system} − {difference.baseline} in {difference.metric}, by query",  # noqa: RUF001  (a minus)
         difference.values[order],
         sign,

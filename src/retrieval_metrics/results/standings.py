@@ -14,6 +14,7 @@ from retrieval_metrics.results.difference import only_one
 from retrieval_metrics.results.room import said_of_room
 from retrieval_metrics.results.scores import ByMetric
 from retrieval_metrics.results.summary import clustered_sums, interval_of
+from retrieval_metrics.scoring.metric import spelled
 from retrieval_metrics.statistics import fewest_units
 from retrieval_metrics.statistics.means import Sums
 
@@ -152,6 +153,8 @@ OF_KIND: dict[ConclusionKind, Status] = {
     "the same": "no clear difference",
 }
 """How a system stands to the other of a pair; not known if it is not here."""
+OnFrontier: TypeAlias = Literal["on", "possibly", "off"]
+"""Whether a system is worth its cost."""
 HEIGHT: dict[Status, int] = {"better": -1, "worse": 1}
 OPPOSITE: dict[Status, Status] = {"better": "worse", "worse": "better"}
 
@@ -189,6 +192,8 @@ class Standings(Printed):
         level: The confidence level of the intervals.
         margin: The largest acceptable loss; None if there is none, or no baseline.
         within: By metric, whether each system is no worse than the baseline by more than the margin.
+        gains: By metric, for each two systems compared, in both orders: whether the first is better, and the least that
+            it gains by the joint interval.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -208,6 +213,78 @@ class Standings(Printed):
     level: float
     margin: float | None = None
     within: Mapping[str, Mapping[str, MarginOutcome]] = field(default_factory=dict)
+    gains: Mapping[str, Mapping[tuple[str, str], tuple[bool, float]]] = field(default_factory=dict, compare=False)
+
+    def frontier(
+        self, cost: Mapping[str, float] | Literal["seconds"] = "seconds", metric: str | Metric | None = None
+    ) -> dict[str, OnFrontier]:
+        """Return which systems are worth their cost: `"on"` the frontier, `"off"` it, or `"possibly"` on it.
+
+        A system is off if one that costs no more is better, and on if it is better than each that costs no more. Both
+        words are as sure as the comparison: they come from its corrected tests. Costs count as exact, which measured
+        seconds are not.
+
+        Args:
+            cost: The cost of each system, less is better; `"seconds"` takes the mean time per query.
+            metric: The metric; None takes the first.
+
+        Raises:
+            KeyError: If a system has no cost, or the metric was not compared.
+            ValueError: If all systems were compared with a baseline only.
+
+        Example:
+            >>> import retrieval_metrics as rm
+            >>> qrels = {f"q{i}": ["d"] for i in range(12)}
+            >>> good, bad = {query: ["d"] for query in qrels}, {query: ["x", "y", "d"] for query in qrels}
+            >>> ranking = rm.compare(qrels, {"bad": bad, "good": good, "big": good}, "mrr").ranking
+            >>> ranking.frontier({"bad": 1, "good": 2, "big": 9})
+            {'bad': 'on', 'good': 'on', 'big': 'possibly'}
+        """
+        gains, costs = self._all_gains(metric), self._costs(cost)
+        found: dict[str, OnFrontier] = {}
+        for one in costs:
+            cheaper = [other for other in costs if other != one and costs[other] <= costs[one]]
+            if any(gains[other, one][0] for other in cheaper):
+                found[one] = "off"
+            else:
+                found[one] = "on" if all(gains[one, other][0] for other in cheaper) else "possibly"
+        return found
+
+    def cheapest(
+        self,
+        margin: float,
+        cost: Mapping[str, float] | Literal["seconds"] = "seconds",
+        metric: str | Metric | None = None,
+    ) -> str | None:
+        """Return the cheapest system shown to be no worse than any other by more than a margin; None if none is.
+
+        Args:
+            margin: The largest acceptable loss, such as 0.02.
+            cost: As in `frontier`.
+            metric: As in `frontier`.
+
+        Raises:
+            KeyError: As in `frontier`.
+            ValueError: As in `frontier`.
+        """
+        gains, costs = self._all_gains(metric), self._costs(cost)
+        kept = [one for one in costs if all(gains[one, other][1] >= -margin for other in costs if other != one)]
+        return min(kept, key=costs.__getitem__, default=None)
+
+    def _all_gains(self, metric: str | Metric | None) -> Mapping[tuple[str, str], tuple[bool, float]]:
+        if self.baseline is not None:
+            raise ValueError(
+                f"only {self.baseline} was compared with the others; leave out baseline= to learn which are worth "
+                "their cost"
+            )
+        return self.gains[next(iter(self.gains)) if metric is None else spelled(metric, self.gains)]
+
+    def _costs(self, cost: Mapping[str, float] | Literal["seconds"]) -> dict[str, float]:
+        costs = self.seconds if isinstance(cost, str) else cost
+        systems = [place.system for place in next(iter(self.places.values()))]
+        if missing := [system for system in systems if system not in costs]:
+            raise KeyError(f"{missing[0]!r} has no cost; pass cost={{...}}, a number for each of {', '.join(systems)}")
+        return {system: costs[system] for system in sorted(systems, key=costs.__getitem__)}
 
     @property
     def best(self) -> dict[str, tuple[str, ...]]:
@@ -222,13 +299,24 @@ class Standings(Printed):
     def _tables(self) -> list[Table]:
         order = [place.system for place in next(iter(self.places.values()))]
         found = {metric: {place.system: place for place in places} for metric, places in self.places.items()}
-        rows = []
+        rows, worth = [], self._worth()
         for system in order:
             cells = [_cell(found[metric][system]) for metric in found]
             timed = [f"{self.seconds[system]:.3g}"] if system in self.seconds else ["-"] if self.seconds else []
-            rows.append([system, *cells, *timed])
-        header = ["system", *found, *(["seconds per query"] if self.seconds else [])]
+            rows.append([system, *cells, *timed, *([worth[system]] if worth else [])])
+        header = [
+            "system",
+            *found,
+            *(["seconds per query"] if self.seconds else []),
+            *(["worth them"] if worth else []),
+        ]
         return [Table(header, rows, self.notes, words=range(len(found) + 1))]
+
+    def _worth(self) -> dict[str, OnFrontier]:
+        """Return which systems are worth their seconds, where all were timed and there are enough of them to ask."""
+        systems = len(next(iter(self.places.values())))
+        asked = self.baseline is None and len(self.seconds) == systems > 2  # noqa: PLR2004  (of two, the signs say it)
+        return self.frontier() if asked else {}
 
     @property
     def sentences(self) -> list[str]:
@@ -277,6 +365,12 @@ class Standings(Printed):
         signs = [said for standing, said in words.items() if standing in there]
         kind = f"{other} with its {numbers.level_name(self.level)}"
         said = [f"{', '.join(signs)}; {kind}" if signs else kind]
+        if self._worth():
+            said.insert(
+                0,
+                f"worth them, in {next(iter(self.gains))}: on, better than each that is as fast; off, one as fast is "
+                "better; seconds count as exact",
+            )
         if self.impossible:
             tests = numbers.count(self.tests, "test")
             these = f"{self.impossible:,} of these {tests} can hardly succeed"
@@ -319,7 +413,21 @@ def ranking_of(comparison: Compared) -> Standings:
         comparison.level,
         comparison.margin if comparison.baseline is not None else None,
         _within(comparison) if comparison.baseline is not None else {},
+        {str(metric): _gains(comparison, str(metric)) for metric in comparison.metrics},
     )
+
+
+def _gains(comparison: Compared, metric: str) -> dict[tuple[str, str], tuple[bool, float]]:
+    """Return for each two systems, in both orders, whether the first is better, and the least that it gains."""
+    found = {}
+    for each in comparison.conclusions:
+        if each.metric == metric:
+            low, high = (
+                each.found.interval if each.found.higher_is_better else [-end for end in each.found.interval][::-1]
+            )
+            found[each.system, each.baseline] = (each.kind == "better", low)
+            found[each.baseline, each.system] = (each.kind == "worse", -high)
+    return found
 
 
 def _within(comparison: Compared) -> dict[str, dict[str, MarginOutcome]]:
