@@ -207,6 +207,7 @@ class TestJudgments:
     def test_nothing_is_relevant(self) -> None:
         result = lint(qrels={"q1": {"vault": 0}, "q2": []})
         assert (found(result, "no_relevant"), found(result, "unanswerable")) == (["q1"], ["q2"])
+        assert found(lint(qrels={"q1": {"vault": -1}, "q2": ["vault"]}), "unanswerable") == ["q1"]
 
 
 class TestUnjudged:

@@ -337,7 +337,8 @@ class Needed:
         if isinstance(document, Span):
             return f"{document.source}, characters {document.start:,} to {document.end:,}"
         if isinstance(document, Metadata):
-            return ", ".join(f"{name} {value}" for name, value in document.values)
+            said = ", ".join(f"{name} {value}" for name, value in document.values)
+            return f"not {said}" if document.inverted else said
         return str(document)
 
     def text(self, document: Relevant) -> str | None:
