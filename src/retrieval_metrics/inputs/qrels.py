@@ -79,8 +79,8 @@ class Qrels:
         Args:
             qrels: Per query `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]` or a set (binary), `[["d1", "d2"], ["d9"]]`
                 (groups) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). A grade below 0 is forbidden: it must
-                not come back. A `Quote`, `Text`, `Span` or `Metadata` can stand in for an id. A document repeated in a list or in a group counts once. The
-                mapping is not changed.
+                not come back. A `Quote`, `Text`, `Span` or `Metadata` can stand in for an id. A document repeated in a
+                list or in a group counts once. The mapping is not changed.
 
         Raises:
             TypeError: If it is not a mapping, an id is neither str nor int, judgments are a bare string, flat and

@@ -73,9 +73,9 @@ class EvaluationSet(Questions):
                 - rows `{"query": text, "relevant": ..., "id": ...}`; the id is optional. The query can also be
                   called `question`, `user_input` or `text`, its judgments `relevant_docs`, `expected_ids`,
                   `reference_context_ids` or `qrels`, its id `query_id` or `_id`. What must not come back is a list
-                  `forbidden` beside them, or has a grade below 0. A row can say where the question comes from: `source`,
-                  `kind`, `person`, `model`, `prompt`, `date` and `labels`, as in `Provenance`; its answer (`answer`,
-                  `reference` or `reference_answer`); and its `history`, the messages before it;
+                  `forbidden` beside them, or has a grade below 0. A row can say where the question comes from:
+                  `source`, `kind`, `person`, `model`, `prompt`, `date` and `labels`, as in `Provenance`; its answer
+                  (`answer`, `reference` or `reference_answer`); and its `history`, the messages before it;
                 - an object or a mapping with `queries` (id to text) and `relevant_docs` (id to judgments), such as
                   LlamaIndex's EmbeddingQAFinetuneDataset or its JSON;
                 - a pandas or polars DataFrame, an Arrow table or a Hugging Face dataset with one row per question, with
