@@ -65,6 +65,18 @@ class Explanation(Printed):
     results: tuple[Result, ...] = ()
     text: str = ""
 
+    @property
+    def leaked(self) -> tuple[Result, ...]:
+        """What came back and must not, by rank."""
+        return tuple(result for result in self.results if result.state == "forbidden")
+
+    def place_of(self, leaked: Result) -> str:
+        """Return above which relevant result something forbidden stands, and where it comes from, if that is known."""
+        below = (one for one in self.results[leaked.rank :] if one.state == "relevant")
+        first = next(below, None)
+        said = "above nothing relevant" if first is None else f"above {first.called} at rank {first.rank}"
+        return said if leaked.source in {None, leaked.called} else f"from {leaked.source}, {said}"
+
     def _tables(self) -> list[Table]:
         values = ", ".join(f"{name} {_value(value)}" for name, value in self.values.items())
         title = f"{on_one_line(str(self.query))}: {values}"
@@ -107,6 +119,10 @@ class Explanation(Printed):
         ]
         more = len(self.results) - len(shown)
         notes = [f"and {numbers.count(more, 'further result')}"] if more else []
+        notes += [
+            f"must not come back: {leaked.called} at rank {leaked.rank}, {self.place_of(leaked)}"
+            for leaked in self.leaked
+        ]
         return Table(
             ["rank", *(["found by"] if calls else []), "came back", "judged", *(["text"] if texts else [])],
             rows,
@@ -134,6 +150,7 @@ class Worst(Printed, Sequence[Explanation]):
         needed: How many are needed over all these queries.
         found: How many of them were found; if the cut-off leaves no room, some are neither found nor missing.
         unit: What is needed: a document, a group of alternatives, or a passage where quotes, texts or spans are judged.
+        faulty: Of a metric in which lower is better, how many queries do not have the best value; else None.
     """
 
     metric: str
@@ -143,6 +160,7 @@ class Worst(Printed, Sequence[Explanation]):
     needed: int
     found: int
     unit: str = "document"
+    faulty: int | None = None
 
     @property
     def queries(self) -> tuple[QueryId, ...]:
@@ -164,6 +182,8 @@ class Worst(Printed, Sequence[Explanation]):
     @property
     def summary(self) -> str:
         """The failures of all queries in one sentence: `12 of 17 failures: never retrieved; 5: beyond the cut-off`."""
+        if self.faulty is not None:
+            return f"{self.metric} is not at its best in {self.faulty:,} of {numbers.queries(self.n)}"
         total = sum(self.failures.values())
         if not total:
             return f"no failures: {numbers.count(self.needed, f'needed {self.unit}')} found"
@@ -172,6 +192,8 @@ class Worst(Printed, Sequence[Explanation]):
         return "; ".join([said, *(f"{number:,}: {kind}" for kind, number in others)])
 
     def _tables(self) -> list[Table]:
+        if self.faulty is not None:
+            return [self._leaks()]
         rows = []
         for each in self.explanations:
             kinds = Counter(finding.kind for finding in each.failures)
@@ -195,6 +217,22 @@ class Worst(Printed, Sequence[Explanation]):
         if not rows:
             return [Table((), (), [*notes, f"every query has the best possible {self.metric}"])]
         return [Table(header, rows, notes, words=(0, 3, 4, 5))]
+
+    def _leaks(self) -> Table:
+        """Return what came back that must not for each query; without such a thing, what came first."""
+        if not self.explanations:
+            return Table((), (), [self.summary, f"every query has the best possible {self.metric}"])
+        rows = []
+        for each in self.explanations:
+            first = next(iter(each.leaked or each.results), None)
+            rank, called, above = (
+                ("-", "nothing", "")
+                if first is None
+                else (str(first.rank), _in_short(first.called, first.text), each.place_of(first))
+            )
+            value = _value(each.values[self.metric])
+            rows.append([beginning(f"{each.query} {each.text}", SHORT), value, called, rank, above])
+        return Table(["query", self.metric, "came back", "rank", "where"], rows, [self.summary], words=(0, 2, 4))
 
     def __repr__(self) -> str:
         return f"<Worst of {numbers.queries(self.n)} in {self.metric}: {self.summary}>"
@@ -242,7 +280,9 @@ def worst(
     defined = np.flatnonzero(~np.isnan(values))
     outcomes = explainer.outcomes(scores.positions[defined].tolist())
     rows = defined[np.argsort(scores.positions[defined])]  # the queries of the outcomes, as rows of the scores
-    candidates = np.flatnonzero((outcomes.n_unmet > 0) | (values[rows] < best[rows] - 1e-12))
+    short = values[rows] < best[rows] - 1e-12
+    # What is missing says nothing where lower is better.
+    candidates = np.flatnonzero((outcomes.n_unmet > 0) | short if sign > 0 else short)
     chosen = candidates[np.lexsort((rows[candidates], values[rows[candidates]]))][:wanted].tolist()
     explained = {each.index: each for each in explainer.of(outcomes, chosen)}
     texts = texts_to_show(queries, scores.query_texts)
@@ -252,7 +292,9 @@ def worst(
     qrels = scores.needed_origin("explained").judged.qrels
     unit = "passage" if qrels.has_pieces else "document" if qrels.is_flat else "group"
     failures = dict(outcomes.failures().most_common())
-    return Worst(name, explanations, len(defined), failures, int(outcomes.needed.sum()), int(outcomes.met.sum()), unit)
+    faulty = len(candidates) if sign < 0 else None
+    needed, met = int(outcomes.needed.sum()), int(outcomes.met.sum())
+    return Worst(name, explanations, len(defined), failures, needed, met, unit, faulty)
 
 
 def _explanation(explainer: Explainer, explained: Explained, queries: Mapping[Any, str]) -> Explanation:

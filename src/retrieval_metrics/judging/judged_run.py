@@ -287,6 +287,11 @@ class JudgedRun:
         return self.items if self.places is None else self.places
 
     @property
+    def least(self) -> FloatArray:
+        """The smallest grade of each of the `ranks`, which may be relevant and forbidden."""
+        return self.qrels.least_grade[self.items.document] if self.places is None else self.places.least
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing that was retrieved is judged for its query."""
         return not len(self.items.rank) and not len(self.ranks.rank)
@@ -397,8 +402,7 @@ class JudgedRun:
 
     def forbidden(self, grade: float | None = None) -> tuple[IntArray, IntArray]:
         """Return query and rank of the retrieved items that are forbidden, whatever else they are."""
-        least = self.qrels.least_grade[self.items.document] if self.places is None else self.places.least
-        found = is_forbidden(least, grade)
+        found = is_forbidden(self.least, grade)
         return self.ranks.query[found], self.ranks.rank[found]
 
     def where_answered(self, defined: BoolArray, value: BoolArray) -> FloatArray:

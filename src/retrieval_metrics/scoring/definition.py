@@ -153,6 +153,11 @@ class Definition:
         """1 if higher is better, else -1."""
         return 1 if self.higher_is_better else -1
 
+    @property
+    def worst(self) -> str:
+        """Which of its values are the worst, in a word."""
+        return "lowest" if self.higher_is_better else "highest"
+
     def explicit(self, given: Mapping[str, Any]) -> dict[str, ParameterValue]:
         """Return the given parameters, checked, without those that are None or at their default."""
         explicit = {}
