@@ -154,11 +154,13 @@ class Conformance:
         alone: Those that are also asked for one by one, if not all.
         refuses: Cases the host cannot express, with a pattern of the error it must raise: a number that is not the
             core's must not come out.
+        holds_silence: Whether the host can say that nothing was retrieved; if not, such a query is absent from its run.
     """
 
     metrics: ClassVar[tuple[str, ...]] = METRICS
     alone: ClassVar[tuple[str, ...] | None] = None
     refuses: ClassVar[Mapping[str, str]] = {}
+    holds_silence: ClassVar[bool] = True
 
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         """Score the rankings through the host.
@@ -182,7 +184,8 @@ class Conformance:
                 self.results(qrels, run, self.metrics)
         else:
             scores, evaluation = self.results(qrels, run, self.metrics)
-            expected = rm.evaluate(case.qrels, case.run, self.metrics)
+            held = {query: found for query, found in case.run.items() if found or self.holds_silence}
+            expected = rm.evaluate(case.qrels, held, self.metrics)
             assert bits(scores) == bits({metric: expected.per_query[metric] for metric in self.metrics})
             if evaluation is not None:
                 assert_same_evaluation(evaluation, expected)
