@@ -39,10 +39,11 @@ def test_the_score_is_the_order_statistic_of_the_tolerance_limit(n: int, alpha: 
 
 def test_it_is_broken_as_rarely_as_promised_with_ties_too() -> None:
     rng = np.random.default_rng(7)
-    for draw, above in (
+    laws: list[Any] = [
         (lambda: rng.normal(0.5, 0.1, 40), lambda score: 1 - norm.cdf(score, 0.5, 0.1)),
         (lambda: rng.integers(0, 10, 40) / 10, lambda score: np.mean(np.arange(10) / 10 > score)),
-    ):
+    ]
+    for draw, above in laws:
         broken = 0
         for _ in range(100):
             score = rm.threshold({f"n{at}": [] for at in range(40)}, dict(list(run_of(draw()).items())[40:])).score
@@ -53,7 +54,7 @@ def test_it_is_broken_as_rarely_as_promised_with_ties_too() -> None:
 
 @pytest.mark.parametrize(("share", "fewest"), [(0.01, 299), (0.05, 59), (0.1, 29), (0.2, 14), (0.3, 9)])
 def test_the_fewest_questions_that_can_promise_a_share(share: float, fewest: int) -> None:
-    qrels = {f"n{at}": [] for at in range(fewest)}
+    qrels: dict[str, Any] = {f"n{at}": [] for at in range(fewest)}
     run: dict[str, Any] = {query: {"x": 0.5} for query in qrels}
     assert rm.threshold(qrels, run, false_answer=share).score == 0.5
     del run["n0"]
@@ -93,7 +94,7 @@ def test_scores_that_tell_nothing_apart_are_not_worth_a_threshold() -> None:
 
 
 def test_nothing_needs_to_be_cut_where_nothing_comes_back() -> None:
-    run = ANSWERED | {f"n{at}": {} for at in range(60)}
+    run: dict[str, Any] = ANSWERED | {f"n{at}": {} for at in range(60)}
     found = rm.threshold(questions(60), run)
     assert (found.score, found.conclusion) == (
         -math.inf,
@@ -111,7 +112,7 @@ def test_questions_of_one_document_are_worth_fewer() -> None:
 
 
 def test_a_failed_or_absent_question_says_nothing() -> None:
-    failed = rm.RetrievedRun({**run_of([0.1] * 29), "n29": []}, {"n29": TimeoutError()})
+    failed = rm.RetrievedRun(run_of([0.1] * 29) | {"n29": []}, {"n29": TimeoutError()})
     found = rm.threshold(questions(31), failed)
     assert (found.n, found.score) == (29, 0.1)
     assert found.apply(failed).errors.keys() == {"n29"}

@@ -242,7 +242,10 @@ class RowScorer(Scorer):
     def _of_row(self, truth: Qrels, ranking: Any, failure: str | None) -> dict[Metric, dict[QueryId, QueryScore]]:
         seen = ranking if isinstance(ranking, Seen) else Seen(ranking)
         # What came back before the failure counts; a failure that left nothing is no silence.
-        failed = {ROW: RuntimeError(failure)} if failure is not None and not len(seen.ranking) else None
+        lost = failure is not None and not len(seen.ranking)
+        failed: dict[QueryId, Exception] = {ROW: RuntimeError(failure)} if lost else {}
+            {ROW: RuntimeError(failure)} if failure is not None and not len(seen.ranking) else None
+        )
         run = RetrievedRun({ROW: seen.ranking}, failed, calls={ROW: seen.calls} if seen.calls else None)
         if hidden := hidden_calls(self.metrics, run):
             warn(hidden)
