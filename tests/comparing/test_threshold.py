@@ -112,7 +112,8 @@ def test_questions_of_one_document_are_worth_fewer() -> None:
 
 
 def test_a_failed_or_absent_question_says_nothing() -> None:
-    failed = rm.RetrievedRun(run_of([0.1] * 29) | {"n29": []}, {"n29": TimeoutError()})
+    answers: Any = run_of([0.1] * 29) | {"n29": []}
+    failed = rm.RetrievedRun(answers, {"n29": TimeoutError()})
     found = rm.threshold(questions(31), failed)
     assert (found.n, found.score) == (29, 0.1)
     assert found.apply(failed).errors.keys() == {"n29"}

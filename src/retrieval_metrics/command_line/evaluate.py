@@ -96,8 +96,8 @@ def run_evaluate(given: argparse.Namespace) -> bool:
     asked, rules = _asked(given), _rules(given)
     bounded = [*given.fail_under, *given.at_most]
     metrics = [*_computed(asked, given.level), *(name for name, _ in bounded)]
-    for metric, floor in given.fail_under:
-        refuse_floor(metric, floor)
+    for metric, _ in given.fail_under:
+        refuse_floor(metric)
     _refuse_contradictions(given, several=len(paths) > 1)
     labels, texts = labels_of(given.label), texts_of(given)
     judged = read_judged(given, paths)

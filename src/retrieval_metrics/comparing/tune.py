@@ -135,7 +135,7 @@ def _bounds(given: Any, what: str) -> Mapping[str, float]:
         if isnan(value):
             raise ValueError(f"{named(what)} of {name} must be a number, got nan")
         if what == "at_least" and name != SECONDS:
-            refuse_floor(name, float(value))
+            refuse_floor(name)
     return given
 
 

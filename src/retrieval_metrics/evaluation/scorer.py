@@ -244,8 +244,6 @@ class RowScorer(Scorer):
         # What came back before the failure counts; a failure that left nothing is no silence.
         lost = failure is not None and not len(seen.ranking)
         failed: dict[QueryId, Exception] = {ROW: RuntimeError(failure)} if lost else {}
-            {ROW: RuntimeError(failure)} if failure is not None and not len(seen.ranking) else None
-        )
         run = RetrievedRun({ROW: seen.ranking}, failed, calls={ROW: seen.calls} if seen.calls else None)
         if hidden := hidden_calls(self.metrics, run):
             warn(hidden)

@@ -64,6 +64,7 @@ MEANING: Mapping[str, tuple[Severity, str]] = {
         "note",
         "nothing is judged, or all of it is forbidden, so nothing is meant to answer the question",
     ),
+    "forbidden": ("note", "grades below 0 say what must not come back"),
     "unjudged_at_top": ("note", "a document that every run ranks among the first three is not judged"),
     "cut_span": ("note", "a span begins or ends within a word"),
     "easy": ("note", "something relevant comes first whatever retrieves"),

@@ -23,6 +23,19 @@ if TYPE_CHECKING:
     from retrieval_metrics.questions.words import Passages
 
 
+def forbidden(subject: Subject) -> Iterator[LintFinding]:
+    """Yield how many judgments are below 0, because some files write -1 for what nobody judged."""
+    below = [sum(grade < 0 for grade in grades.values()) for grades in subject.graded.values()]
+    if total := sum(below):
+        yield LintFinding(
+            "forbidden",
+            None,
+            f"{total} judgments of {sum(map(bool, below))} questions are below 0, which must not come back; if -1 means "
+            "unjudged where they come from, leave them out",
+            {"judgments": total},
+        )
+
+
 def without_relevant(subject: Subject) -> Iterator[LintFinding]:
     """Yield the questions without a relevant document: those without a grade of 0 are meant to have no answer."""
     for query, relevant in subject.relevant.items():

@@ -148,12 +148,12 @@ def ceiling(
     return Ceiling(str(metric), "above the ceiling", f"{said}; {allowed}")
 
 
-def refuse_floor(name: str | Metric, floor: float, ceiling: str = "at_most") -> None:
+def refuse_floor(name: str | Metric) -> None:
     """Refuse a floor of a metric in which lower is better: the best value would miss it, and 0 always passes."""
     metric = as_metric(name)
     if not metric.definition.higher_is_better:
-        wanted = argument(ceiling, python=f"{ceiling}={{{str(metric)!r}: {floor:g}}}")
-        raise ValueError(f"lower is better in {metric}, so a floor says nothing of it; write {wanted}")
+        bound = argument("at_most", python="at_most={...}")
+        raise ValueError(f"lower is better in {metric}, so a floor says nothing of it; bound it: {bound}")
 
 
 def summary_table(record: Record) -> Table:

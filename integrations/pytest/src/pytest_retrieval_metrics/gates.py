@@ -240,7 +240,7 @@ def floors_of(at_least: Any) -> dict[str, float | None]:
     floors = {name: None if floor is None else _number(f"floor of {name}", floor) for name, floor in named.items()}
     for name, floor in floors.items():
         if floor is not None:
-            refuse_floor(name, floor)
+            refuse_floor(name)
     return floors
 
 
@@ -266,7 +266,7 @@ def query_floors_of(per_query: Any, queries: Sequence[QueryId]) -> dict[str, flo
         )
     found: dict[str, float | dict[QueryId, float]] = {}
     for name, floor in _by_name("at_least_per_query", per_query).items():
-        refuse_floor(name, 0)
+        refuse_floor(name)
         if isinstance(floor, Mapping):
             queries_of(list(floor), queries)
             found[name] = {query: _number(f"floor of {name} for {query!r}", least) for query, least in floor.items()}
