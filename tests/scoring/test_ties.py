@@ -98,7 +98,8 @@ def test_every_metric_is_the_mean_over_all_rankings_that_the_scores_allow(name: 
         ]
         run: dict[str, Any] = {"q": scores, "best": ["w"]}
         result = rm.evaluate(truth, run, metric, ties="expected")
-        assert result.per_query[str(metric)]["q"] == pytest.approx(math.fsum(every) / len(every), abs=1e-12, nan_ok=True)
+        mean = math.fsum(every) / len(every)
+        assert result.per_query[str(metric)]["q"] == pytest.approx(mean, abs=1e-12, nan_ok=True)
         (metric,) = result.metrics
         assert result.scores.columns["lowest", metric][0] == pytest.approx(min(every), abs=1e-12, nan_ok=True)
         assert result.scores.columns["highest", metric][0] == pytest.approx(max(every), abs=1e-12, nan_ok=True)

@@ -30,8 +30,8 @@ def forbidden(subject: Subject) -> Iterator[LintFinding]:
         yield LintFinding(
             "forbidden",
             None,
-            f"{total} judgments of {sum(map(bool, below))} questions are below 0, which must not come back; if -1 means "
-            "unjudged where they come from, leave them out",
+            f"{total} judgments of {sum(map(bool, below))} questions are below 0, which must not come back; if -1 "
+            "means unjudged where they come from, leave them out",
             {"judgments": total},
         )
 
