@@ -103,6 +103,18 @@ CASES = (
     Case("nothing relevant", {"q1": [], "q2": ["d1"]}, {"q1": ["d1", "d2"], "q2": ["x", "d1"]}),
     Case("nothing relevant by grade", {"q1": {"d1": 0, "d2": 0}, "q2": {"d1": 1}}, {"q1": ["d1"], "q2": ["x", "d1"]}),
     Case("nothing at all", {"q1": [], "q2": ["d1"]}, {"q1": [], "q2": ["d1"]}),
+    Case(
+        "what must not come back",
+        {
+            "q1": {"d1": 1, "d7": -1},
+            "q2": {"d1": 2, "d7": -2, "d8": -1},
+            "q3": [{"d1": 1, "d2": 1}, {"d7": -1}],
+            "q4": {"d7": -1},
+            "q5": [],
+            "q6": [],
+        },
+        {"q1": ["d7", "d1"], "q2": ["d1", "x", "d7"], "q3": ["x", "d2"], "q4": ["x"], "q5": [], "q6": ["d1", "d1"]},
+    ),
     _many(),
 )
 
@@ -121,6 +133,10 @@ METRICS = (
     "map",
     "ndcg@3",
     "ndcg",
+    "leak@2",
+    "leak(grade=-2)@3",
+    "inverted@3",
+    "false_answer",
 )
 
 
@@ -138,11 +154,13 @@ class Conformance:
         alone: Those that are also asked for one by one, if not all.
         refuses: Cases the host cannot express, with a pattern of the error it must raise: a number that is not the
             core's must not come out.
+        holds_silence: Whether the host can say that nothing was retrieved; if not, such a query is absent from its run.
     """
 
     metrics: ClassVar[tuple[str, ...]] = METRICS
     alone: ClassVar[tuple[str, ...] | None] = None
     refuses: ClassVar[Mapping[str, str]] = {}
+    holds_silence: ClassVar[bool] = True
 
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         """Score the rankings through the host.
@@ -166,7 +184,8 @@ class Conformance:
                 self.results(qrels, run, self.metrics)
         else:
             scores, evaluation = self.results(qrels, run, self.metrics)
-            expected = rm.evaluate(case.qrels, case.run, self.metrics)
+            held = {query: found for query, found in case.run.items() if found or self.holds_silence}
+            expected = rm.evaluate(case.qrels, held, self.metrics)
             assert bits(scores) == bits({metric: expected.per_query[metric] for metric in self.metrics})
             if evaluation is not None:
                 assert_same_evaluation(evaluation, expected)
@@ -260,10 +279,31 @@ MATCHED = (
         rm.Matching(sources={"shop.md": SHOP, "hours.md": HOURS}),
         {query: [rm.Span("shop.md", 42, 120), rm.Span("hours.md", 0, 40)] for query in ITEMS},
     ),
+    Matched(
+        "what must not come back",
+        "id",
+        {
+            "q1": {rm.Quote("take five working days"): 1, ~rm.Metadata(page=1): -1},
+            "q2": {rm.Quote("free for a month"): 1, rm.Quote("pay for it yourself"): -1},
+            "q3": [[rm.Text(str(CARD.text))], {rm.Text(str(REFUND.text)): -1}],
+            "q4": {rm.Metadata(page=1): -1},
+        },
+    ),
     Matched("metadata as a judgment", "id", {query: [rm.Metadata(page=1), rm.Metadata(page=2)] for query in ITEMS}),
 )
 
-OF_ITEMS = ("mrr", "map", "recall@2", "ndcg@3", "precision", "recall@60chars", "full_recall@100chars")
+OF_ITEMS = (
+    "mrr",
+    "map",
+    "recall@2",
+    "ndcg@3",
+    "precision",
+    "recall@60chars",
+    "full_recall@100chars",
+    "leak@2",
+    "inverted@3",
+    "false_answer",
+)
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 DOCUMENTS = [f"d{number}" for number in range(12)]
 
 documents = st.sampled_from(DOCUMENTS)
-grades = st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0, 3.0])
+grades = st.sampled_from([-2.0, -1.0, 0.0, 0.5, 1.0, 2.0, 3.0])
 groups = st.dictionaries(documents, grades, min_size=1, max_size=4)
 truths = st.lists(groups, min_size=1, max_size=5)
 flat_truths = st.dictionaries(documents, grades, min_size=1, max_size=8)

@@ -263,6 +263,32 @@ def judged(truth: Truth, ranking: list[str], k: int | None = None) -> float:
     return len(known & set(first)) / len(first) if first else math.nan
 
 
+def forbidden(truth: Truth, document: str, grade: float | None = None) -> bool:
+    grades = [group[document] for group in truth if document in group]
+    return any(g < 0 if grade is None else g <= grade for g in grades)
+
+
+def leak(truth: Truth, ranking: list[str], k: int | None = None, grade: float | None = None) -> float:
+    if not any(forbidden(truth, document, grade) for group in truth for document in group):
+        return math.nan
+    return float(any(forbidden(truth, document, grade) for document in ranking[:k]))
+
+
+def inverted(truth: Truth, ranking: list[str], k: int | None = None, rel: float | None = None) -> float:
+    if not needed(truth, rel) or not any(forbidden(truth, document) for group in truth for document in group):
+        return math.nan
+    for rank, document in enumerate(ranking, start=1):
+        if (grade := grade_of(truth, document)) is not None and relevant(grade, rel):
+            return 0.0
+        if forbidden(truth, document):
+            return float(k is None or rank <= k)
+    return 0.0
+
+
+def false_answer(truth: Truth, ranking: list[str], rel: float | None = None) -> float:
+    return math.nan if needed(truth, rel) else float(len(ranking) > 0)
+
+
 METRICS: dict[str, Callable[..., float]] = {
     "hit_rate": hit_rate,
     "full_recall": full_recall,
@@ -281,6 +307,9 @@ METRICS: dict[str, Callable[..., float]] = {
     "bpref": bpref,
     "infap": infap,
     "judged": judged,
+    "leak": leak,
+    "inverted": inverted,
+    "false_answer": false_answer,
 }
 
 

@@ -8,6 +8,8 @@ import pytest
 import retrieval_metrics as rm
 from conformance import CASES, Conformance, EvaluationConformance, Rankings, Scores, Truth
 
+FORBIDDEN = "what must not come back"
+
 
 class TestTheCoreItself(EvaluationConformance):
     def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
@@ -71,10 +73,10 @@ class CountsOneMore(EvaluationConformance):
 @pytest.mark.parametrize(
     ("adapter", "caught"),
     [
-        (DropsGrades, {"graded", "grades that are no relevance", "nothing relevant by grade", "many"}),
-        (FlattensGroups, {"grouped", "grades that are no relevance", "many"}),
+        (DropsGrades, {"graded", "grades that are no relevance", "nothing relevant by grade", FORBIDDEN, "many"}),
+        (FlattensGroups, {"grouped", "grades that are no relevance", FORBIDDEN, "many"}),
         (DropsRepeats, {"repeats"}),
-        (DropsWhatIsMissing, {"nothing relevant", "nothing at all"}),
+        (DropsWhatIsMissing, {"nothing relevant", "nothing at all", FORBIDDEN}),
         (RoundsTheLastBit, {case.name for case in CASES}),
     ],
 )

@@ -73,10 +73,18 @@ PLACES = Example(
     [rm.Span("guide", 100, 200)],
 )
 
+BELOW = {"x": 0, "u": None, "b": -1, "a": 1, "y": 0, "c": -2}
+FORBIDDEN = Example(
+    [(name, "unjudged" if grade is None else f"grade {grade}", bool(grade)) for name, grade in BELOW.items()],
+    {name: grade for name, grade in BELOW.items() if grade is not None},
+    list(BELOW),
+    None,
+)
+
 
 def picture(definition: Definition) -> str:
     """Return the picture of a metric, as HTML on one line."""
-    example = PLACES if definition.needs_places else GROUPS if definition.name == "alpha_ndcg" else FLAT
+    example = _example(definition)
     ranks = range(1, len(example.boxes) + 1)
     growing = [_value(definition, None, example.qrels, example.ranking[:rank]) for rank in ranks]
     name = definition.name
@@ -85,7 +93,7 @@ def picture(definition: Definition) -> str:
     cut = CUT if definition.takes_cutoff else None
     alone = [_value(definition, cut, *_alone(definition, example, rank)) for rank in ranks]
     over_k = f"{name}@k for k = 1 to 6" if definition.takes_cutoff else f"{name} if the ranking ended here"
-    single = "judged" if name == "judged" else "relevant"
+    single = "judged" if name == "judged" else "relevant" if definition.higher_is_better else "forbidden"
     said = f"{name}@{CUT}" if cut else name
     rows = [
         _boxes(example),
@@ -100,7 +108,20 @@ def picture(definition: Definition) -> str:
     )
 
 
+def _example(definition: Definition) -> Example:
+    if definition.higher_is_better:
+        return PLACES if definition.needs_places else GROUPS if definition.name == "alpha_ndcg" else FLAT
+    if definition.name == "false_answer":  # nothing is relevant
+        return FORBIDDEN._replace(qrels={name: grade for name, grade in FORBIDDEN.qrels.items() if grade <= 0})
+    return FORBIDDEN
+
+
 def _caption(definition: Definition) -> str:
+    if not definition.higher_is_better:
+        also = (
+            ", and a would be relevant to another question" if definition.name == "false_answer" else "; a is relevant"
+        )
+        return f"Two documents must not come back: b (grade -1) and c (grade -2){also}. Lower is better."
     if definition.needs_places:
         return (
             "Characters 150 to 350 are relevant. Each box is a chunk of 100 characters and shows where it starts. In "
@@ -116,7 +137,10 @@ def _alone(definition: Definition, example: Example, rank: int) -> tuple[Any, Se
         others = [item for item in example.ranking if item.id != "1"]
         return example.alone, [*others[: rank - 1], chunk("1", 100, 200), *others[rank - 1 :]]
     ranking = [f"x{at}" for at in range(1, len(example.boxes) + 1)]
-    others = {} if definition.name == "judged" else dict.fromkeys(ranking, 0)
+    others: dict[str, int] = {} if definition.name == "judged" else dict.fromkeys(ranking, 0)
+    if not definition.higher_is_better:
+        elsewhere = {} if definition.name == "false_answer" else {"not retrieved": 1}
+        return {**others, **elsewhere, ranking[rank - 1]: -1}, ranking
     return {**others, ranking[rank - 1]: 1}, ranking
 
 

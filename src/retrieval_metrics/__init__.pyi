@@ -8,6 +8,7 @@ from retrieval_metrics.comparing.compare_retrievers import acompare_retrievers a
 from retrieval_metrics.comparing.compare_retrievers import compare_retrievers as compare_retrievers
 from retrieval_metrics.comparing.comparison import Comparison as Comparison
 from retrieval_metrics.comparing.plan import plan as plan
+from retrieval_metrics.comparing.threshold import threshold as threshold
 from retrieval_metrics.comparing.tune import tune as tune
 from retrieval_metrics.evaluation.evaluate import evaluate as evaluate
 from retrieval_metrics.evaluation.evaluate import evaluate_ranking as evaluate_ranking

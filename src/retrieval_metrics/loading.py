@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from retrieval_metrics.checks import warn
 from retrieval_metrics.comparing.compare import compare_evaluations
 from retrieval_metrics.comparing.comparison import Comparison
+from retrieval_metrics.comparing.threshold import Threshold
 from retrieval_metrics.comparing.tune import chosen
 from retrieval_metrics.comparing.tuning import TuningRule
 from retrieval_metrics.evaluation.evaluation import Evaluation
@@ -101,7 +102,7 @@ READERS: Mapping[str, Callable[[Document], Any]] = {
     "run": _run,
     "tuning": _tuning,
     ANSWERS: lambda document: Answers(document.name).run(),
-    **{each.kind: partial(of_saved_fields, each) for each in (Estimate, Pool, Sample)},
+    **{each.kind: partial(of_saved_fields, each) for each in (Estimate, Pool, Sample, Threshold)},
 }
 """The reader of each kind of file."""
 

@@ -7,6 +7,8 @@ from retrieval_metrics.checks import QueryId as QueryId
 from retrieval_metrics.comparing.audit import Audit as Audit
 from retrieval_metrics.comparing.audit import RuleDifference as RuleDifference
 from retrieval_metrics.comparing.plan import Plan as Plan
+from retrieval_metrics.comparing.threshold import Cutoff as Cutoff
+from retrieval_metrics.comparing.threshold import Threshold as Threshold
 from retrieval_metrics.comparing.tuning import Tuning as Tuning
 from retrieval_metrics.evaluation.parts import Slices as Slices
 from retrieval_metrics.evaluation.stages import Stages as Stages

@@ -98,3 +98,18 @@ def test_ctrl_c_ends_the_wait_for_the_writer_of_a_pipe(tmp_path: Path, two_runs:
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
     assert (running.returncode, said) == (130, "retrieval-metrics: interrupted\n")
+
+
+def test_ceilings_of_what_should_be_low(tmp_path: Path, capsys: Out) -> None:
+    rm.write_qrels({f"q{at}": {"d": 1, "secret": -1} for at in range(26)}, tmp_path / "qrels.json")
+    for name, first in (("good", "x"), ("bad", "secret")):
+        rm.write_run({f"q{at}": ["d", first if at == 3 else "x"] for at in range(26)}, tmp_path / f"{name}.json")
+    good, bad = ([str(tmp_path / "qrels.json"), str(tmp_path / f"{name}.json")] for name in ("good", "bad"))
+    assert main(["evaluate", *good, "-m", "mrr", "--at-most", "leak@5=0"]) == 0
+    assert "leak@5 passed: 0 of 26 queries; up to 10.9 % of new ones could (95 %)" in capsys.readouterr().out
+    assert main(["evaluate", *bad, "-m", "mrr", "--at-most", "leak@5=0"]) == 1
+    assert "leak@5 above the ceiling: 1 of 26 queries; up to 17.0 % of new ones" in capsys.readouterr().err
+    assert main(["evaluate", *good, "-m", "mrr", "--at-most", "false_answer=0"]) == 1
+    assert "false_answer not checked: every query has a relevant document" in capsys.readouterr().err
+    assert main(["evaluate", *good, "--fail-under", "leak@5=0"]) == 2
+    assert "lower is better in leak@5, so a floor says nothing of it; bound it: --at-most" in capsys.readouterr().err

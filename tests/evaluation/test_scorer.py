@@ -309,3 +309,16 @@ def test_a_store_is_not_a_retriever() -> None:
 
     with pytest.raises(TypeError, match=r"got Store; write as_retriever\(\) behind it"):
         rm.retrieve(Store(), ASKED)
+
+
+def test_a_row_whose_application_failed_did_not_abstain() -> None:
+    scorer = RowScorer(["leak@5", "recall@5"])
+    values = [
+        [one.value for one in found.values()]
+        for found in (
+            scorer.row({"a": 1, "z": -1}, list),
+            scorer.row({"a": 1, "z": -1}, list, failure="out of memory"),
+            scorer.row({"a": 1, "z": -1}, lambda: ["z"], failure="the answer timed out"),
+        )
+    ]
+    assert [[str(value) for value in row] for row in values] == [["0.0", "0.0"], ["nan", "0.0"], ["1.0", "0.0"]]

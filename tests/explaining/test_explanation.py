@@ -4,7 +4,7 @@ import pickle
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -413,3 +413,38 @@ def test_a_call_has_room_for_all_that_it_finds() -> None:
     view = rm.Trajectories({"q": rm.Trajectory(calls)}).union()
     (_, late) = rm.evaluate({"q": ["x", "y"]}, view, "recall@1calls").explain("q").findings
     assert (late.kind, late.detail) == ("beyond the budget", "beyond the first 1 call: call 2 found it")
+
+
+@pytest.mark.filterwarnings("ignore:nothing was retrieved:retrieval_metrics.RetrievalWarning")
+class TestWhatMustNotComeBack:
+    QRELS: ClassVar[Any] = {"q1": {"d1": 1, "old": -1}, "q2": {"d2": 1, "spy": -2}, "q3": {"d3": 1, "spy": -1}}
+
+    def test_an_explanation_says_what_leaked_from_where_and_above_what(self) -> None:
+        items = [rm.Retrieved("old", "it was nine", source="2019.md"), rm.Retrieved("d1", "it is twelve")]
+        explanation = rm.evaluate(self.QRELS, {"q1": items}, "leak@5").explain("q1")
+        assert [(one.state, one.grade) for one in explanation.results] == [("forbidden", -1), ("relevant", 1)]
+        said = "must not come back: old at rank 1, from 2019.md, above d1 at rank 2"
+        assert str(explanation).splitlines()[-1] == said
+
+    def test_the_worst_are_those_that_leak_with_what_they_stand_above(self) -> None:
+        run = {"q1": ["x", "d1"], "q2": ["d2", "spy"], "q3": ["spy", "d3"]}
+        worst = rm.evaluate(self.QRELS, run, ["leak@5", "recall@5"]).worst("leak@5")
+        assert (worst.queries, worst.faulty) == (("q2", "q3"), 2)
+        assert [line.split()[:4] for line in str(worst).splitlines()[1:3]] == [
+            ["q2", "1.000", "spy", "2"],
+            ["q3", "1.000", "spy", "1"],
+        ]
+        assert "above nothing relevant" in str(worst)
+        assert str(worst).endswith("leak@5 is not at its best in 2 of 3 queries")
+
+    def test_answers_where_there_is_none_are_the_worst(self) -> None:
+        result = rm.evaluate({"n": [], "m": [], "q": ["d"]}, {"n": ["x"], "m": [], "q": ["d"]}, "false_answer")
+        worst = result.worst("false_answer")
+        assert worst.queries == ("n",)
+        assert "x" in str(worst)
+
+    def test_what_is_both_is_forbidden(self) -> None:
+        item = rm.Retrieved("c", "the price was nine euros until May and is twelve euros now")
+        judged = {rm.Quote("twelve euros now"): 1, rm.Quote("was nine euros until"): -1}
+        (result,) = rm.evaluate({"q": judged}, {"q": [item]}, "leak@5").explain("q").results
+        assert (result.state, result.satisfies) == ("forbidden", (rm.Quote("twelve euros now"),))

@@ -1,5 +1,7 @@
 """Judgments as JSON: what is not understood is refused with its place."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,3 +89,60 @@ def test_a_fingerprint_stays_the_same_between_versions() -> None:
     assert question_fingerprint("why?") == "618c243f87be9178"
     assert judgments_fingerprint({"a": 2}) == "e4b3d8516983fc15"
     assert ranking_fingerprint(["a", "b"]) == "c51f842bd4abf18b"
+
+
+class TestForbidden:
+    """What must not come back stands beside what is relevant, at grade -1."""
+
+    @pytest.mark.parametrize(
+        ("relevant", "expected"),
+        [
+            (["d1"], {"d1": 1, "d7": -1}),
+            ({"d1": 2, "d3": -2}, {"d1": 2, "d3": -2, "d7": -1}),
+            ([["d1", "d2"], ["d3"]], [{"d1": 1, "d2": 1}, {"d3": 1}, {"d7": -1}]),
+            ([], {"d7": -1}),
+        ],
+    )
+    def test_it_is_graded_whatever_the_shape_of_the_rest(self, relevant: Any, expected: Any) -> None:
+        entry = {"relevant": relevant, "forbidden": ["d7"]}
+        assert judgments_of(entry, "row 1") == expected
+        assert rm.EvaluationSet.of([{"id": "q", "query": "?", **entry}]).qrels == {"q": expected}
+
+    def test_a_document_of_that_name_is_a_document(self) -> None:
+        assert judgments_of({"forbidden": 1, "relevant": 2}, "row 1") == {"forbidden": 1, "relevant": 2}
+
+    @pytest.mark.parametrize(
+        ("entry", "error", "said"),
+        [
+            ({"relevant": ["a"], "forbidden": ["a"]}, ValueError, "row 1: 'a' is both relevant and forbidden"),
+            ({"relevant": [["b"], ["a"]], "forbidden": ["a"]}, ValueError, "row 1: 'a' is both"),
+            ({"relevant": ["b"], "forbidden": "a"}, TypeError, "row 1: 'forbidden' must be a list .* got 'a'"),
+            ({"relevant": ["b"], "forbidden": {"a": -2}}, TypeError, "row 1: 'forbidden' must be a list"),
+            (
+                {"relevant": ["b"], "forbidden": [["a"]]},
+                ValueError,
+                "neither grades nor groups; give levels such as -2",
+            ),
+        ],
+    )
+    def test_what_contradicts_itself_is_refused(self, entry: Any, error: type[Exception], said: str) -> None:
+        with pytest.raises(error, match=said):
+            rm.EvaluationSet.of([{"query": "?", **entry}])
+
+    @pytest.mark.parametrize("kind", ["json", "jsonl"])
+    def test_files_hold_it_too(self, kind: str, tmp_path: Path) -> None:
+        entry = {"relevant": ["d1"], "forbidden": [{"type": "id", "id": "d7"}, QUOTE]}
+        line = json.dumps({"q": entry} if kind == "json" else {"query": "q", **entry})
+        (tmp_path / f"qrels.{kind}").write_text(line)
+        read = rm.read_qrels(tmp_path / f"qrels.{kind}")
+        assert read.as_dict() == {"q": {"d1": 1, "d7": -1, rm.Quote("wraps a block"): -1}}
+        rm.write_qrels(read, tmp_path / "again.jsonl")
+        assert rm.read_qrels(tmp_path / "again.jsonl").as_dict() == read.as_dict()
+
+
+def test_what_lacks_a_property_is_another_judgment_than_what_has_it() -> None:
+    acme = rm.Metadata(tenant="acme")
+    assert (~acme != acme, ~~acme == acme, repr(~acme)) == (True, True, "~Metadata(tenant='acme')")
+    judged = {"d1": 1, ~acme: -1, acme: 2}
+    assert judgments_of(json.loads(json.dumps(of_judgments(judged, "q"))), "q") == judged
+    assert judgments_fingerprint({~acme: -1}) != judgments_fingerprint({acme: -1})

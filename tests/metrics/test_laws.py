@@ -28,7 +28,9 @@ SPELLINGS = [
 ]
 BOUNDED = [name for name in SPELLINGS if rm.Metric.parse(name).definition.bounded]
 REACHES_ONE = [  # of several groups, each ranked by itself, only one can be first
-    name for name in BOUNDED if rm.Metric.parse(name).definition.reaches_one and "per=group" not in name
+    name
+    for name in BOUNDED
+    if (facts := rm.Metric.parse(name).definition).reaches_one and facts.higher_is_better and "per=group" not in name
 ]
 IDEAL_IS_ONE = ["hit_rate", "recall", "full_recall", "mrr", "map", "ndcg", "ndcg(gain=exponential)", "r_precision"]
 
@@ -86,15 +88,24 @@ def test_flat_truth_is_groups_of_one_under_every_rule_set(
     ranking=st.lists(st.sampled_from("abcdefgh"), max_size=12),
     k=cutoffs,
 )
-def test_bounded_metrics_stay_in_bounds_and_are_undefined_only_without_relevant_documents(
+def test_bounded_metrics_stay_in_bounds_and_are_undefined_only_where_they_need_what_is_not_judged(
     truth: list[dict[str, float]], ranking: list[str], k: int | None
 ) -> None:
     metrics = [at(name, k) for name in BOUNDED]
     results = values(truth, ranking, metrics)
     for metric in metrics:
-        rel = dict(metric.parameters).get("rel")
-        relevant = any(g >= float(rel) if rel else g > 0 for group in truth for g in group.values())
-        defined = bool(ranking) if metric.name == "judged" else relevant
+        parameters = dict(metric.parameters)
+        rel, level = parameters.get("rel"), parameters.get("grade")
+        grades = [grade for group in truth for grade in group.values()]
+        relevant = any(grade >= float(rel) if rel else grade > 0 for grade in grades)
+        forbidden = any(grade <= float(level) if level else grade < 0 for grade in grades)
+        needs = {
+            "judged": bool(ranking),
+            "leak": forbidden,
+            "inverted": relevant and forbidden,
+            "false_answer": not relevant,
+        }
+        defined = needs.get(metric.name, relevant)
         result = results[str(metric)]
         assert math.isnan(result) != defined, metric
         assert not defined or 0 <= result <= 1, metric
@@ -172,3 +183,14 @@ def test_repeating_a_document_never_helps(truth: dict[str, float], ranking: list
     for name in ("map", "ndcg", "recall", "precision@5"):
         once = value(truth, list(dict.fromkeys(ranking)), rm.Metric.parse(name))
         assert value(truth, [*ranking, *ranking], rm.Metric.parse(name)) <= once + 1e-12 or math.isnan(once)
+
+
+@often
+@given(truth=truths, ranking=rankings, k=cutoffs)
+def test_what_is_forbidden_changes_no_metric_that_rewards_but_bpref(
+    truth: list[dict[str, float]], ranking: list[str], k: int | None
+) -> None:
+    nothing = [{document: max(grade, 0.0) for document, grade in group.items()} for group in truth]
+    metrics = [at(name, k) for name in SPELLINGS if DEFINITIONS[rm.Metric.parse(name).name].higher_is_better]
+    metrics = [metric for metric in metrics if metric.name != "bpref"]  # below 0 it counts as unjudged, as in trec_eval
+    assert same(values(truth, ranking, metrics), values(nothing, ranking, metrics))

@@ -194,6 +194,12 @@ class TestWhatIsRefused:
             convert(rm.EvaluationSet({"q1": "why?"}, {"q1": {"d1": 3, "d2": 1}}))
         assert convert(rm.EvaluationSet({"q1": "why?"}, {"q1": {"d1": 3, "d2": 0}}))
 
+    def test_what_must_not_come_back(self, convert: Any) -> None:
+        questions = rm.EvaluationSet({"q1": "why?"}, {"q1": {"d1": 1, "d7": -1}})
+        with pytest.raises(ValueError, match=r"must not come back, such as 'd7' of query 'q1'; with lossy=True"):
+            convert(questions)
+        assert convert(questions, lossy=True) == convert(rm.EvaluationSet({"q1": "why?"}, {"q1": ["d1"]}))
+
     def test_spans_alone(self, convert: Any) -> None:
         with pytest.raises(ValueError, match=r"cannot hold Span.* of query 'q1', only ids, quotes and texts"):
             convert(rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Span("a.md", 0, 5)]}), lossy=True)

@@ -79,6 +79,12 @@ class TestJudgments:
     def test_nothing_is_relevant(self) -> None:
         result = lint(qrels={"q1": {"vault": 0}, "q2": []})
         assert (found(result, "no_relevant"), found(result, "unanswerable")) == (["q1"], ["q2"])
+        assert found(lint(qrels={"q1": {"vault": -1}, "q2": ["vault"]}), "unanswerable") == ["q1"]
+
+    def test_what_is_forbidden_is_counted(self) -> None:
+        (finding,) = lint(qrels={"q1": {"vault": -1, "x": -2}, "q2": {"vault": 1, "y": -1}}).of("forbidden")
+        assert finding.message.startswith("3 judgments of 2 questions are below 0, which must not come back; if -1")
+        assert not lint(qrels={"q1": ["vault"]}).of("forbidden")
 
 
 class TestUnjudged:

@@ -73,6 +73,7 @@ def metrics(draw: st.DrawFn) -> rm.Metric:
         "per": st.sampled_from(["query", "group"]),
         "max_grade": st.integers(1, 9),
         "recall": st.floats(0, 1),
+        "grade": st.sampled_from([-1, -2, -0.5]),
     }
     chosen = (
         draw(st.lists(st.sampled_from(sorted(definition.parameters)), unique=True)) if definition.parameters else []

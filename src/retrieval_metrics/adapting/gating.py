@@ -2,8 +2,11 @@
 
 from retrieval_metrics.judging.judge import with_documents
 from retrieval_metrics.keeping.document import questions_fingerprint
+from retrieval_metrics.results.summary import ceiling, refuse_floor
 
 __all__ = [
+    "ceiling",
     "questions_fingerprint",
+    "refuse_floor",
     "with_documents",
 ]

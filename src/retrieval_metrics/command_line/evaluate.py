@@ -26,7 +26,7 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.summary import summary_table
+from retrieval_metrics.results.summary import ceiling, refuse_floor, summary_table
 from retrieval_metrics.scoring.metric import as_metric
 from retrieval_metrics.scoring.rules import as_rules
 
@@ -48,6 +48,15 @@ def add_to_evaluate(parser: argparse.ArgumentParser) -> None:
         type=named_value,
         metavar="METRIC=VALUE",
         help="exit with 1 if the mean of the metric is below the value, for any of the runs",
+    )
+    parser.add_argument(
+        "--at-most",
+        action="append",
+        default=[],
+        type=named_value,
+        metavar="METRIC=VALUE",
+        help="exit with 1 if the mean of a metric in which lower is better, such as leak@5, is above the value for "
+        "any of the runs, or cannot be checked",
     )
     parser.add_argument(
         "--slices",
@@ -85,7 +94,10 @@ def run_evaluate(given: argparse.Namespace) -> bool:
     """Run the command; return whether every metric reaches its threshold in every run."""
     paths = named(given.runs)
     asked, rules = _asked(given), _rules(given)
-    metrics = [*_computed(asked, given.level), *(name for name, _ in given.fail_under)]
+    bounded = [*given.fail_under, *given.at_most]
+    metrics = [*_computed(asked, given.level), *(name for name, _ in bounded)]
+    for metric, _ in given.fail_under:
+        refuse_floor(metric)
     _refuse_contradictions(given, several=len(paths) > 1)
     labels, texts = labels_of(given.label), texts_of(given)
     judged = read_judged(given, paths)
@@ -118,7 +130,12 @@ def run_evaluate(given: argparse.Namespace) -> bool:
         first.report(given.report, **texts)
     if given.save is not None:
         first.save(given.save, labels=labels)
-    return output.finish(shown, given, too_low(results, given.fail_under))
+    ceilings = [(name, ceiling(one.scores, *bound)) for name, one in results.items() for bound in given.at_most]
+    said = {f"{name}: {one.line}" if len(results) > 1 else one.line: one.outcome == "passed" for name, one in ceilings}
+    passed, failed = ([line for line, fine in said.items() if fine is wanted] for wanted in (True, False))
+    if passed:
+        shown = shown._replace(tables=[*shown.tables, Table((), (), passed)])
+    return output.finish(shown, given, [*too_low(results, given.fail_under), *failed])
 
 
 def _refuse_contradictions(given: argparse.Namespace, *, several: bool) -> None:

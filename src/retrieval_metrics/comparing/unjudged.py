@@ -153,17 +153,19 @@ def to_judge(
     qrels = next(iter(scores.values())).needed_origin("completed with grades").judged.qrels
     queries = open_queries(scores, k)
     highest = max(qrels.largest_grade, 1.0)
-    completed = [(one, [{}, *({document: highest} for document in one.documents)]) for one in queries]
+    extremes = [highest] if all(one.definition.higher_is_better for one in metrics) else [highest, -1.0]
+    completed = [(one, [{}, *({each: grade} for grade in extremes for each in one.documents)]) for one in queries]
     values = completed_scores(scores, metrics, completed)
     answered = len(next(iter(scores.values())).queries)
     found, at = [], 0
     for one in queries:
-        rows = slice(at, at + 1 + len(one.documents))
+        rows = slice(at, at + 1 + len(one.documents) * len(extremes))
         at = rows.stop
         moved = np.zeros(len(one.documents))
         for system, baseline in pairs:
             difference = np.nan_to_num(values[system][rows] - values[baseline][rows])
-            moved = np.maximum(moved, np.abs(difference[1:] - difference[0]).max(axis=1))
+            of_each = np.abs(difference[1:] - difference[0]).max(axis=1)
+            moved = np.maximum(moved, of_each.reshape(len(extremes), -1).max(axis=0))
         found += [
             ToJudge(one.query, document, float(effect) / answered, one.ranks[document])
             for document, effect in zip(one.documents, moved.tolist(), strict=True)
@@ -203,11 +205,14 @@ def bounds_of_unjudged(
         )
     further = _unseen(unseen, first.queries)
     qrels = first.needed_origin("completed with grades").judged.qrels
-    grades = tuple(sorted({0.0, *(grade for grade in qrels.document_grade.tolist() if grade > 0)}))
+    known = {0.0, *qrels.document_grade.tolist()}
     depths = {metric: metric.k if isinstance(metric.k, int) else None for metric in metrics}
     reaches: dict[str, _Reach] = {}
     for depth in dict.fromkeys(depths.values()):
         among = [metric for metric in metrics if depths[metric] == depth]
+        # What is forbidden is another grade only where a metric looks for it.
+        rewarding = all(metric.definition.higher_is_better for metric in among)
+        grades = tuple(sorted(grade for grade in known if grade >= 0 or not rewarding))
         reach = _reach(
             scores, among, open_queries(scores, depth, further), grades, MOST_OF_ALL // len({*depths.values()})
         )
@@ -217,7 +222,7 @@ def bounds_of_unjudged(
     tested = [_p_values(differences, side, resamples, seed) for side in zip(*ends, strict=True)]
     return UnjudgedBounds(
         depths={str(metric): depth for metric, depth in depths.items()},
-        grades=grades,
+        grades=tuple(sorted(grade for grade in known if grade >= 0)),
         unseen=max(further.values(), default=0),
         means={str(metric): reaches[str(metric)].of_means(aligned, metric) for metric in metrics},
         differences={key: Interval(*map(_mean, both)) for key, both in zip(keys, ends, strict=True)},
@@ -288,7 +293,7 @@ class _Reach(NamedTuple):
         """Return the least and the greatest value of each query."""
         low, high = base.copy(), base.copy()
         if len(self.starts):
-            least, most = (of.reduceat(completed, self.starts) for of in (np.minimum, np.maximum))
+            least, most = (of.reduceat(completed, self.starts) for of in (np.fmin, np.fmax))  # NaN: undefined so
         for place, query in enumerate(queries):
             if query in self.position:
                 low[place], high[place] = least[self.position[query]], most[self.position[query]]
@@ -329,7 +334,7 @@ def _reach(
 def _number(one: Open, grades: tuple[float, ...]) -> int:
     # bounded, because the power of a long ranking is a number of many thousand digits
     of_documents = len(grades) ** min(len(one.documents), MOST_OF_A_QUERY.bit_length())
-    return int(of_documents * (1 + one.unseen * (len(grades) - 1)))
+    return int(of_documents * (1 + one.unseen * sum(grade > 0 for grade in grades)))
 
 
 def _completions(one: Open, grades: tuple[float, ...]) -> list[dict[Any, float]]:
@@ -339,9 +344,10 @@ def _completions(one: Open, grades: tuple[float, ...]) -> list[dict[Any, float]]
     if isinstance(known[0], int):
         least = min(known)
         names = [least - 1 - at for at in range(one.unseen)]
+    relevant = [grade for grade in grades if grade > 0]
     unseen = [
         dict.fromkeys(names[:number], grade)
-        for number, grade in [(0, 0.0), *product(range(1, one.unseen + 1), grades[1:])]
+        for number, grade in [(0, 0.0), *product(range(1, one.unseen + 1), relevant)]
     ]
     seen = (dict(zip(one.documents, chosen, strict=True)) for chosen in product(grades, repeat=len(one.documents)))
     return [{**of_seen, **of_unseen} for of_seen in seen for of_unseen in unseen]

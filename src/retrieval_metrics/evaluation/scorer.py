@@ -227,16 +227,19 @@ class RowScorer(Scorer):
         """
         truth = relevant if isinstance(relevant, Qrels) else self.truth(relevant, name)
         try:
-            scores = self._of_row(truth, retrieved())
+            scores = self._of_row(truth, retrieved(), failure)
         except (TypeError, ValueError) as error:
             if failure is None:
                 raise row_error(error, ROW, name) from error
-            scores = self._of_row(truth, [])
+            scores = self._of_row(truth, [], failure)
         return {metric: values[ROW]._replace(failure=failure) for metric, values in scores.items()}
 
-    def _of_row(self, truth: Qrels, ranking: Any) -> dict[Metric, dict[QueryId, QueryScore]]:
+    def _of_row(self, truth: Qrels, ranking: Any, failure: str | None) -> dict[Metric, dict[QueryId, QueryScore]]:
         seen = ranking if isinstance(ranking, Seen) else Seen(ranking)
-        run = RetrievedRun({ROW: seen.ranking}, calls={ROW: seen.calls} if seen.calls else None)
+        # What came back before the failure counts; a failure that left nothing is no silence.
+        lost = failure is not None and not len(seen.ranking)
+        failed: dict[QueryId, Exception] = {ROW: RuntimeError(failure)} if lost else {}
+        run = RetrievedRun({ROW: seen.ranking}, failed, calls={ROW: seen.calls} if seen.calls else None)
         if hidden := hidden_calls(self.metrics, run):
             warn(hidden)
         return _query_scores(self._scores(truth, run))

@@ -66,6 +66,18 @@ class Explanation(Printed):
     results: tuple[Result, ...] = ()
     text: str = ""
 
+    @property
+    def leaked(self) -> tuple[Result, ...]:
+        """What came back and must not, by rank."""
+        return tuple(result for result in self.results if result.state == "forbidden")
+
+    def place_of(self, leaked: Result) -> str:
+        """Return above which relevant result something forbidden stands, and where it comes from, if that is known."""
+        below = (one for one in self.results[leaked.rank :] if one.state == "relevant")
+        first = next(below, None)
+        said = "above nothing relevant" if first is None else f"above {first.called} at rank {first.rank}"
+        return said if leaked.source in {None, leaked.called} else f"from {leaked.source}, {said}"
+
     def _tables(self) -> list[Table]:
         values = ", ".join(f"{name} {_value(value)}" for name, value in self.values.items())
         title = f"{on_one_line(str(self.query))}: {values}"
@@ -108,6 +120,10 @@ class Explanation(Printed):
         ]
         more = len(self.results) - len(shown)
         notes = [f"and {numbers.count(more, 'further result')}"] if more else []
+        notes += [
+            f"must not come back: {leaked.called} at rank {leaked.rank}, {self.place_of(leaked)}"
+            for leaked in self.leaked
+        ]
         return Table(
             ["rank", *(["found by"] if calls else []), "came back", "judged", *(["text"] if texts else [])],
             rows,
@@ -136,6 +152,7 @@ class Worst(Printed, Sequence[Explanation]):
         found: How many of them were found; if the cut-off leaves no room, some are neither found nor missing.
         unit: What is needed: a document, a group of alternatives, or a passage where quotes, texts or spans are judged.
         losses: The same failures by the step that lost what was needed, if the run tells its steps.
+        faulty: Of a metric in which lower is better, how many queries do not have the best value; else None.
     """
 
     metric: str
@@ -146,6 +163,7 @@ class Worst(Printed, Sequence[Explanation]):
     found: int
     unit: str = "document"
     losses: Mapping[str, int] = field(default_factory=dict)
+    faulty: int | None = None
 
     @property
     def queries(self) -> tuple[QueryId, ...]:
@@ -167,6 +185,8 @@ class Worst(Printed, Sequence[Explanation]):
     @property
     def summary(self) -> str:
         """The failures of all queries in one sentence: `12 of 17 failures: never retrieved; 5: beyond the cut-off`."""
+        if self.faulty is not None:
+            return f"{self.metric} is not at its best in {self.faulty:,} of {numbers.queries(self.n)}"
         total = sum(self.failures.values())
         if not total:
             return f"no failures: {numbers.count(self.needed, f'needed {self.unit}')} found"
@@ -175,6 +195,8 @@ class Worst(Printed, Sequence[Explanation]):
         return "; ".join([said, *(f"{number:,}: {kind}" for kind, number in others)])
 
     def _tables(self) -> list[Table]:
+        if self.faulty is not None:
+            return [self._leaks()]
         rows = []
         for each in self.explanations:
             kinds = Counter(finding.kind for finding in each.failures)
@@ -199,6 +221,22 @@ class Worst(Printed, Sequence[Explanation]):
         if not rows:
             return [Table((), (), [*notes, f"every query has the best possible {self.metric}"])]
         return [Table(header, rows, notes, words=(0, 3, 4, 5))]
+
+    def _leaks(self) -> Table:
+        """Return what came back that must not for each query; without such a thing, what came first."""
+        if not self.explanations:
+            return Table((), (), [self.summary, f"every query has the best possible {self.metric}"])
+        rows = []
+        for each in self.explanations:
+            first = next(iter(each.leaked or each.results), None)
+            rank, called, above = (
+                ("-", "nothing", "")
+                if first is None
+                else (str(first.rank), _in_short(first.called, first.text), each.place_of(first))
+            )
+            value = _value(each.values[self.metric])
+            rows.append([beginning(f"{each.query} {each.text}", SHORT), value, called, rank, above])
+        return Table(["query", self.metric, "came back", "rank", "where"], rows, [self.summary], words=(0, 2, 4))
 
     def __repr__(self) -> str:
         return f"<Worst of {numbers.queries(self.n)} in {self.metric}: {self.summary}>"
@@ -246,7 +284,9 @@ def worst(
     defined = np.flatnonzero(~np.isnan(values))
     outcomes = explainer.outcomes(scores.positions[defined].tolist())
     rows = defined[np.argsort(scores.positions[defined])]  # the queries of the outcomes, as rows of the scores
-    candidates = np.flatnonzero((outcomes.n_unmet > 0) | (values[rows] < best[rows] - 1e-12))
+    short = values[rows] < best[rows] - 1e-12
+    # What is missing says nothing where lower is better.
+    candidates = np.flatnonzero((outcomes.n_unmet > 0) | short if sign > 0 else short)
     chosen = candidates[np.lexsort((rows[candidates], values[rows[candidates]]))][:wanted].tolist()
     explained = {each.index: each for each in explainer.of(outcomes, chosen)}
     texts = texts_to_show(queries, scores.query_texts)
@@ -256,10 +296,11 @@ def worst(
     qrels = scores.needed_origin("explained").judged.qrels
     unit = "passage" if qrels.has_pieces else "document" if qrels.is_flat else "group"
     failures = dict(outcomes.failures().most_common())
+    faulty = len(candidates) if sign < 0 else None
     needed, met = int(outcomes.needed.sum()), int(outcomes.met.sum())
     fates = explainer.fates(outcomes)
     losses = {} if fates is None else dict(fates.losses())
-    return Worst(name, explanations, len(defined), failures, needed, met, unit, losses)
+    return Worst(name, explanations, len(defined), failures, needed, met, unit, losses, faulty)
 
 
 def _explanation(explainer: Explainer, explained: Explained, queries: Mapping[Any, str]) -> Explanation:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 
-State: TypeAlias = Literal["relevant", "not relevant", "repeated", "unjudged"]
+State: TypeAlias = Literal["relevant", "not relevant", "repeated", "unjudged", "forbidden"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,9 @@ class Result:
     Attributes:
         rank: Its rank, from 1.
         id: What was compared with the ids of the judgments; None if it has none.
-        state: Relevant; judged and not relevant; a repeat of a document above it; or unjudged.
-        grade: Its grade; None if it is not judged.
+        state: Relevant; judged and not relevant; a repeat of a document above it; unjudged; or forbidden, whatever else
+            it is.
+        grade: Its grade; None if it is not judged. If it is forbidden, the smallest.
         satisfies: The judged ids or pieces that are found at this rank for the first time.
         text: Its text, if it is known.
         source: What it was cut from, if it is known.
@@ -82,7 +83,9 @@ class CameBack:
     def first(self, index: int, ranking: Any, k: int, texts: Mapping[Any, str]) -> list[Result]:
         """Return the first `k` results of a query."""
         judged = self._judged
-        grades = _grades(judged.ranks.query, judged.ranks.rank, judged.ranks.grade, index)
+        least = judged.least
+        grade = np.where(least < 0, least, judged.ranks.grade)
+        grades = _grades(judged.ranks.query, judged.ranks.rank, grade, index)
         repeated = judged.repeats.rank[_rows(judged.repeats.query, index)].tolist()
         satisfied: dict[int, list[Relevant]] = {}
         rows = _rows(judged.items.query, index)
@@ -93,20 +96,20 @@ class CameBack:
         results = []
         query, run = judged.qrels.queries[index], self._rankings.run
         for rank, (name, item) in enumerate(self._rankings.first(ranking, k), start=1):
-            grade = grades.get(rank)
+            known = grades.get(rank)
             text = texts.get(name) if item is None or item.text is None else item.text
             score = ranking.get(name) if hasattr(ranking, "get") else getattr(item, "score", None)
             source = getattr(item, "source", None)
-            state = _state(grade, repeated=rank in repeated)
+            state = _state(known, repeated=rank in repeated)
             needed = tuple(satisfied.get(rank, ()))
             place = run.place(query, rank) if isinstance(run, RetrievedRun) else None
-            results.append(Result(rank, name, state, grade, needed, text, source, score, item, place))
+            results.append(Result(rank, name, state, known, needed, text, source, score, item, place))
         return results
 
 
 def _state(grade: float | None, *, repeated: bool) -> State:
-    if grade is not None and grade > 0:
-        return "relevant"
+    if grade is not None and grade != 0:
+        return "relevant" if grade > 0 else "forbidden"
     if repeated:
         return "repeated"
     return "unjudged" if grade is None else "not relevant"
@@ -341,7 +344,8 @@ class Needed:
         if isinstance(document, Span):
             return f"{document.source}, characters {document.start:,} to {document.end:,}"
         if isinstance(document, Metadata):
-            return ", ".join(f"{name} {value}" for name, value in document.values)
+            said = ", ".join(f"{name} {value}" for name, value in document.values)
+            return f"not {said}" if document.inverted else said
         return str(document)
 
     def text(self, document: Relevant) -> str | None:

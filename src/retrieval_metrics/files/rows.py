@@ -22,6 +22,7 @@ from retrieval_metrics.files.encodings import (
 )
 from retrieval_metrics.files.formats import FORMATS, MANY
 from retrieval_metrics.inputs.columns import DOCUMENT, QUERY, find_columns
+from retrieval_metrics.inputs.entries import FORBIDDEN
 from retrieval_metrics.inputs.frames import first_repeat
 
 if TYPE_CHECKING:
@@ -255,6 +256,8 @@ def per_query(source: Reader, allow: Collection[str] = (), columns: Columns | No
         if query in found:
             raise ValueError(f"{where}: query {query!r} appears twice")
         documents = row[_only(row, many, where)]
+        if isinstance(row.get(FORBIDDEN), list):
+            documents = {"relevant": documents, FORBIDDEN: row[FORBIDDEN]}
         if isinstance(documents, list) and isinstance(row.get("scores"), list):
             documents = {"documents": documents, "scores": row["scores"]}
         found[query] = documents

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from hashlib import sha256
 from math import isfinite
@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.items import Metadata, Piece, Quote, Retrieved, Span, Text
-from retrieval_metrics.inputs.qrels import in_order
+from retrieval_metrics.inputs.qrels import NESTED, Qrels, in_order
 from retrieval_metrics.inputs.run import as_list
 from retrieval_metrics.inputs.steps import Steps
 
@@ -80,7 +80,8 @@ def of_judged(judged: Any, where: str) -> dict[str, Any]:
         return place | ({"uncertain": True} if judged.uncertain else {})
     if isinstance(judged, Metadata):
         values = {name: _lists(value) for name, value in judged.values}
-        return {"type": "metadata", "values": plain(values, f"Metadata judged for {where}")}
+        entry = {"type": "metadata", "values": plain(values, f"Metadata judged for {where}")}
+        return entry | ({"inverted": True} if judged.inverted else {})
     if isinstance(judged, Piece):
         raise ValueError(f"{where}: a {type(judged).__name__} cannot be written")  # noqa: TRY004  (said of the file)
     return {"type": "id", "id": plain(judged, f"an id judged for {where}")}
@@ -101,8 +102,10 @@ def judged_of(entry: Mapping[str, Any], where: str) -> Any:
             case "span":
                 return Span(**held)
             case "metadata":
+                inverted = held.pop("inverted", False)
                 (values,) = held.values()
-                return Metadata(**{name: _tuples(value) for name, value in values.items()})
+                found = Metadata(**{name: _tuples(value) for name, value in values.items()})
+                return ~found if inverted else found
             case _:
                 return _refuse(entry, where)
     except (TypeError, ValueError, AttributeError) as error:
@@ -139,8 +142,39 @@ def of_judgments(judgments: Any, where: str) -> Any:
     return [of_id(one) for one in judgments]
 
 
+FORBIDDEN = "forbidden"
+"""The key of what must not come back, beside `relevant`: graded -1."""
+_BESIDE = {"relevant", FORBIDDEN}
+
+
+def with_forbidden(judgments: Any, forbidden: Any, where: str) -> Any:
+    """Return judgments, with what must not come back at grade -1.
+
+    Example:
+        >>> with_forbidden(["d1"], ["d7"], "row 1")
+        {'d1': 1.0, 'd7': -1.0}
+    """
+    if isinstance(forbidden, (str, bytes, Mapping, Piece)) or not isinstance(forbidden, Iterable):
+        raise TypeError(f"{where}: {FORBIDDEN!r} must be a list of what must not come back, got {forbidden!r}")
+    named = judgments_of(list(forbidden), where)
+    if isinstance(named, Mapping) or any(isinstance(one, NESTED) for one in named):
+        raise ValueError(
+            f"{where}: {FORBIDDEN!r} has neither grades nor groups; give levels such as -2 as grades of 'relevant'"
+        )
+    judged = Qrels({where: judgments}).judgments(0)
+    groups: list[Any] = [judged] if isinstance(judged, Mapping) else list(judged)
+    if both := [one for one in named if any(one in group for group in groups)]:
+        raise ValueError(f"{where}: {both[0]!r} is both relevant and forbidden; remove it from one of the two")
+    apart = dict.fromkeys(named, -1.0)
+    if isinstance(judged, Mapping):
+        return {**judged, **apart}
+    return [*judged, *({one: grade} for one, grade in apart.items())]
+
+
 def judgments_of(value: Any, where: str) -> Any:
-    """Return judgments as `evaluate` takes them, from JSON."""
+    """Return judgments as `evaluate` takes them, from JSON: also an object of `relevant` and `forbidden`."""
+    if isinstance(value, dict) and isinstance(value.get(FORBIDDEN), list) and value.keys() <= _BESIDE:
+        return with_forbidden(judgments_of(value.get("relevant", []), where), value[FORBIDDEN], where)
     if not isinstance(value, list):
         return value
     if not any(map(is_entry, value)):

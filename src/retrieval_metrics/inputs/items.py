@@ -208,10 +208,12 @@ class Metadata(Piece):
     """Properties that a retrieved item must have, such as the page of a file, a section or a product.
 
     An item must have all of them. `source` is compared with the source of the item, or else with its metadata; all
-    other names are looked up in the metadata.
+    other names are looked up in the metadata. `~Metadata(tenant="acme")` is whatever lacks one of them: the items of
+    any other tenant, and those of none.
 
     Attributes:
         values: Names and values, sorted by name.
+        inverted: Whether it is what lacks them.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -221,6 +223,7 @@ class Metadata(Piece):
     """
 
     values: tuple[tuple[str, Any], ...]
+    inverted: bool
 
     def __init__(self, **values: Any) -> None:
         if not values:
@@ -231,9 +234,25 @@ class Metadata(Piece):
             except TypeError:
                 raise TypeError(f"the value of {name!r} in Metadata must be hashable, got {value!r}") from None
         object.__setattr__(self, "values", tuple(sorted(values.items())))
+        object.__setattr__(self, "inverted", False)
+
+    def __invert__(self) -> Metadata:
+        other = Metadata(**dict(self.values))
+        object.__setattr__(other, "inverted", not self.inverted)
+        return other
+
+    def describes(self, item: Retrieved) -> bool:
+        """Return whether an item has all the properties or, if inverted, lacks one."""
+        return all(item.value(name) == value for name, value in self.values) is not self.inverted
+
+    @property
+    def source(self) -> str | None:
+        """The source that an item must have; None if it may have any."""
+        return None if self.inverted else dict(self.values).get("source")
 
     def __repr__(self) -> str:
-        return f"Metadata({', '.join(f'{name}={value!r}' for name, value in self.values)})"
+        said = ", ".join(f"{name}={value!r}" for name, value in self.values)
+        return f"{'~' * self.inverted}Metadata({said})"
 
 
 def _require_text(text: Any, owner: str) -> None:

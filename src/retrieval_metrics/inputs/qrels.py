@@ -78,9 +78,9 @@ class Qrels:
 
         Args:
             qrels: Per query `{"d1": 2, "d7": 1}` (grades), `["d1", "d7"]` or a set (binary), `[["d1", "d2"], ["d9"]]`
-                (groups) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). A `Quote`, `Text`, `Span` or
-                `Metadata` can stand in for an id. A document repeated in a list or in a group counts once. The
-                mapping is not changed.
+                (groups) or `[{"d1": 2, "d2": 1}, {"d9": 3}]` (graded groups). A grade below 0 is forbidden: it must
+                not come back. A `Quote`, `Text`, `Span` or `Metadata` can stand in for an id. A document repeated in a
+                list or in a group counts once. The mapping is not changed.
 
         Raises:
             TypeError: If it is not a mapping, an id is neither str nor int, judgments are a bare string, flat and
@@ -200,6 +200,15 @@ class Qrels:
     def is_flat(self) -> bool:
         """Whether every group is a single document of its own."""
         return self.member_group is self.member_document
+
+    @cached_property
+    def least_grade(self) -> FloatArray:
+        """Shape (documents,), the smallest grade of each document: what is relevant to one group may be forbidden."""
+        if self.is_flat:
+            return self.document_grade
+        least = np.full(len(self.documents), np.inf)
+        np.minimum.at(least, self.member_document, self.member_grade)
+        return least
 
     @cached_property
     def largest_grade(self) -> float:

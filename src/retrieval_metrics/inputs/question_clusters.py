@@ -13,9 +13,10 @@ from retrieval_metrics.checks import argument
 from retrieval_metrics.inputs.items import Metadata, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from retrieval_metrics.checks import IntArray, QueryId
+    from retrieval_metrics.inputs.items import Relevant
     from retrieval_metrics.inputs.qrels import Qrels
 
 
@@ -105,14 +106,18 @@ def _by_source(questions: Any, truth: Qrels) -> Clusters | None:
     if not truth.has_pieces:
         return None
     names: list[set[Hashable]] = [set() for _ in truth.queries]
-    for query, piece in zip(truth.document_query.tolist(), truth.documents, strict=True):
-        if isinstance(piece, Span):
+    for query, piece in asked_about(truth):
+        if isinstance(piece, (Span, Metadata)) and piece.source is not None:
             names[query].add(piece.source)
-        elif isinstance(piece, Metadata) and (source := dict(piece.values).get("source")) is not None:
-            names[query].add(source)
     if not any(names):
         return None
     return Clusters(truth.queries, [tuple(sorted(each, key=str)) for each in names], by_source=True)
+
+
+def asked_about(truth: Qrels) -> Iterator[tuple[int, Relevant]]:
+    """Yield what is judged, with its query; what is forbidden to many questions does not make them depend."""
+    for at in np.flatnonzero(truth.document_grade >= 0).tolist():
+        yield int(truth.document_query[at]), truth.documents[at]
 
 
 def _names(cluster: Any) -> tuple[Hashable, ...]:

@@ -160,6 +160,10 @@ def _row(row: Any, number: int) -> tuple[QueryId, str, Judgments]:
             from retrieval_metrics.inputs.entries import judgments_of  # noqa: PLC0415  (only rows need it)
 
             relevant = judgments_of(relevant, f"row {number}")
+        if row.get("forbidden") is not None:
+            from retrieval_metrics.inputs.entries import with_forbidden  # noqa: PLC0415  (as above)
+
+            relevant = with_forbidden(relevant, row["forbidden"], f"row {number}")
         return query_id, text, relevant
     if isinstance(row, Sequence) and not isinstance(row, (str, bytes)) and len(row) == 2:  # noqa: PLR2004  (a pair)
         return row[0], row[0], row[1]

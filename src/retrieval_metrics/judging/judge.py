@@ -25,7 +25,7 @@ from retrieval_metrics.judging.ranking_order import AS_GIVEN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.checks import QueryId
+    from retrieval_metrics.checks import BoolArray, QueryId
     from retrieval_metrics.inputs.items import Key, RunMapping
     from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.ranking_order import Matching, RankOrder
@@ -35,6 +35,22 @@ if TYPE_CHECKING:
 
 def judge(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, order: RankOrder) -> JudgedRun:
     """Join judgments and rankings."""
+    judged = _joined(qrels, run, match, order)
+    judged.unanswered = _unanswered(judged, run)
+    return judged
+
+
+def _unanswered(judged: JudgedRun, run: Any) -> BoolArray | None:
+    """Return which queries the retriever failed for or the run does not hold; None if there are none."""
+    queries = judged.qrels.queries
+    absent = [at for at in np.flatnonzero(judged.n_retrieved == 0).tolist() if queries[at] not in run]
+    errors = run.errors if isinstance(run, RetrievedRun) else {}
+    found = np.zeros(len(queries), dtype=np.bool_)
+    found[[*absent, *(at for query in errors if (at := judged.qrels.place.get(query)) is not None)]] = True
+    return found if found.any() else None
+
+
+def _joined(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, order: RankOrder) -> JudgedRun:
     if isinstance(run, Run):
         if match != "id" or qrels.has_pieces:
             raise TypeError(

@@ -74,11 +74,13 @@ class JudgedRanks(NamedTuple):
         query: Position of the query in `Qrels.queries`.
         rank: Rank in the ranking, from 1.
         grade: Largest grade of the item.
+        least: Smallest grade of the item, which may be relevant and forbidden.
     """
 
     query: IntArray
     rank: IntArray
     grade: FloatArray
+    least: FloatArray
 
 
 class Additions(NamedTuple):
@@ -192,6 +194,11 @@ def is_relevant(grade: FloatArray, rel: float | None) -> BoolArray:
     return grade > 0 if rel is None else grade >= rel
 
 
+def is_forbidden(least: FloatArray, grade: float | None = None) -> BoolArray:
+    """Return which grades are forbidden: below 0, or at most `grade` if a level is given."""
+    return least < 0 if grade is None else least <= grade
+
+
 def count_above(query: IntArray, rank: IntArray, other_query: IntArray, other_rank: IntArray) -> IntArray:
     """Return for each (query, rank) how many of the others are above it in its query; they are in order.
 
@@ -241,6 +248,8 @@ class JudgedRun:
         misplaced: How many retrieved items have offsets that do not fit their text or their source, if spans are
             judged.
         ambiguous: How many items were located at one of several places that hold their text.
+        unanswered: Shape (queries,), which queries the retriever failed for or the run does not hold; None if each was
+            answered, if only by nothing.
     """
 
     qrels: Qrels
@@ -256,6 +265,7 @@ class JudgedRun:
     doubtful: Sequence[Span] = ()
     misplaced: int = 0
     ambiguous: int = 0
+    unanswered: BoolArray | None = None
     _hits: dict[float | None, Hits] = field(init=False, default_factory=dict)
     _needed: dict[float | None, FloatArray] = field(init=False, default_factory=dict)
     _lacking: dict[float | None, BoolArray | None] = field(init=False, default_factory=dict)
@@ -275,6 +285,11 @@ class JudgedRun:
     def ranks(self) -> JudgedRanks | Items:
         """The ranks that hold a judged item, each once."""
         return self.items if self.places is None else self.places
+
+    @property
+    def least(self) -> FloatArray:
+        """The smallest grade of each of the `ranks`, which may be relevant and forbidden."""
+        return self.qrels.least_grade[self.items.document] if self.places is None else self.places.least
 
     @property
     def is_empty(self) -> bool:
@@ -313,6 +328,7 @@ class JudgedRun:
             counts_repeats,
             covered=self.covered,
             lengths=self.lengths,
+            unanswered=self.unanswered,
         )
 
     def with_repeats(self, rule: str) -> JudgedRun:
@@ -379,6 +395,20 @@ class JudgedRun:
             lacking = self.n_relevant(rel) == 0
             self._lacking[rel] = lacking if lacking.any() else None
         return self._lacking[rel]
+
+    def forbids(self, grade: float | None = None) -> BoolArray:
+        """Return for which queries something is forbidden, shape (queries,)."""
+        return self.per_query(self.qrels.document_query[is_forbidden(self.qrels.least_grade, grade)]) > 0
+
+    def forbidden(self, grade: float | None = None) -> tuple[IntArray, IntArray]:
+        """Return query and rank of the retrieved items that are forbidden, whatever else they are."""
+        found = is_forbidden(self.least, grade)
+        return self.ranks.query[found], self.ranks.rank[found]
+
+    def where_answered(self, defined: BoolArray, value: BoolArray) -> FloatArray:
+        """Return 0 or 1 for the queries for which a metric is defined and an answer came, and NaN for the others."""
+        answered = defined if self.unanswered is None else defined & ~self.unanswered
+        return np.where(answered, value, np.nan)
 
     def relevant_items(self, k: Cut, rel: float | None = None) -> IntArray:
         """Return the query of each distinct relevant item among the first `k` retrieved."""

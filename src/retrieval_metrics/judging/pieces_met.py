@@ -58,7 +58,7 @@ class IdRule:
 
 
 class MetadataRule:
-    """Finds judged metadata; an item satisfies it if it has all the properties."""
+    """Finds judged metadata."""
 
     def __init__(self, qrels: Qrels) -> None:
         self._wanted: dict[int, dict[int, Metadata]] = pieces_of(qrels, Metadata)
@@ -68,7 +68,7 @@ class MetadataRule:
         missing = dict(self._wanted.get(query, {}))
         for at, wanted in self._wanted.get(query, {}).items():
             for rank, item in ranking:
-                if all(item.value(name) == value for name, value in wanted.values):
+                if wanted.describes(item):
                     hits.overlapping(at, rank)
                     if missing.pop(at, None):
                         hits.satisfied(at, rank)

@@ -450,9 +450,9 @@ class PieceHits:
     def ranks(self) -> JudgedRanks:
         """Return the ranks whose item is relevant or judged because of some piece."""
         piece, rank = (np.array(column, dtype=np.int64) for column in self._overlapping)
-        return JudgedRanks(
-            *self._largest_grades(self.qrels.document_query[piece], rank, self.qrels.document_grade[piece])
-        )
+        query = self.qrels.document_query[piece]
+        *_, least = self._largest_grades(query, rank, -self.qrels.least_grade[piece])
+        return JudgedRanks(*self._largest_grades(query, rank, self.qrels.document_grade[piece]), -least)
 
     def additions(self) -> Additions | None:
         """Return the ranks that add to what is covered; None if nothing can be covered in part."""
@@ -462,11 +462,11 @@ class PieceHits:
         query, rank, grade = self._largest_grades(
             self.qrels.document_query[piece], rank, self.qrels.document_grade[piece]
         )
-        done = JudgedRanks(*self._largest_grades(*self.items()[1:4]))
+        query_done, rank_done, grade_done = self._largest_grades(*self.items()[1:4])
         completed = np.full(len(rank), -np.inf)
-        longest = max(rank.max(initial=0), done.rank.max(initial=0)) + 1
-        _, here, there = np.intersect1d(query * longest + rank, done.query * longest + done.rank, return_indices=True)
-        completed[here] = done.grade[there]
+        longest = max(rank.max(initial=0), rank_done.max(initial=0)) + 1
+        _, here, there = np.intersect1d(query * longest + rank, query_done * longest + rank_done, return_indices=True)
+        completed[here] = grade_done[there]
         return Additions(query, rank, grade, completed)
 
     @staticmethod

@@ -21,7 +21,7 @@ from retrieval_metrics.questions.sample import Sample
 from retrieval_metrics.results.conclusions import rare_changes
 from retrieval_metrics.results.difference import fitting
 from retrieval_metrics.results.scores import ByMetric
-from retrieval_metrics.scoring.metric import spelled
+from retrieval_metrics.scoring.metric import as_metric, spelled
 from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.statistics import CorrectedMean
 
@@ -224,9 +224,11 @@ class Estimate(SavedFields):
     @cached_property
     def ranking(self) -> ByMetric[list[str]]:
         """The systems by corrected mean, best first; `difference(...).decided` says which are told apart."""
-        return ByMetric(
-            {metric: sorted(means, key=lambda system: -means[system]) for metric, means in self.means.items()}
-        )
+        ranked = {}
+        for metric, means in self.means.items():
+            gains = {system: as_metric(metric).definition.sign * mean for system, mean in means.items()}
+            ranked[metric] = sorted(gains, key=gains.__getitem__, reverse=True)
+        return ByMetric(ranked)
 
     def intervals(self, level: float | None = None) -> ByMetric[dict[str, Interval]]:
         """Return the confidence interval of each mean.

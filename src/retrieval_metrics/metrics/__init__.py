@@ -18,16 +18,22 @@ from retrieval_metrics.metrics.err import DEFINITION as ERR
 from retrieval_metrics.metrics.err import err
 from retrieval_metrics.metrics.f1 import DEFINITION as F1
 from retrieval_metrics.metrics.f1 import f1
+from retrieval_metrics.metrics.false_answer import DEFINITION as FALSE_ANSWER
+from retrieval_metrics.metrics.false_answer import false_answer
 from retrieval_metrics.metrics.full_recall import DEFINITION as FULL_RECALL
 from retrieval_metrics.metrics.full_recall import full_recall
 from retrieval_metrics.metrics.hit_rate import DEFINITION as HIT_RATE
 from retrieval_metrics.metrics.hit_rate import hit_rate
 from retrieval_metrics.metrics.infap import DEFINITION as INFAP
 from retrieval_metrics.metrics.infap import infap
+from retrieval_metrics.metrics.inverted import DEFINITION as INVERTED
+from retrieval_metrics.metrics.inverted import inverted
 from retrieval_metrics.metrics.iprec import DEFINITION as IPREC
 from retrieval_metrics.metrics.iprec import iprec
 from retrieval_metrics.metrics.judged import DEFINITION as JUDGED
 from retrieval_metrics.metrics.judged import judged
+from retrieval_metrics.metrics.leak import DEFINITION as LEAK
+from retrieval_metrics.metrics.leak import leak
 from retrieval_metrics.metrics.ndcg import DEFINITION as NDCG
 from retrieval_metrics.metrics.ndcg import ndcg
 from retrieval_metrics.metrics.precision import DEFINITION as PRECISION
@@ -48,11 +54,14 @@ __all__ = [
     "dcg",
     "err",
     "f1",
+    "false_answer",
     "full_recall",
     "hit_rate",
     "infap",
+    "inverted",
     "iprec",
     "judged",
+    "leak",
     "ndcg",
     "precision",
     "r_precision",
@@ -81,5 +90,8 @@ for _definition in (
     JUDGED,
     COVERAGE,
     DENSITY,
+    LEAK,
+    INVERTED,
+    FALSE_ANSWER,
 ):
     add(_definition)

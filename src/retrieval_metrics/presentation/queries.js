@@ -12,8 +12,8 @@
     ...data.shown[at],
   }));
   const STEP = 100; // rows that are drawn at once; more follow as the reader scrolls
-  const SIGNS = ["✓", "✗", "↻", "○"];
-  const STATES = ["relevant", "judged, not relevant", "repeats a result above", data.quoted ? "nothing needed in it" : "unjudged"];
+  const SIGNS = ["✓", "✗", "↻", "○", "⛔"];
+  const STATES = ["relevant", "judged, not relevant", "repeats a result above", data.quoted ? "nothing needed in it" : "unjudged", "must not come back"];
   const pair = systems.length > 1;
   const state = { metric: data.main, a: data.pair[0], b: data.pair[1], shown: [], drawn: 0, at: -1 };
 

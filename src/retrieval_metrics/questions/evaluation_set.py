@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.inputs.documents import Sources, source_texts
 from retrieval_metrics.inputs.items import Span
-from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
+from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.questions import Questions, texts_in_context
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import beginning
@@ -72,9 +72,10 @@ class EvaluationSet(Questions):
                 - pairs `(query text, relevant)`;
                 - rows `{"query": text, "relevant": ..., "id": ...}`; the id is optional. The query can also be
                   called `question`, `user_input` or `text`, its judgments `relevant_docs`, `expected_ids`,
-                  `reference_context_ids` or `qrels`, its id `query_id` or `_id`. A row can say where the question comes
-                  from: `source`, `kind`, `person`, `model`, `prompt`, `date` and `labels`, as in `Provenance`; its
-                  answer (`answer`, `reference` or `reference_answer`); and its `history`, the messages before it;
+                  `reference_context_ids` or `qrels`, its id `query_id` or `_id`. What must not come back is a list
+                  `forbidden` beside them, or has a grade below 0. A row can say where the question comes from:
+                  `source`, `kind`, `person`, `model`, `prompt`, `date` and `labels`, as in `Provenance`; its answer
+                  (`answer`, `reference` or `reference_answer`); and its `history`, the messages before it;
                 - an object or a mapping with `queries` (id to text) and `relevant_docs` (id to judgments), such as
                   LlamaIndex's EmbeddingQAFinetuneDataset or its JSON;
                 - a pandas or polars DataFrame, an Arrow table or a Hugging Face dataset with one row per question, with
@@ -108,15 +109,16 @@ class EvaluationSet(Questions):
 
     @property
     def unanswerable(self) -> tuple[QueryId, ...]:
-        """The ids of the questions without any judgment: those that nothing in the corpus is meant to answer.
+        """The ids of the questions that nothing in the corpus answers: nothing has a grade above 0.
 
-        Metrics are undefined for them, so they are in no mean.
+        `false_answer` and `threshold` are about them; metrics that need something relevant are undefined for them.
 
         Example:
-            >>> EvaluationSet({"q1": "why?", "q2": "who?"}, {"q1": ["d7"], "q2": []}).unanswerable
+            >>> EvaluationSet({"q1": "why?", "q2": "who?"}, {"q1": ["d7"], "q2": {"d3": -1}}).unanswerable
             ('q2',)
         """
-        return tuple(query for query, judgments in judgments_by_query(self.qrels).items() if not len(judgments))
+        graded = as_qrels(self.qrels).graded()
+        return tuple(query for query, grades in graded.items() if not any(grade > 0 for grade in grades.values()))
 
     def in_context(self) -> EvaluationSet:
         r"""Return the set with what was said before each question in front of it, one message a line.
@@ -266,11 +268,12 @@ class EvaluationSet(Questions):
 
         Args:
             lossy: Write what Ragas has no place for as well as it can: it has neither grades nor groups, so everything
-                relevant is listed alike, as if each of several alternatives were needed.
+                relevant is listed alike, as if each of several alternatives were needed; what is forbidden is left out.
 
         Raises:
-            ValueError: If a group has alternatives or grades differ, and `lossy` is not set; if a group holds only
-                spans or metadata, or something was said before a question, which Ragas cannot hold at all.
+            ValueError: If a group has alternatives, grades differ or something is forbidden, and `lossy` is not set; if
+                a group holds only spans or metadata, or something was said before a question, which Ragas cannot hold
+                at all.
 
         Example:
             >>> questions = EvaluationSet({"q1": "why?"}, {"q1": ["d7"]}, answers={"q1": "because"})

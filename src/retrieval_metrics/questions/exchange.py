@@ -227,6 +227,12 @@ def _require_held(questions: Questions, what: str, *, lossy: bool) -> None:
     _require_no_history(questions, what)
     truth = as_qrels(questions)
     for query, groups in truth.groups().items():
+        forbidden = [one for group in groups for one, grade in group.items() if grade < 0]
+        if forbidden and not lossy:
+            raise ValueError(
+                f"{what} cannot hold what must not come back, such as {forbidden[0]!r} of query {query!r}; with "
+                "lossy=True it is left out"
+            )
         for group in groups:
             relevant = [one for one, grade in group.items() if grade > 0]
             held = [one for one in relevant if not isinstance(one, Piece) or isinstance(one, (Quote, Text))]

@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 Severity = Literal["error", "warning", "note"]
 
 MEANING: Mapping[str, tuple[Severity, str]] = {
-    "no_relevant": ("error", "documents are judged and none is relevant, so the question leaves every mean"),
+    "no_relevant": (
+        "error",
+        "documents are judged and none is relevant, so the question counts as one without an answer",
+    ),
     "short_quote": ("error", "a quote is so short that comparing refuses it"),
     "unknown_document": ("error", "a judged document is not in the corpus, so nothing can find it"),
     "unknown_source": ("error", "the source of a span is not in the corpus"),
@@ -57,7 +60,11 @@ MEANING: Mapping[str, tuple[Severity, str]] = {
     "possible_answer": ("warning", "a passage that shares much of a relevant one is not judged"),
     "echo": ("warning", "the question repeats the words of its answer"),
     "unanswered": ("warning", "nothing relevant is found"),
-    "unanswerable": ("note", "nothing is judged, so nothing is meant to answer the question"),
+    "unanswerable": (
+        "note",
+        "nothing is judged, or all of it is forbidden, so nothing is meant to answer the question",
+    ),
+    "forbidden": ("note", "grades below 0 say what must not come back"),
     "unjudged_at_top": ("note", "a document that every run ranks among the first three is not judged"),
     "cut_span": ("note", "a span begins or ends within a word"),
     "easy": ("note", "something relevant comes first whatever retrieves"),

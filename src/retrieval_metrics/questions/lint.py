@@ -400,6 +400,7 @@ CHECKS: tuple[Check, ...] = (
     leaked,
     echoes,
     repeated,
+    judgments.forbidden,
     judgments.without_relevant,
     judgments.unknown_documents,
     judgments.impossible_groups,

@@ -23,20 +23,34 @@ if TYPE_CHECKING:
     from retrieval_metrics.questions.words import Passages
 
 
+def forbidden(subject: Subject) -> Iterator[LintFinding]:
+    """Yield how many judgments are below 0, because some files write -1 for what nobody judged."""
+    below = [sum(grade < 0 for grade in grades.values()) for grades in subject.graded.values()]
+    if total := sum(below):
+        yield LintFinding(
+            "forbidden",
+            None,
+            f"{total} judgments of {sum(map(bool, below))} questions are below 0, which must not come back; if -1 "
+            "means unjudged where they come from, leave them out",
+            {"judgments": total},
+        )
+
+
 def without_relevant(subject: Subject) -> Iterator[LintFinding]:
-    """Yield the questions without a relevant document: those without any judgment are meant to have no answer."""
+    """Yield the questions without a relevant document: those without a grade of 0 are meant to have no answer."""
     for query, relevant in subject.relevant.items():
-        judged = len(subject.graded[query])
-        if not relevant and not judged:
-            yield LintFinding(
-                "unanswerable", query, "nothing is judged, so it counts as a question without an answer", {}
-            )
-        elif not relevant:
+        grades = subject.graded[query].values()
+        if relevant:
+            continue
+        if all(grade < 0 for grade in grades):
+            said = f"{len(grades)} documents are forbidden and none is relevant" if grades else "nothing is judged"
+            yield LintFinding("unanswerable", query, f"{said}, so it counts as a question without an answer", {})
+        else:
             yield LintFinding(
                 "no_relevant",
                 query,
-                f"nothing is relevant to it ({judged} judged), so it is left out of every mean",
-                {"judged": judged},
+                f"nothing is relevant to it ({len(grades)} judged), so it counts as a question without an answer",
+                {"judged": len(grades)},
             )
 
 

@@ -12,7 +12,7 @@ from retrieval_metrics.checks import grouped, id_kind, integer, positive_integer
 from retrieval_metrics.inputs.documents import Sources
 from retrieval_metrics.inputs.items import Metadata, Span
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
-from retrieval_metrics.inputs.question_clusters import Clusters
+from retrieval_metrics.inputs.question_clusters import Clusters, asked_about
 from retrieval_metrics.inputs.questions import Questions, QuestionsT
 from retrieval_metrics.keeping.document import SavedFields
 from retrieval_metrics.presentation.tables import Table
@@ -211,12 +211,10 @@ def _clusters(questions: Questions) -> list[list[QueryId]]:
     """Return the questions that must stay together: those of one source, and those with a judgment in common."""
     truth = as_qrels(questions)
     names: dict[QueryId, set[Hashable]] = {query: set() for query in truth.queries}
-    for at, judged in zip(truth.document_query.tolist(), truth.documents, strict=True):
+    for at, judged in asked_about(truth):
         names[truth.queries[at]].add(("judged", judged))
-        if isinstance(judged, Span):
+        if isinstance(judged, (Span, Metadata)) and judged.source is not None:
             names[truth.queries[at]].add(("source", judged.source))
-        elif isinstance(judged, Metadata) and (source := dict(judged.values).get("source")) is not None:
-            names[truth.queries[at]].add(("source", source))
     for query, made in questions.provenance.items():
         if made.source is not None and query in names:
             names[query].add(("source", made.source))

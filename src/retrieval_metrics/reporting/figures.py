@@ -10,10 +10,12 @@ import numpy as np
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.charts import TIED, style
 from retrieval_metrics.presentation.plots import (
+    SMALL,
     Panel,
     broken,
     changes_panel,
     cutoffs_panel,
+    dash,
     entitle,
     figure,
     from_zero,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from retrieval_metrics.comparing.threshold import Threshold
     from retrieval_metrics.history import Entry
     from retrieval_metrics.presentation.plots import Plot
     from retrieval_metrics.results.scores import Record, Scores, Totals
@@ -145,6 +148,30 @@ def _known(kind: str, *kinds: str) -> None:
     if kind not in {"overview", *kinds}:
         to_file = f"; to write a file: .plot().savefig({kind!r})" if "." in kind else ""
         raise ValueError(f"there is no plot {kind!r}; the plots are overview, {', '.join(kinds)}{to_file}")
+
+
+def threshold_figure(found: Threshold) -> Plot:
+    """Return the figure of the false answers, their bound and the metric over the score of a threshold."""
+    curve = [one for one in found.curve if np.isfinite(one.score)]
+
+    def draw(axes: Axes) -> None:
+        shares = {
+            "false answers": [one.wrong / found.n for one in curve],
+            f"false answers, {100 * found.level:g} % bound": [one.upper for one in curve],
+            found.metric: [one.mean for one in curve],
+        }
+        for at, (name, values) in enumerate(shares.items()):
+            places = [one.score for one in curve]
+            axes.plot(places, values, color=style(at).colour, linestyle=dash(at), label=name, drawstyle="steps-post")
+        axes.axhline(found.false_answer, color=TIED, linewidth=1, linestyle=":")
+        if found.score is not None and np.isfinite(found.score):
+            axes.axvline(found.score, color=TIED, linewidth=1)
+        axes.set_xlabel(f"score above which results stay; dotted: {100 * found.false_answer:g} %")
+        axes.legend(loc="best", frameon=False, fontsize=SMALL)
+        from_zero(axes)
+        plain(axes, grid="y")
+
+    return figure([Panel(draw, rows=12)], title=found.conclusion, wide=2)
 
 
 MOST_LABELS = 8

@@ -245,11 +245,11 @@ def _side_by_side(systems: Mapping[str, Scores]) -> tuple[Sequence[QueryId], dic
 
 
 def _most_urgent(n: int, pair: Sequence[tuple[Scores, IntArray]], main: Metric) -> IntArray:
-    """Return the places of queries: the lowest values first, or of two systems those that moved most."""
+    """Return the places of queries: the worst values first, or of two systems those that moved most."""
     one, other = columns = np.full((2, n), np.nan)
     for column, (scores, rows) in zip(columns, pair, strict=True):
         column[rows] = scores.of_metric(main)
-    urgency = one if pair[0][0] is pair[1][0] else -np.abs(one - other)
+    urgency = main.definition.sign * one if pair[0][0] is pair[1][0] else -np.abs(one - other)
     return np.argsort(np.where(np.isnan(urgency), np.inf, urgency), kind="stable")
 
 
@@ -380,8 +380,8 @@ def _joined(text: str, stretches: Sequence[Mark]) -> str:
 
 # The queries of a report for readers without JavaScript, from the same data as the script's.
 
-SIGNS = ("✓", "✗", "↻", "○")
-"""Of a result that is relevant, not relevant, a repeat or unjudged, as in the script."""
+SIGNS = ("✓", "✗", "↻", "○", "⛔")
+"""Of a result that is relevant, not relevant, a repeat, unjudged or forbidden, as in the script."""
 LETTERS = 1_500_000
 """Letters of texts that all queries together show."""
 LONGEST = 300
@@ -493,7 +493,7 @@ def note(detailed: int, total: int) -> str:
 
 # What queries needed and what came back, as data for a page.
 
-STATES = ("relevant", "not relevant", "repeated", "unjudged")
+STATES = ("relevant", "not relevant", "repeated", "unjudged", "forbidden")
 UNJUDGED = STATES.index("unjudged")
 
 

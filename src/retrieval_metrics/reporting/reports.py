@@ -211,7 +211,10 @@ def about(systems: Mapping[str, Scores], glossary: Mapping[str, str], length: in
     facts = [
         f"Written on {_today()} by retrieval-metrics {_version()}, Python {'.'.join(map(str, sys.version_info[:3]))}.",
         f"Rules: {first.rules.name}.",
-        *(f"{name}{': ' * bool(name)}{'; '.join(describe(one.counts, one.rules))}." for name, one in systems.items()),
+        *(
+            f"{name}{': ' * bool(name)}{'; '.join(describe(one.counts, one.rules, one.metrics))}."
+            for name, one in systems.items()
+        ),
     ]
     if length is not None:
         facts.append(
@@ -305,5 +308,5 @@ def _worst(scores: Scores, metric: Metric, corpus: Mapping[Any, str], of_system:
         )
         for each in lowest
     )
-    title = f"the lowest {metric}{of_system}: {lowest.summary}"
+    title = f"the {metric.definition.worst} {metric}{of_system}: {lowest.summary}"
     return page.folded(title, *folded)

@@ -347,7 +347,7 @@ def said_of_values(scores: Scores, metric: Metric) -> str:
     name = str(metric)
     n = numbers.queries(numbers_of_queries(scores)[name])
     said = f"{name} is {numbers.mean(means(scores)[name], intervals(scores, LEVEL)[name])} over {n}"
-    if metric.definition.given:
+    if metric.definition.given or not metric.definition.higher_is_better:
         return f"{said}."
     counted = dict(values_chart(scores, metric).rows)
     perfect = f" and {counted['perfect']:,} perfect" if "perfect" in counted else ""
@@ -359,7 +359,8 @@ def values_chart(scores: Scores, metric: Metric) -> ValueCounts:
     values, best = scores.of_metric(metric), scores.best(metric)
     defined = ~np.isnan(values)
     values, best = values[defined], best[defined]
-    rows = _counted_given(metric, values) if metric.definition.given else _counted(metric, values, best)
+    by_value = metric.definition.given or not metric.definition.higher_is_better  # there 0 is no failure
+    rows = _counted_given(metric, values) if by_value else _counted(metric, values, best)
     if not defined.all():
         rows.append(("undefined", int((~defined).sum())))
     return ValueCounts(f"{metric}: queries by value", rows, len(defined))
@@ -376,7 +377,7 @@ def _counted(metric: Metric, values: FloatArray, best: FloatArray) -> list[tuple
 
 
 def _counted_given(metric: Metric, values: FloatArray) -> list[tuple[str, int]]:
-    """Return the number of queries with each value of a given metric; if it has many, in each fifth of its range."""
+    """Return the number of queries with each value of a metric; if it has many, in each fifth of its range."""
     each, times = np.unique(values, return_counts=True)
     if len(each) <= BINS:  # such as the calls of an agent
         return [(f"{value:.3g}", int(number)) for value, number in zip(each, times, strict=True)]

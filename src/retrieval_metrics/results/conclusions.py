@@ -529,7 +529,8 @@ class ToJudge(NamedTuple):
     Attributes:
         query: The query.
         document: The document.
-        effect: How much the largest mean difference between two systems would change if it had the highest grade.
+        effect: How much the largest mean difference between two systems would change if it had the highest grade, or
+            were forbidden if a metric looks for that.
         ranks: Its rank in each system that has it among its first k.
     """
 

@@ -9,10 +9,11 @@ import numpy as np
 from retrieval_metrics.inputs.run import RetrievedRun
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from retrieval_metrics.checks import BoolArray, FloatArray, IntArray, QueryId
     from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.scoring.rules import Rules
 
 
@@ -123,16 +124,17 @@ _REPEATS = {
 }
 
 
-def describe(counts: Counts, rules: Rules) -> list[str]:
+def describe(counts: Counts, rules: Rules, metrics: Sequence[Metric] = ()) -> list[str]:
     """Return the issues in words, one line each, without those that did not occur."""
+    others = any(not (one.definition.higher_is_better or one.definition.needs_relevant) for one in metrics)
+    out = ", out of the means that need one" if others else ", undefined and out of the means"
     scored_zero = ", scored 0"
     said: dict[str, str] = {
         "missing": "with nothing retrieved"
         + (scored_zero if rules.missing == "zero" else "; those not in the run left out"),
         "failed": "for which the retriever failed" + (scored_zero if rules.missing == "zero" else ""),
         "unjudged_queries": "in the run but not judged, left out",
-        "no_relevant": "without a relevant document"
-        + (scored_zero if rules.no_relevant == "zero" else ", undefined and out of the means"),
+        "no_relevant": "without a relevant document" + (scored_zero if rules.no_relevant == "zero" else out),
         "ties": "in which a judged document ties with another",
         "duplicates": f"repeated documents, which {_REPEATS[rules.repeats]}",
         "unplaced": "retrieved items whose position in a source is unknown, so no span was found in them",

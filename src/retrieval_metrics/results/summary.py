@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from math import isnan, nan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.checks import argument, positive_integer
 from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.judging.judged_run import is_relevant
 from retrieval_metrics.presentation import numbers
@@ -33,6 +33,8 @@ SMALL = 4
 """Queries; intervals of fewer are printed with a warning."""
 LEVEL = 0.95
 """The confidence level of printed intervals."""
+ROUNDING = 1e-12
+"""A mean that exceeds its ceiling by no more than this, the rounding of a sum, does not."""
 
 
 def means(record: Record) -> ByMetric[float]:
@@ -97,6 +99,63 @@ def said_of_given(metrics: Sequence[Metric]) -> list[str]:
     return said
 
 
+class Ceiling(NamedTuple):
+    """Whether the mean of a metric is at most what is allowed.
+
+    Attributes:
+        metric: The metric.
+        outcome: A check that cannot fail has not passed.
+        said: The numbers, or why it was not checked.
+    """
+
+    metric: str
+    outcome: Literal["passed", "above the ceiling", "not checked"]
+    said: str
+
+    @property
+    def line(self) -> str:
+        """The metric, the outcome and the numbers, in a line."""
+        return f"{self.metric} {self.outcome}: {self.said}"
+
+
+def ceiling(
+    record: Record, name: str | Metric, most: float, level: float = LEVEL, *, by_bound: bool = False
+) -> Ceiling:
+    """Compare the mean of a metric, or the upper end of its one-sided interval, with the largest that is allowed."""
+    metric = as_metric(name)
+    sums, definition = _sums(record, metric), metric.definition
+    judged = record.origin.judged if isinstance(record, Scores) and record.origin is not None else None
+    if not sums.count:
+        some = " that was answered" if judged is not None and judged.unanswered is not None else ""
+        return Ceiling(str(metric), "not checked", definition.undefined_if + some)
+    if judged is not None and judged.is_empty and len(judged.qrels.documents) and not definition.given:
+        return Ceiling(
+            str(metric),
+            "not checked",
+            "nothing that is judged came back for any query, relevant or not, so the ids may be of another kind",
+        )
+    # One-sided at a level is two-sided at twice the error.
+    upper = interval_of(record, metric, _independent_sums(record, metric), 2 * level - 1).high
+    n, sure = numbers.queries(int(sums.count)), f"({100 * level:g} %)"
+    if ideal.is_binary(metric, sums):
+        said = f"{sums.total:g} of {n}; up to {100 * upper:.1f} % of new ones could {sure}"
+        allowed = f"at most {100 * most:g} % are allowed"
+    else:
+        said = f"the mean is {numbers.value(sums.mean)} over {n}; up to {numbers.value(upper)} on new ones {sure}"
+        allowed = f"at most {most:g} is allowed"
+    if (upper if by_bound else sums.mean) <= most + ROUNDING:
+        return Ceiling(str(metric), "passed", said)
+    return Ceiling(str(metric), "above the ceiling", f"{said}; {allowed}")
+
+
+def refuse_floor(name: str | Metric) -> None:
+    """Refuse a floor of a metric in which lower is better: the best value would miss it, and 0 always passes."""
+    metric = as_metric(name)
+    if not metric.definition.higher_is_better:
+        bound = argument("at_most", python="at_most={...}")
+        raise ValueError(f"lower is better in {metric}, so a floor says nothing of it; bound it: {bound}")
+
+
 def summary_table(record: Record) -> Table:
     """Return the means with their intervals, and the issues in the data."""
     rows, residual_notes, small = [], [], False
@@ -110,7 +169,7 @@ def summary_table(record: Record) -> Table:
                 f"{name}: residual {numbers.value(residual.mean)}, "
                 "what unjudged and unseen documents could add to the mean"
             )
-    notes = describe(record.counts, record.rules) + said_of_clusters(record)
+    notes = describe(record.counts, record.rules, record.metrics) + said_of_clusters(record)
     if isinstance(record, Scores):
         notes += said_of_budgets(record)
     if small:

@@ -46,6 +46,7 @@ def define_metric(
     bounded: bool = True,
     binary: bool = False,
     needs_relevant: bool = True,
+    higher_is_better: bool = True,
     replace: bool = False,
 ) -> Metric:
     """Define a metric of your own for every function, integration and worker that takes the name of a metric.
@@ -57,9 +58,10 @@ def define_metric(
     piece without completing it has no row; any other item has one row with grade 0. A budget such as `@2000chars`
     leaves the rows of the items that fit.
 
-    The function is not called for an empty ranking, which scores 0, nor for a query without a relevant document, where
-    the metric is undefined (see `needs_relevant`). With `ties="expected"` it is called for every order of the documents
-    with equal scores; a query with more than 10,000 orders is an error.
+    The function is not called for an empty ranking, which scores 0 (unless lower is better, for then 0 would be
+    praise), nor for a query without a relevant document, where the metric is undefined (see `needs_relevant`). With
+    `ties="expected"` it is called for every order of the documents with equal scores; a query with more than 10,000
+    orders is an error.
 
     Pickles and files hold only the name of a metric. Whoever reads them imports the module that called `define_metric`,
     so call it at the top of a module. A function from a script or a notebook is sent along if the sender can send
@@ -79,6 +81,8 @@ def define_metric(
             error.
         binary: Whether every value is 0 or 1; other values are then an error.
         needs_relevant: Whether the metric is undefined for a query without a relevant document.
+        higher_is_better: Whether a larger value is better. If not, the metric is undefined for a query that was not
+            answered, because the retriever failed or the run does not hold it.
         replace: Replace a user-defined metric of this name, as when you change a notebook cell and run it again.
             Existing results keep their numbers.
 
@@ -112,6 +116,7 @@ def define_metric(
         "bounded": bounded or binary,
         "binary": binary,
         "needs_relevant": needs_relevant,
+        "higher_is_better": higher_is_better,
     }
     again = (name, function, facts, module)
     before = _defined_before(again, replace=replace)
@@ -149,9 +154,10 @@ def _define_again(name: str, function: Callable[..., float], facts: dict[str, An
 def _definition(again: Again, asks: frozenset[str], parameters: Mapping[str, Parameter]) -> Definition:
     name, function, facts, module = again
     bounded, binary, needs_relevant = facts["bounded"], facts["binary"], facts["needs_relevant"]
+    higher = facts["higher_is_better"]
     return Definition(
         name=name,
-        score=PerRanking(name, function, asks, bounded, binary, needs_relevant),
+        score=PerRanking(name, function, asks, bounded, binary, needs_relevant, higher),
         summary=facts["summary"],
         aliases=facts["aliases"],
         parameters=parameters,
@@ -159,6 +165,7 @@ def _definition(again: Again, asks: frozenset[str], parameters: Mapping[str, Par
         bounded=bounded,
         binary=binary,
         needs_relevant=needs_relevant,
+        higher_is_better=higher,
         made_by=MadeBy(module, _define_again, again),
     )
 
@@ -283,6 +290,7 @@ class PerRanking:
         bounded: Whether every value must lie in [0, 1].
         binary: Whether every value must be 0 or 1.
         needs_relevant: Whether the function is called only for queries with a relevant document.
+        higher_is_better: Whether a larger value is better.
     """
 
     name: str
@@ -291,6 +299,7 @@ class PerRanking:
     bounded: bool
     binary: bool
     needs_relevant: bool
+    higher_is_better: bool
 
     def __call__(self, judged: JudgedRun, *, k: Cut, max_grade: float | None = None, **parameters: Any) -> FloatArray:
         """Return the value of every query, shape (queries,); an empty ranking scores 0."""
@@ -301,10 +310,12 @@ class PerRanking:
             parameters["max_grade"] = largest_grade(judged, max_grade)
         values = np.zeros(judged.n_queries)
         for query, (grades, ideal) in enumerate(zip(grades_of_rows(judged, k), ideal_grades(judged), strict=True)):
-            if len(grades) and (len(ideal) or not self.needs_relevant):
+            if (len(grades) or not self.higher_is_better) and (len(ideal) or not self.needs_relevant):
                 if "ideal" in self.asks:
                     parameters["ideal"] = ideal
                 values[query] = self._value(judged.qrels.queries[query], grades, parameters)
+        if judged.unanswered is not None and not self.higher_is_better:
+            values[judged.unanswered] = np.nan
         return values
 
     def _value(self, query: object, grades: FloatArray, parameters: dict[str, Any]) -> float:

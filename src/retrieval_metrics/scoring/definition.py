@@ -93,9 +93,13 @@ class Definition:
         takes_cutoff: Whether it can be cut off at k.
         bounded: Whether every value is in [0, 1].
         binary: Whether every value is 0 or 1.
-        reaches_one: Whether the ideal ranking always scores 1, if no parameter ranks groups separately; that of
-            precision@5 scores 0.2 if one document is relevant.
-        needs_relevant: Whether it is undefined for a query without a relevant document.
+        reaches_one: Whether the ranking with the largest value always scores 1, if no parameter ranks groups
+            separately; that of precision@5 scores 0.2 if one document is relevant.
+        needs_relevant: Whether it is undefined for a query without a relevant document; otherwise `score` returns NaN
+            where it is undefined.
+        undefined_if: When it is undefined for every query, in words.
+        as_retrieved: Whether it counts the places of the ranking as retrieved, also where unjudged documents are
+            removed.
         says_how_good: Whether systems are compared in it; `judged` says how much is known of a system, not how good
             it is.
         needs_places: Whether it is defined only for judgments by spans or texts.
@@ -111,7 +115,7 @@ class Definition:
             unjudged and unseen documents could raise each value.
         made_by: For metrics of `define_metric`: where it was called, and with which arguments.
         given: Whether its values are given, and nothing here computes it.
-        higher_is_better: Whether a larger value is better, as in all metrics that are computed here.
+        higher_is_better: Whether a larger value is better.
         bounds: The smallest and the largest possible value; by default they follow from `bounded`.
     """
 
@@ -126,6 +130,8 @@ class Definition:
     binary: bool = False
     reaches_one: bool = True
     needs_relevant: bool = True
+    undefined_if: str = "no query has a relevant document"
+    as_retrieved: bool = False
     says_how_good: bool = True
     needs_places: bool = False
     by_document: bool = False
@@ -146,6 +152,11 @@ class Definition:
     def sign(self) -> int:
         """1 if higher is better, else -1."""
         return 1 if self.higher_is_better else -1
+
+    @property
+    def worst(self) -> str:
+        """Which of its values are the worst, in a word."""
+        return "lowest" if self.higher_is_better else "highest"
 
     def explicit(self, given: Mapping[str, Any]) -> dict[str, ParameterValue]:
         """Return the given parameters, checked, without those that are None or at their default."""
@@ -191,7 +202,8 @@ def number_between(low: float, high: float) -> Callable[[Any], ParameterValue]:
         except (TypeError, ValueError):
             number = float("nan")
         if not (low < number < high and isfinite(number)):
-            limits = f"above {low:g}" if high == float("inf") else f"above {low:g} and below {high:g}"
+            ends = [f"above {low:g}"] * isfinite(low) + [f"below {high:g}"] * isfinite(high)
+            limits = " and ".join(ends)
             raise ValueError(f"must be a number {limits}")
         return int(number) if number.is_integer() else number
 

@@ -49,8 +49,7 @@ def score(judged: JudgedRun, metric: Metric, rules: Rules) -> Scored:
     """Return a metric of every query under a rule set."""
     parameters, rules, k = parameters_of(metric, rules), rules.of(metric.name), judged.cutoff(metric.k)
     definition, judged = metric.definition, judged.with_repeats(rules.repeats)
-    # The judged share is that of the rankings as retrieved.
-    if rules.unjudged == "condensed" and definition.says_how_good:
+    if rules.unjudged == "condensed" and not definition.as_retrieved:
         if isinstance(k, np.ndarray):
             raise ValueError(f"{metric}: a budget counts everything retrieved, so unjudged documents cannot be removed")
         judged = judged.condensed()
@@ -198,13 +197,14 @@ def score_one(
     n_relevant: int | None = None,
     ideal: Gains | None = None,
     n_nonrelevant: int | None = None,
+    others: Sequence[float] = (),
     **parameters: Any,
 ) -> float:
-    """Return one metric of one ranking."""
+    """Return one metric of one ranking; `others` are grades of documents that are not in it."""
     metric = Metric(definition.name, k, tuple(parameters.items()))
     listed = _numbers(gains, "gains", none_allowed=True)
     grades = {position: grade for position, grade in enumerate(listed) if grade is not None}
-    missing = _missing(list(grades.values()), n_relevant, ideal)
+    missing = [*_missing(list(grades.values()), n_relevant, ideal, needs_one=definition.needs_relevant), *others]
     missing += [0.0] * _lacking(sum(grade <= 0 for grade in grades.values()), n_nonrelevant, "not relevant")
     truth = Qrels({0: grades | dict(enumerate(missing, start=len(listed)))})
     judged = judge_by_id(truth, {0: range(len(listed))}, AS_GIVEN)
@@ -229,7 +229,7 @@ def _numbers(values: Any, what: str, *, none_allowed: bool = False) -> list[floa
     return list(values)
 
 
-def _missing(grades: list[float], n_relevant: int | None, ideal: Gains | None) -> list[float]:
+def _missing(grades: list[float], n_relevant: int | None, ideal: Gains | None, *, needs_one: bool) -> list[float]:
     """Return the grades of the relevant documents that are not in the list."""
     relevant = [grade for grade in grades if grade > 0]
     if ideal is not None:
@@ -241,7 +241,7 @@ def _missing(grades: list[float], n_relevant: int | None, ideal: Gains | None) -
             )
         return list((lacking - Counter(relevant)).elements())
     if n_relevant is None:
-        return [] if relevant else [1.0]
+        return [] if relevant or not needs_one else [1.0]
     return [1.0] * _lacking(len(relevant), n_relevant, "relevant")
 
 

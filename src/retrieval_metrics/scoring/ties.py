@@ -36,7 +36,7 @@ def over_orders(judged: JudgedRun, queries: IntArray, metric: Metric, parameters
                     judged.items.grade > 0 if definition.says_how_good else np.ones(len(judged.items.rank), np.bool_)
                 )
                 best, worst = (definition.score(run, k=cut, **parameters) for run in best_and_worst(judged, first))
-                return OverOrders(found, worst, best)
+                return OverOrders(found, np.minimum(worst, best), np.maximum(worst, best))
     return enumerated(judged, queries, metric, parameters)
 
 

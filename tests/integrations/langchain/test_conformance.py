@@ -129,5 +129,8 @@ class TestEvaluatorsOfLangSmithThatMatch(MatchConformance):
             query: evaluator({"documents": found[query]}, {"relevant": truth})["results"]
             for query, truth in qrels.items()
         }
-        values = {query: {one["key"]: one["score"] for one in each} for query, each in results.items()}
+        values = {
+            query: {one["key"]: nan if one["score"] is None else one["score"] for one in each}  # undefined
+            for query, each in results.items()
+        }
         return {metric: {query: values[query][metric] for query in qrels} for metric in metrics}

@@ -39,6 +39,7 @@ class TestMetricsInTheStockEvaluator(Conformance):
             "nothing relevant by grade",
             "many",
             "grades that are no relevance",
+            "what must not come back",
         ],
         "validation error",
     )

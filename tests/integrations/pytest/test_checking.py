@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 import retrieval_metrics as rm
 from pytest_retrieval_metrics import Checked, RetrievalCheck
+from pytest_retrieval_metrics.gates import compared, deterministic_gate, losers, never_worse_gate, winners
 from pytest_retrieval_metrics.settings import Settings
 
 QRELS = {"what does yield do?": ["yield#1"], "what is a closure?": ["naming#2"]}
@@ -157,7 +159,88 @@ def test_two_checks_of_a_test_need_names(check: RetrievalCheck) -> None:
 
 def test_arguments_are_shown_and_a_wrong_one_is_refused_in_the_name_of_the_fixture(check: RetrievalCheck) -> None:
     wrong: Any = {"at_leats": {"mrr": 1}}
-    with pytest.raises(TypeError, match=r"^retrieval_check: missing a required argument: 'at_least'"):
+    with pytest.raises(TypeError, match=r"^retrieval_check: got an unexpected keyword argument 'at_leats'"):
         check(QRELS, QRELS, **wrong)
     with pytest.raises(TypeError, match=r"^acheck: got an unexpected keyword argument 'at_leats'"):
         asyncio.run(check.acheck(QRELS, QRELS, {"mrr": 1}, **wrong))
+
+
+FORBIDDEN = {f"q{at}": {f"a{at}": 1, "secret": -1} for at in range(26)} | {f"n{at}": {"x": 0} for at in range(20)}
+SAFE = {f"q{at}": [f"a{at}", "x"] for at in range(26)} | {f"n{at}": ["x"] if at < 7 else [] for at in range(20)}
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+class TestCeilings:
+    """What must not come back, and what fails because nothing could have shown it."""
+
+    def lines(self, check: RetrievalCheck, *, run: Any = None, qrels: Any = FORBIDDEN, **given: Any) -> list[str]:
+        return [one.line for one in check(qrels, SAFE if run is None else run, **given).verdicts]
+
+    def test_what_passes_says_what_it_promises(self, check: RetrievalCheck) -> None:
+        assert self.lines(check, at_most={"leak@5": 0, "false_answer": 0.4}) == [
+            "leak@5 passed: 0 of 26 queries; up to 10.9 % of new ones could (95 %)",
+            "false_answer passed: 7 of 20 queries; up to 55.8 % of new ones could (95 %)",
+        ]
+
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            (
+                {"run": SAFE | {"q3": ["secret", "a3"]}, "at_most": {"leak@5": 0}},
+                "leak@5 above the ceiling: 1 of 26 queries; up to 17.0 % of new ones could .*; at most 0 % are",
+            ),
+            (
+                {"qrels": {"q0": ["a0"]}, "at_most": {"leak@5": 0}},
+                "leak@5 not checked: no query has anything that must not come back",
+            ),
+            (
+                {"qrels": {"q0": ["a0"]}, "at_most": {"false_answer": 0}},
+                "false_answer not checked: every query has a relevant document",
+            ),
+            (
+                {
+                    "run": {query: [f"{one}#1" for one in found] for query, found in SAFE.items()},
+                    "at_most": {"leak@5": 0},
+                },
+                "leak@5 not checked: nothing that is judged came back for any query, relevant or not, so the ids may",
+            ),
+            (
+                {"run": {**{query: [] for query in FORBIDDEN}, "q0": ["a0"]} | {"q1": []}, "at_most": {"leak@5": -0.1}},
+                "leak@5 above the ceiling: 0 of 26 queries",
+            ),
+        ],
+    )
+    def test_what_fails(self, check: RetrievalCheck, given: dict[str, Any], said: str) -> None:
+        with pytest.raises(pytest.fail.Exception, match=said):
+            self.lines(check, **given)
+
+    def test_a_ceiling_of_the_bound(self, request: pytest.FixtureRequest) -> None:
+        strict = RetrievalCheck(request.node, replace(SETTINGS, floor="low"), checks=1, records=[])
+        assert "passed" in self.lines(strict, at_most={"leak@5": 0.11})[0]
+        with pytest.raises(pytest.fail.Exception, match="at most 5 % are allowed"):
+            self.lines(strict, at_most={"leak@5": 0.05}, name="narrow")
+
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            ({"at_least": {"leak@5": 0}}, r"lower is better in leak@5, .* bound it: at_most=\{\.\.\.\}"),
+            ({"at_least": {"mrr": 0}, "at_least_per_query": {"leak@5": 0}}, "lower is better in leak@5"),
+            (
+                {"at_most": {"mrr": 0.9}},
+                r"higher is better in mrr, so it has no ceiling; write at_least=\{'mrr': 0.9\}",
+            ),
+        ],
+    )
+    def test_a_bound_in_the_wrong_direction_is_refused(self, check: RetrievalCheck, given: Any, said: str) -> None:
+        with pytest.raises(ValueError, match=said):
+            self.lines(check, **given)
+
+    def test_a_leak_is_a_loss_against_the_baseline(self) -> None:
+        before = rm.evaluate(FORBIDDEN, SAFE, "leak@5")
+        now = rm.evaluate(FORBIDDEN, SAFE | {"q3": ["secret"]}, "leak@5")
+        comparison = compared(now, before, 0.05)
+        (difference,) = comparison.differences
+        assert (losers(difference), winners(difference)) == ([("q3", 1.0)], [])
+        (verdict,) = never_worse_gate(comparison, ["q3"])
+        assert verdict.line == "leak@5 worse: 1 of 1 query that must not get worse: q3 0.000 -> 1.000"
+        assert len(deterministic_gate(comparison)) == 1

@@ -12,7 +12,7 @@ from pytest_retrieval_metrics.plugin import SETTINGS
 
 
 class Checking:
-    """Checks against floors that everything reaches."""
+    """Checks without floors, which everything reaches."""
 
     request: pytest.FixtureRequest
 
@@ -25,7 +25,7 @@ class Checking:
         check = RetrievalCheck(
             self.request.node, self.request.config.stash[SETTINGS], checks=1, records=[], folder=None
         )
-        floors = dict.fromkeys(metrics, 0.0)
+        floors: dict[str, float | None] = dict.fromkeys(metrics)
         per_query = check(qrels, run, at_least=floors, match=match).evaluation.per_query
         return {metric: dict(per_query[metric]) for metric in metrics}
 

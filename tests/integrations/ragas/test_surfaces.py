@@ -62,7 +62,15 @@ class TestEvaluateWithReferenceIds(Conformance):
 
     metrics: ClassVar[tuple[str, ...]] = ("ndcg@3", "map", "mrr", "precision@3", "recall", "f1@3")
     refuses: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("graded", "grouped", "many", "nothing relevant by grade", "grades that are no relevance"), NESTED
+        (
+            "graded",
+            "grouped",
+            "many",
+            "nothing relevant by grade",
+            "grades that are no relevance",
+            "what must not come back",
+        ),
+        NESTED,
     )
 
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:

@@ -42,7 +42,9 @@ def approved(
     if failed:
         figures = f"the retriever failed for {failed} of {numbers.queries(evaluation.counts['queries'])}"
         found.insert(0, Verdict(metric=next(iter(metrics)), outcome="not stored", figures=figures))
-    refused = {"below the floor", "not stored"} | (set() if settings.accept_worse else {"worse"})
+    refused = {"below the floor", "above the ceiling", "not checked", "not stored"} | (
+        set() if settings.accept_worse else {"worse"}
+    )
     if outcomes := refused & {verdict.outcome for verdict in found}:
         left = HINT if outcomes == {"worse"} else STAYS
         return [verdict for verdict in found if verdict.outcome in {*refused, "passed"}], left

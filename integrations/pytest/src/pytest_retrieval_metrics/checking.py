@@ -16,6 +16,8 @@ from pytest_retrieval_metrics.approval import approved, explained, store, worse_
 from pytest_retrieval_metrics.gates import (
     Baseline,
     Verdict,
+    ceiling_gate,
+    ceilings_of,
     compared,
     deterministic_gate,
     floor_gate,
@@ -94,8 +96,9 @@ class RetrievalCheck:
         self,
         qrels: Any,
         run_or_retriever: Any,
-        at_least: Floors,
+        at_least: Floors | None = None,
         *,
+        at_most: Mapping[str, float] | None = None,
         baseline: bool = False,
         name: str = "",
         queries: Mapping[Any, str] | None = None,
@@ -115,7 +118,7 @@ class RetrievalCheck:
         task = Task.of(qrels, run_or_retriever, queries, repeats, workers=workers, raise_on_error=raise_on_error)
         matching = with_documents(match, documents, task.qrels, qrels)
         given = {"match": matching, "semantics": semantics, "clusters": clusters}
-        gates = (at_least, at_least_per_query, never_worse)
+        gates = (at_least, at_least_per_query, never_worse, at_most)
         call = Call.of(name, task, gates, given, deterministic=deterministic)
         call.check(baseline=baseline)
         if name in self._names:
@@ -133,7 +136,10 @@ class RetrievalCheck:
                 `rm.EvaluationSet.of`: pairs, rows, or an object with `queries` and `relevant_docs`.
             run_or_retriever: A run as for `rm.evaluate`; or a synchronous or asynchronous function of the text of a
                 query; or a retriever of a framework whose integration is installed, such as LangChain.
-            at_least: The metrics, each with the floor of its mean, or None for no floor.
+            at_least: The metrics, each with the floor of its mean, or None for no floor. It may be left out beside
+                `at_most`.
+            at_most: Metrics in which lower is better, each with the ceiling of its mean: `{"leak@5": 0}`. A metric that
+                nothing judged can show fails the test.
             baseline: Whether to compare with the evaluation stored beside the test, written by `--retrieval-update`.
             name: Distinguishes several checks in one test.
             queries: The texts of the queries, by id; None takes the ids as texts.
@@ -203,6 +209,7 @@ class RetrievalCheck:
         settings, baseline, (comparison, of_baseline) = self._settings, call.baseline, self._compared(call, whole)
         found = [
             *floor_gate(evaluation, call.floors, settings),
+            *ceiling_gate(evaluation, call.ceilings, settings),
             *query_floor_gate(evaluation, call.query_floors),
             *of_baseline,
         ]
@@ -331,15 +338,17 @@ class Call:
     never_worse: Sequence[QueryId]
     deterministic: bool
     given: Mapping[str, Any]
+    ceilings: Mapping[str, float]
     baseline: Baseline | None = None
 
     @classmethod
     def of(
-        cls, name: str, task: Task, gates: tuple[Any, Any, Any], given: Mapping[str, Any], *, deterministic: bool
+        cls, name: str, task: Task, gates: tuple[Any, Any, Any, Any], given: Mapping[str, Any], *, deterministic: bool
     ) -> Call:
         """Read what is demanded of each metric and query."""
-        at_least, per_query, never_worse = gates
-        floors = floors_of(at_least)
+        at_least, per_query, never_worse, at_most = gates
+        ceilings = {} if at_most is None else ceilings_of(at_most)
+        floors = {} if at_least is None and ceilings else floors_of(at_least)
         query_floors = query_floors_of(per_query, task.qrels.queries)
         golden = queries_of(never_worse, task.qrels.queries)
         if deterministic and task.repeats > 1:
@@ -347,8 +356,8 @@ class Call:
                 f"a deterministic retriever returns the same in every round; pass deterministic=True or "
                 f"repeats={task.repeats}, not both"
             )
-        floors |= {metric: None for metric in query_floors if metric not in floors}
-        return cls(name, task, floors, query_floors, golden, deterministic, given)
+        floors |= {metric: None for metric in (*query_floors, *ceilings) if metric not in floors}
+        return cls(name, task, floors, query_floors, golden, deterministic, given, ceilings)
 
     def check(self, *, baseline: bool) -> None:
         """Raise if something needs a baseline and there is none, or a baseline cannot hold something."""

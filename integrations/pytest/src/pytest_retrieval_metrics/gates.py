@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_retrieval_metrics.settings import shown
 from retrieval_metrics import Evaluation, Metric, Retrieved, RetrievedRun, Run, compare, evaluate, load
+from retrieval_metrics.adapting.gating import ceiling, refuse_floor
 from retrieval_metrics.adapting.printing import numbers, save_text, written
 from retrieval_metrics.types import Piece
 
@@ -25,7 +26,16 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import Conclusion, Difference, QueryId
 
 Outcome = Literal[
-    "passed", "stored", "below the floor", "worse", "cannot tell", "not compared", "not stored", "warning"
+    "passed",
+    "stored",
+    "below the floor",
+    "above the ceiling",
+    "not checked",
+    "worse",
+    "cannot tell",
+    "not compared",
+    "not stored",
+    "warning",
 ]
 NOW, BASELINE = "now", "baseline"
 ROUNDING = 1e-12
@@ -72,6 +82,13 @@ def floor_gate(evaluation: Evaluation, floors: Mapping[str, float | None], setti
     return verdicts
 
 
+def ceiling_gate(evaluation: Evaluation, ceilings: Mapping[str, float], settings: Settings) -> list[Verdict]:
+    """Compare each mean, or the upper end of its interval, with its ceiling; what cannot be checked has not passed."""
+    strict = settings.floor != "mean"
+    found = (ceiling(evaluation.scores, name, most, settings.level, by_bound=strict) for name, most in ceilings.items())
+    return [Verdict(metric=one.metric, outcome=one.outcome, figures=one.said) for one in found]
+
+
 def query_floor_gate(evaluation: Evaluation, floors: Mapping[str, float | Mapping[QueryId, float]]) -> list[Verdict]:
     """Compare the value of each query with its floor, exactly; a number is the floor of all queries with a value."""
     verdicts = []
@@ -111,8 +128,8 @@ def regression_gate(evaluation: Evaluation, comparison: Comparison, baseline: st
 def _verdict(comparison: Comparison, conclusion: Conclusion, settings: Settings) -> Verdict:
     difference, metric = conclusion.found, conclusion.metric
     before, now = (comparison.evaluations[name] for name in (BASELINE, NOW))
-    column = before.per_query[metric]
-    largest_loss = max((column[query] for query in difference.queries), default=0.0)
+    column, highest = before.per_query[metric], 0.0 if difference.higher_is_better else difference.span
+    largest_loss = max((abs(column[query] - highest) for query in difference.queries), default=0.0)
     fails_at = difference.detectable(POWER, span=largest_loss).high
     if conclusion.kind in {"no common query", "not comparable"}:
         said = "; ".join([conclusion.sentence.removesuffix("."), *conclusion.caveats])
@@ -183,7 +200,7 @@ def _losses(comparison: Comparison, queries: Collection[QueryId]) -> Iterator[tu
         lost = [
             f"{query} {numbers.change(now[query] - change, now[query])}"
             for query, change in losers(difference)
-            if change < -ROUNDING and query in queries
+            if abs(change) > ROUNDING and query in queries
         ]
         if lost:
             yield difference, lost
@@ -191,16 +208,21 @@ def _losses(comparison: Comparison, queries: Collection[QueryId]) -> Iterator[tu
 
 def losers(difference: Difference) -> list[tuple[QueryId, float]]:
     """Return the queries that became worse with their differences, the largest first."""
-    return sorted((pair for pair in _changes(difference) if pair[1] < 0), key=itemgetter(1))
+    gains = _gains(difference)
+    return [(query, change) for gain, query, change in sorted(gains, key=itemgetter(0)) if gain < 0]
 
 
 def winners(difference: Difference) -> list[tuple[QueryId, float]]:
     """Return the queries that became better with their differences, the largest first."""
-    return sorted((pair for pair in _changes(difference) if pair[1] > 0), key=itemgetter(1), reverse=True)
+    gains = _gains(difference)
+    return [(query, change) for gain, query, change in sorted(gains, key=itemgetter(0), reverse=True) if gain > 0]
 
 
-def _changes(difference: Difference) -> Iterator[tuple[QueryId, float]]:
-    return zip(difference.queries, difference.values.tolist(), strict=True)
+def _gains(difference: Difference) -> Iterator[tuple[float, QueryId, float]]:
+    """Yield how much better each query is, the query, and how its value has changed."""
+    sign = 1 if difference.higher_is_better else -1
+    for query, change in zip(difference.queries, difference.values.tolist(), strict=True):
+        yield sign * change, query, change
 
 
 def _some(names: list[str]) -> str:
@@ -215,7 +237,22 @@ def floors_of(at_least: Any) -> dict[str, float | None]:
     if not at_least:
         raise ValueError("at_least is empty: name a metric, with None for no floor: {'ndcg@10': None}")
     named = _by_name("at_least", at_least)
-    return {name: None if floor is None else _number(f"floor of {name}", floor) for name, floor in named.items()}
+    floors = {name: None if floor is None else _number(f"floor of {name}", floor) for name, floor in named.items()}
+    for name, floor in floors.items():
+        if floor is not None:
+            refuse_floor(name)
+    return floors
+
+
+def ceilings_of(at_most: Any) -> dict[str, float]:
+    """Return the ceiling of each metric by its full name; only of those in which lower is better."""
+    if not isinstance(at_most, Mapping):
+        raise TypeError(f"at_most must map metrics to ceilings, such as {{'leak@5': 0}}; got {at_most!r}")
+    found = {name: _number(f"ceiling of {name}", most) for name, most in _by_name("at_most", at_most).items()}
+    for name, most in found.items():
+        if Metric.parse(name).definition.higher_is_better:
+            raise ValueError(f"higher is better in {name}, so it has no ceiling; write at_least={{{name!r}: {most:g}}}")
+    return found
 
 
 def query_floors_of(per_query: Any, queries: Sequence[QueryId]) -> dict[str, float | dict[QueryId, float]]:
@@ -229,6 +266,7 @@ def query_floors_of(per_query: Any, queries: Sequence[QueryId]) -> dict[str, flo
         )
     found: dict[str, float | dict[QueryId, float]] = {}
     for name, floor in _by_name("at_least_per_query", per_query).items():
+        refuse_floor(name)
         if isinstance(floor, Mapping):
             queries_of(list(floor), queries)
             found[name] = {query: _number(f"floor of {name} for {query!r}", least) for query, least in floor.items()}

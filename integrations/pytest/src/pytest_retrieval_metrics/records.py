@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Comparison, Evaluation
 
-FAILING: Final = ("below the floor", "worse", "not stored", "warning")
+FAILING: Final = ("below the floor", "above the ceiling", "not checked", "worse", "not stored", "warning")
 GRAVITY: Final = (*FAILING, "not compared", "cannot tell", "stored", "passed")
 
 

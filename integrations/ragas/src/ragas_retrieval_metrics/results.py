@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import numpy as np
@@ -272,8 +272,8 @@ def _values_alone(rows: Sequence[ScoredRow], columns: Mapping[str, Named], refer
     queries = names_of((one.row for one in rows), references)
     known = {
         str(named.metric): {
-            query: 0.0 if one.scores[column] is None else one.scores[column]
-            for query, one in zip(queries, rows, strict=True)
+            query: (0.0 if named.metric.definition.higher_is_better else nan) if value is None else value
+            for query, value in zip(queries, (one.scores[column] for one in rows), strict=True)
         }
         for column, named in columns.items()
     }
@@ -477,7 +477,7 @@ def told_apart(
 
 def _has_relevant(one: ScoredRow, named: Named, references: References | None) -> bool | None:
     """Whether something is relevant to a metric, so that it has a value; None if the judgments are unknown."""
-    if named.on_unjudged == "zero":
+    if named.on_unjudged == "zero" and named.metric.definition.higher_is_better:
         return True  # it has a value in every row
     if not named.metric.definition.needs_relevant:
         return False

@@ -1,0 +1,90 @@
+"""Inverted: does something forbidden stand above everything relevant?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.judging.judged_run import is_forbidden, is_relevant
+from retrieval_metrics.scoring.definition import REL, Definition, OverOrders
+from retrieval_metrics.scoring.score import score_one
+from retrieval_metrics.scoring.ties import blocks_of, chance
+
+if TYPE_CHECKING:
+    from retrieval_metrics.checks import Cut, FloatArray, Gains, IntArray
+    from retrieval_metrics.judging.judged_run import JudgedRun
+
+
+def inverted(gains: Gains, *, k: int | None = None) -> float:
+    """Return 1 if something forbidden is among the first `k` and above everything relevant, else 0.
+
+        inverted@k = 1 if min{i <= k : g_i < 0} < min{i : g_i > 0}, else 0
+
+    where g_i is the grade at rank i, and the rank of what was not retrieved is infinite. Lower is better. Range {0, 1}.
+    An empty list scores 0. In an evaluation it is undefined (NaN) for a query without anything relevant or without
+    anything forbidden, and for one that was not answered: the retriever failed, or the run does not hold it. A passage
+    that is both relevant and forbidden is not above itself.
+
+    Args:
+        gains: Grades in rank order; above 0 is relevant, below 0 forbidden, None not judged.
+        k: Cut-off in documents; None takes the whole list.
+
+    Raises:
+        TypeError: If `gains` is not a list of numbers, or `k` is not an integer.
+        ValueError: If a gain is not finite, or `k` is not positive.
+
+    Example:
+        >>> inverted([0, -1, 1], k=3)  # forbidden at rank 2, relevant at rank 3
+        1.0
+        >>> inverted([1, -1], k=3)
+        0.0
+    """
+    return score_one(DEFINITION, gains, k=k, others=[1.0, -1.0])
+
+
+def score(judged: JudgedRun, *, k: Cut, rel: float | None = None) -> FloatArray:
+    """Return whether each query is inverted, shape (queries,); NaN where one kind is not judged or no answer came."""
+    relevant = is_relevant(judged.ranks.grade, rel)
+    good = _first(judged, judged.ranks.query[relevant], judged.ranks.rank[relevant])
+    bad = _first(judged, *judged.forbidden())
+    both = judged.forbids() & (judged.n_relevant(rel) > 0)
+    return judged.where_answered(both, (bad < good) & (bad <= (np.inf if k is None else k)))
+
+
+def _first(judged: JudgedRun, query: IntArray, rank: IntArray) -> FloatArray:
+    first = np.full(judged.n_queries, np.inf)
+    np.minimum.at(first, query, rank)
+    return first
+
+
+def mean_over_orders(judged: JudgedRun, *, k: int | None, rel: float | None = None) -> OverOrders:
+    """Return it over all orders of equal scores; the first block that holds anything of the two kinds decides."""
+    items = judged.items
+    good, bad = is_relevant(items.grade, rel), is_forbidden(judged.qrels.least_grade[items.document])
+    mean, lowest, highest = np.zeros((3, judged.n_queries))
+    # The grades of the blocks tell the kinds apart: 2 is relevant, 1 forbidden alone.
+    kinds = judged.with_items(items._replace(grade=np.where(good, 2.0, bad.astype(np.float64))))
+    for query, blocks in blocks_of(kinds, None):
+        if (block := next((block for block in blocks if block.relevant), None)) is not None:
+            alone, drawn = int((block.grades == 1).sum()), block.within(k)
+            mean[query] = alone / block.relevant * (1 - chance(block.size, block.relevant, drawn, 0))
+            highest[query] = alone > 0 and drawn > 0
+            lowest[query] = alone == block.relevant and drawn > block.size - alone
+    return OverOrders(mean, lowest, highest)
+
+
+DEFINITION = Definition(
+    name="inverted",
+    score=score,
+    summary="1 if something forbidden is among the first k and above everything relevant, else 0",
+    in_words="share of the queries with something in {first} that must not come back above everything relevant",
+    parameters={"rel": REL},
+    binary=True,
+    higher_is_better=False,
+    needs_relevant=False,
+    undefined_if="no query has both something relevant and something that must not come back",
+    as_retrieved=True,
+    by_document=True,
+    mean_over_orders=mean_over_orders,
+)

@@ -1,0 +1,79 @@
+"""Leak: did something come back that must not?"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retrieval_metrics.judging.judged_run import is_forbidden, within
+from retrieval_metrics.metrics.hit_rate import mean_over_orders as mean_of_hits
+from retrieval_metrics.scoring.definition import Definition, OverOrders, Parameter, number_between
+from retrieval_metrics.scoring.score import score_one
+from retrieval_metrics.scoring.ties import best_and_worst
+
+if TYPE_CHECKING:
+    from retrieval_metrics.checks import Cut, FloatArray, Gains
+    from retrieval_metrics.judging.judged_run import JudgedRun
+
+
+def leak(gains: Gains, *, k: int | None = None) -> float:
+    """Return 1 if something forbidden is among the first `k`, else 0.
+
+        leak@k = 1 if some i <= k has g_i < 0, else 0
+
+    where g_i is the grade at rank i. Lower is better. Range {0, 1}. An empty list scores 0. In an evaluation it is
+    undefined (NaN) for a query without anything forbidden, and for one that was not answered: the retriever failed, or
+    the run does not hold it. A passage that is both relevant and forbidden leaks.
+
+    Args:
+        gains: Grades in rank order; below 0 is forbidden, None not judged.
+        k: Cut-off in documents; None takes the whole list.
+
+    Raises:
+        TypeError: If `gains` is not a list of numbers, or `k` is not an integer.
+        ValueError: If a gain is not finite, or `k` is not positive.
+
+    Example:
+        >>> leak([1, 0, -1], k=3)  # forbidden at rank 3
+        1.0
+        >>> leak([1, 0, -1], k=2)
+        0.0
+    """
+    return score_one(DEFINITION, gains, k=k, others=[-1.0])
+
+
+def score(judged: JudgedRun, *, k: Cut, grade: float | None = None) -> FloatArray:
+    """Return the leak of every query, shape (queries,); NaN where nothing is forbidden or no answer came."""
+    query, rank = judged.forbidden(grade)
+    found = judged.per_query(query if k is None else query[within(query, rank, k)]) > 0
+    return judged.where_answered(judged.forbids(grade), found)
+
+
+def mean_over_orders(judged: JudgedRun, *, k: int | None, grade: float | None = None) -> OverOrders:
+    """Return the leak over all orders of equal scores: the hit rate of what is forbidden."""
+    forbidden = is_forbidden(judged.qrels.least_grade[judged.items.document], grade)
+    sought = judged.with_items(judged.items._replace(grade=forbidden.astype(np.float64)))
+    highest, lowest = (score(run, k=k, grade=grade) for run in best_and_worst(judged, forbidden))
+    return OverOrders(mean_of_hits(sought, k=k), lowest, highest)
+
+
+GRADE = Parameter(
+    number_between(-inf, 0), None, "forbidden if grade <= grade; without it, if grade < 0", examples=(-2,)
+)
+
+DEFINITION = Definition(
+    name="leak",
+    score=score,
+    summary="1 if anything forbidden is among the first k, else 0",
+    in_words="share of the queries with something in {first} that must not come back",
+    parameters={"grade": GRADE},
+    binary=True,
+    higher_is_better=False,
+    needs_relevant=False,
+    undefined_if="no query has anything that must not come back",
+    as_retrieved=True,
+    by_document=True,
+    mean_over_orders=mean_over_orders,
+)

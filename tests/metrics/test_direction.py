@@ -1,0 +1,143 @@
+"""Whatever reads a metric asks for its direction: a metric and its complement lead to the same conclusions."""
+
+import math
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_metrics.adapting.gating import ceiling, refuse_floor
+from retrieval_metrics.reporting.verdict import said_of_values, values_chart
+from retrieval_metrics.scoring.define import forget_metric
+
+QRELS: Any = {f"q{at}": {f"d{at}": 1, "x": 0} for at in range(40)}
+NAMES = ("found@2", "missed@2")
+
+pytestmark = pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+
+
+def system(strength: float, seed: int) -> dict[str, dict[str, float]]:
+    """Rankings that have the relevant document first, third or not at all; equal scores in some."""
+    rng = random.Random(seed)
+    run = {}
+    for at in range(40):
+        place = 3.0 if rng.random() < strength else rng.choice([1.0, 2.0])
+        run[f"q{at}"] = {f"d{at}": place, "u": 2.0, "v": 2.0, "w": 1.5}
+    return run
+
+
+RUNS: dict[str, Any] = {"weak": system(0.3, 1), "strong": system(0.9, 2)}
+
+
+@pytest.fixture(autouse=True)
+def both() -> Iterator[None]:
+    """A metric of each direction, defined from outside: share of the relevant that is there, and that is not."""
+    rm.define_metric("found", lambda grades: float((grades > 0).any()), binary=True)
+    rm.define_metric("missed", lambda grades: float(not (grades > 0).any()), binary=True, higher_is_better=False)
+    yield
+    forget_metric("found")
+    forget_metric("missed")
+
+
+def test_the_values_are_complements_but_for_what_was_not_answered() -> None:
+    run: Any = rm.RetrievedRun({**RUNS["weak"], "q0": [], "q1": []}, {"q1": OSError()})
+    del run["q2"]
+    result = rm.evaluate(QRELS, run, NAMES)
+    found, missed = (result.per_query[name] for name in NAMES)
+    assert {query for query in QRELS if math.isnan(missed[query])} == {"q1", "q2"}
+    assert all(found[query] == 1 - missed[query] for query in QRELS if query not in {"q1", "q2"})
+    assert "lower is better in missed@2" in str(result)
+
+
+def test_over_the_orders_of_equal_scores() -> None:
+    result = rm.evaluate(QRELS, RUNS["weak"], NAMES, ties="expected")
+    assert result.tie_range is not None
+    low, high = result.tie_range.means["found@2"]
+    assert result.tie_range.means["missed@2"] == pytest.approx((1 - high, 1 - low))
+    assert result.means["missed@2"] == pytest.approx(1 - result.means["found@2"])
+
+
+def test_a_comparison() -> None:
+    comparison = rm.compare(QRELS, RUNS, NAMES, baseline="weak", unjudged="bounds", margin=0.1)
+    one, other = comparison.differences
+    assert (one.gain, one.paired.wins, one.p_corrected) == pytest.approx(
+        (other.gain, other.paired.wins, other.p_corrected)
+    )
+    assert len({conclusion.kind for conclusion in comparison.conclusions}) == 1
+    assert [one.kind for one in rm.compare(QRELS, RUNS, NAMES, baseline="weak").conclusions] == ["better", "better"]
+    one_way, other_way = ([place.system for place in comparison.ranking.places[name]] for name in NAMES)
+    assert one_way == other_way == ["strong", "weak"]
+    assert comparison.unjudged is not None
+    low, high = comparison.unjudged.differences["found@2", "strong", "weak"]
+    assert comparison.unjudged.differences["missed@2", "strong", "weak"] == pytest.approx((-high, -low))
+
+
+def test_what_to_judge_next() -> None:
+    one, other = (rm.compare(QRELS, RUNS, name).to_judge(5) for name in NAMES)
+    assert [each.effect for each in one] == pytest.approx([each.effect for each in other])
+
+
+def test_the_worst_queries() -> None:
+    result = rm.evaluate(QRELS, RUNS["weak"], NAMES)
+    lost = [query for query, value in result.per_query["found@2"].items() if value == 0]
+    assert sorted(result.worst("missed@2", 40).queries) == sorted(lost)
+    assert {*lost} <= {*result.worst("found@2", 40).queries}
+    assert result.worst("missed@2").summary == f"missed@2 is not at its best in {len(lost)} of 40 queries"
+
+
+def test_pages_begin_with_the_worst(tmp_path: Path) -> None:
+    result = rm.evaluate(QRELS, RUNS["weak"], "missed@2")
+    result.report(tmp_path / "report.html")
+    worst = next(query for query, value in result.per_query["missed@2"].items() if value == 1)
+    assert (tmp_path / "report.html").read_text().index(f'"{worst}"') > 0
+    assert "the highest missed@2" in result._repr_html_()
+    assert "the lowest found@2" in rm.evaluate(QRELS, RUNS["weak"], "found@2")._repr_html_()
+
+
+def test_counts_by_value_call_no_0_a_failure() -> None:
+    result = rm.evaluate(QRELS, RUNS["weak"], NAMES)
+    missed = sum(result.per_query["missed@2"].values())
+    one, other = (dict(values_chart(result.scores, metric).rows) for metric in result.metrics)
+    assert (one, other) == ({"0": missed, "perfect": 40 - missed}, {"0": 40 - missed, "1": missed})
+    assert said_of_values(result.scores, result.metrics[1]).endswith("over 40 queries.")
+
+
+def test_floors_and_ceilings() -> None:
+    result = rm.evaluate(QRELS, RUNS["strong"], NAMES)
+    refuse_floor("found@2")
+    with pytest.raises(ValueError, match=r"lower is better in missed@2, .* bound it: at_most=\{\.\.\.\}"):
+        refuse_floor("missed@2")
+    assert ceiling(result.scores, "missed@2", 1).outcome == "passed"
+    assert ceiling(result.scores, "missed@2", 0).outcome == "above the ceiling"
+
+
+def test_a_tuning_takes_no_floor_of_what_should_be_low() -> None:
+    with pytest.raises(ValueError, match="lower is better in missed@2, so a floor says nothing of it"):
+        rm.tune(RUNS, QRELS, "found@2", default="weak", at_least={"missed@2": 0})
+    with pytest.raises(ValueError, match="lower is better in missed@2; tune takes the largest mean"):
+        rm.tune(RUNS, QRELS, "missed@2", default="weak")
+    assert rm.tune(RUNS, QRELS, "found@2", default="weak", at_most={"missed@2": 0.5}).winner == "strong"
+
+
+def test_an_estimate_from_labels() -> None:
+    questions = rm.EvaluationSet(dict.fromkeys(QRELS, "?"), QRELS)
+    sample = questions.sample(20)
+    people = rm.Labels.of({query: QRELS[query] for query in sample}, "Ada")
+    model = rm.Labels.of(QRELS, "a model", kind="model")
+    found = rm.evaluate_with_labels(RUNS, list(NAMES), people=people, model=model, sample=sample)
+    assert found.ranking["found@2"] == found.ranking["missed@2"] == ["strong", "weak"]
+
+
+def test_plots_and_tables_are_drawn_of_both(tmp_path: Path) -> None:
+    comparison = rm.compare(QRELS, RUNS, NAMES)
+    comparison.plot().savefig(tmp_path / "comparison.png")
+    comparison.report(tmp_path / "comparison.html")
+    rm.evaluate(QRELS, RUNS["weak"], NAMES).plot().savefig(tmp_path / "evaluation.png")
+    history = rm.History(tmp_path / "history.jsonl")
+    history.add(rm.evaluate(QRELS, RUNS["weak"], NAMES), "first")
+    assert len(history.table()) == len(NAMES)
+    one, other = (str(rm.plan(difference=0.1, metric=name, pilot=comparison)) for name in NAMES)
+    assert one.replace("found@2", "missed@2") == other
