@@ -9,7 +9,8 @@ Code that imports pytrec_eval runs with this module in its place:
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from itertools import pairwise
 from math import exp, fsum
 from typing import TYPE_CHECKING, Any
@@ -19,9 +20,10 @@ import numpy as np
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.judge import judge
+from retrieval_metrics.metrics.iprec import ADDED
 from retrieval_metrics.metrics.iprec import DEFINITION as IPREC
 from retrieval_metrics.scoring.metric import Metric
-from retrieval_metrics.scoring.rules import TREC_EVAL
+from retrieval_metrics.scoring.rules import TREC_EVAL, Rules
 from retrieval_metrics.scoring.score import refuse, score, truth_under
 
 if TYPE_CHECKING:
@@ -39,6 +41,9 @@ __all__ = [
     "supported_measures",
     "supported_nicknames",
 ]
+
+PYTREC_EVAL = replace(TREC_EVAL, name="pytrec_eval", scores="single", parameters={})
+"""The rules of trec_eval 9.0.8 of 2020, which pytrec_eval packs."""
 
 
 # `RelevanceEvaluator` and the functions beside it, as pytrec_eval has them.
@@ -86,12 +91,13 @@ class RelevanceEvaluator:
         qrels = self._qrels
         if qrels is None or not self._asked:
             return {}
-        judged = judge(truth_under(qrels, TREC_EVAL), scores, "id", TREC_EVAL.order)
-        refuse(judged, TREC_EVAL)
+        judged = judge(truth_under(qrels, PYTREC_EVAL), scores, "id", PYTREC_EVAL.order)
+        refuse(judged, PYTREC_EVAL)
         if self._judged_only:
             condensed = judged.condensed()
             return MeasureValues(condensed, self._level, lambda: condensed).of(self._asked)
-        return MeasureValues(judged, self._level, lambda: judge(qrels, scores, "id", TREC_EVAL.order)).of(self._asked)
+        with_pooled = partial(judge, qrels, scores, "id", PYTREC_EVAL.order)
+        return MeasureValues(judged, self._level, with_pooled).of(self._asked)
 
 
 def _require_whole_grades(judged: Mapping[str, Mapping[str, Any]]) -> None:
@@ -151,6 +157,7 @@ DEFAULTS: Mapping[str, tuple[float, ...]] = {
     "map_cut": CUTS,
     "relative_P": CUTS,
     "success": (1, 5, 10),
+    "unj": (5, 10, 20),
     "set_F": (1.0,),
 }
 """The parameters of each measure that has some, as trec_eval has them."""
@@ -164,6 +171,7 @@ ORDER = (
 )
 """All measures in the order in which trec_eval prints them."""
 
+ALL = "all_trec"
 supported_measures = set(ORDER)
 supported_nicknames: dict[str, set[str]] = {
     "official": {
@@ -174,14 +182,16 @@ supported_nicknames: dict[str, set[str]] = {
         *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", "set_P", "set_relative_P", "set_recall"),
         *("set_map", "set_F"),
     },
-    "all_trec": set(ORDER),
+    ALL: set(ORDER),
 }
 
 _WITH_PARAMETERS = re.compile(r"(?P<measure>.+?)[._](?P<values>[0-9]*\.?[0-9]+(?:,[0-9]*\.?[0-9]+)*)")
 
 
-def asked(measures: Iterable[str]) -> dict[str, tuple[float, ...]]:
+def asked(measures: Iterable[str], order: Sequence[str] = ORDER) -> dict[str, tuple[float, ...]]:
     """Return the measures with their parameters, in the order of trec_eval; `()` for a measure that has none.
+
+    `order` holds every measure there is.
 
     Example:
         >>> asked({"map", "P.10,5", "P_20"})
@@ -192,20 +202,20 @@ def asked(measures: Iterable[str]) -> dict[str, tuple[float, ...]]:
     found: dict[str, set[float]] = {}
     for name in measures:
         if name in supported_nicknames:
-            for each in supported_nicknames[name]:
+            for each in order if name == ALL else supported_nicknames[name]:
                 found.setdefault(each, set())
-        elif name in supported_measures:
+        elif name in order:
             found.setdefault(name, set())
         else:
-            measure, values = _parsed_asked(name)
+            measure, values = _parsed_asked(name, order)
             found.setdefault(measure, set()).update(values)
-    return {name: tuple(sorted(found[name])) or DEFAULTS.get(name, ()) for name in ORDER if name in found}
+    return {name: tuple(sorted(found[name])) or DEFAULTS.get(name, ()) for name in order if name in found}
 
 
-def _parsed_asked(name: str) -> tuple[str, list[float]]:
-    known = ", ".join(ORDER)
+def _parsed_asked(name: str, order: Sequence[str]) -> tuple[str, list[float]]:
+    known = ", ".join(order)
     match = _WITH_PARAMETERS.fullmatch(name)
-    if match is None or match["measure"] not in supported_measures:
+    if match is None or match["measure"] not in order:
         raise ValueError(
             f"unsupported measure {name}; the measures are {known}, with parameters such as P_5 and P.5,10"
         )
@@ -271,13 +281,21 @@ class MeasureValues:
     Attributes:
         judged: The judged run, negative grades as unjudged.
         level: The lowest relevant grade.
-        places: The same with negative grades as judged, for infAP.
+        rules: Those of the version of trec_eval.
     """
 
-    def __init__(self, judged: JudgedRun, level: int, places: Callable[[], JudgedRun]) -> None:
+    def __init__(
+        self, judged: JudgedRun, level: int, with_pooled: Callable[[], JudgedRun], rules: Rules = PYTREC_EVAL
+    ) -> None:
         self.judged = judged
         self.level = level
-        self.places = places
+        self.rules = rules
+        self._with_pooled = with_pooled
+
+    @cached_property
+    def places(self) -> JudgedRun:
+        """The judged run with negative grades as judged, for infAP: documents that are pooled and not judged."""
+        return self._with_pooled()
 
     def of(self, asked: Mapping[str, tuple[float, ...]]) -> dict[str, FloatArray]:
         """Return the column of each measure asked for, by its name in trec_eval."""
@@ -301,12 +319,15 @@ class MeasureValues:
     def _ours(self, measure: str, parameter: float | None) -> FloatArray:
         cut = None if parameter is None else int(parameter)
         rel = {} if measure in GRADED or self.level == 1 else {"rel": float(self.level)}
-        return np.nan_to_num(score(self.judged, Metric.of(OURS[measure], cut, **rel), TREC_EVAL).values)
+        return np.nan_to_num(score(self.judged, Metric.of(OURS[measure], cut, **rel), self.rules).values)
 
     def interpolated(self, recall: float | None) -> FloatArray:
         """Return the interpolated precision at a recall, or the average of the eleven, shape (queries,)."""
-        values = np.where(self.relevant > 0, IPREC.score(self.judged, rel=float(self.level), recall=recall), 0.0)
-        undefined = (self.retrieved == 0) & (_documents_measure_values(recall or 0.0, self.relevant) == 0)
+        how = self.rules.parameters.get("iprec", {})
+        found = IPREC.score(self.judged, rel=float(self.level), recall=recall, **how)
+        values = np.where(self.relevant > 0, found, 0.0)
+        wanted = np.floor((recall or 0.0) * self.relevant + ADDED[str(how.get("rounding", "up"))])
+        undefined = (self.retrieved == 0) & (wanted == 0)
         return np.where(undefined, np.nan, values)
 
     @cached_property
@@ -371,7 +392,7 @@ def f_of_sets(values: MeasureValues, weight: float) -> FloatArray:
 
 def inferred_ap(values: MeasureValues) -> FloatArray:
     """Return average precision with the precision at a relevant document estimated from the judged ones above it."""
-    places = values.places()
+    places = values.places
     items = places.items
     ends = np.searchsorted(items.query, np.arange(places.n_queries + 1))
     found = np.zeros(places.n_queries)
@@ -456,11 +477,48 @@ def _ndcg(hits: list[tuple[int, int]], ideal: list[int], cut: int | None) -> flo
     return _dcg([each for each in hits if cut is None or each[0] <= cut]) / _dcg(list(enumerate(ideal, start=1))[:cut])
 
 
+# What version 10 adds: rank-biased precision with p = .9, and how much is not judged.
+
+PERSISTENCE = 0.9
+"""The probability of looking at the next document."""
+
+
+def _powers(values: MeasureValues) -> FloatArray:
+    """Return the weight of each rank, multiplied one after the other as in trec_eval."""
+    return np.cumprod(np.append(1.0, np.full(int(values.retrieved.max(initial=0)), PERSISTENCE)))
+
+
+def biased_precision(values: MeasureValues) -> FloatArray:
+    """Return rank-biased precision; grades above 1 are divided by the largest of the query."""
+    qrels, hits = values.judged.qrels, values.judged.hits()
+    largest = np.ones(values.judged.n_queries)
+    np.maximum.at(largest, qrels.document_query, qrels.document_grade)
+    weight = _powers(values)[hits.rank - 1]
+    return (1 - PERSISTENCE) * values.judged.per_query(hits.query, hits.grade / largest[hits.query] * weight)
+
+
+def biased_residual(values: MeasureValues) -> FloatArray:
+    """Return how much of rank-biased precision is unknown; 0 if every document retrieved is judged, or none is."""
+    items, powers = values.judged.items, _powers(values)
+    known = items.grade >= 0
+    query, rank = items.query[known], items.rank[known]
+    whole = values.judged.n_retrieved == values.judged.per_query(query)
+    return np.where(whole, 0.0, 1 - (1 - PERSISTENCE) * values.judged.per_query(query, powers[rank - 1]))
+
+
+def share_unjudged(values: MeasureValues, cut: float) -> FloatArray:
+    """Return how many of the first documents are not judged, over the cut-off."""
+    items = values.judged.items
+    known = (items.grade >= 0) & (items.rank <= cut)
+    return (np.minimum(values.retrieved, cut) - values.judged.per_query(items.query[known])) / cut
+
+
 WITH_PARAMETER: dict[str, Callable[[MeasureValues, float], FloatArray]] = {
     "iprec_at_recall": lambda values, recall: values.interpolated(recall),
     "Rprec_mult": r_precision_of_multiple,
     "relative_P": lambda values, cut: _share(values.found_in(int(cut)), np.minimum(values.relevant, cut)),
     "set_F": f_of_sets,
+    "unj": share_unjudged,
 }
 WHOLE: dict[str, Callable[[MeasureValues], FloatArray]] = {
     "num_q": lambda values: np.ones(values.judged.n_queries),
@@ -471,10 +529,12 @@ WHOLE: dict[str, Callable[[MeasureValues], FloatArray]] = {
     "11pt_avg": lambda values: values.interpolated(None),
     "utility": lambda values: values.found - (values.retrieved - values.found),
     "set_relative_P": lambda values: _share(values.found, np.minimum(values.relevant, values.retrieved)),
-    "set_map": lambda values: _share(values.found, values.retrieved) * _share(values.found, values.relevant),
+    "set_map": lambda values: _share(values.found**2, values.retrieved * values.relevant),
     "num_nonrel_judged_ret": judged_not_relevant,
     "binG": binary_gain,
     "G": normalised_gain,
     "ndcg_rel": ndcg_at_found,
     "Rndcg": ndcg_at_levels,
+    "rbp": biased_precision,
+    "rbp_resid": biased_residual,
 }

@@ -15,9 +15,10 @@ words = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1,
     lambda word: len(word.split()) == 1
 )
 scores = st.floats(allow_nan=False, allow_infinity=False)
-runs = st.dictionaries(words, st.dictionaries(words, scores, min_size=1, max_size=5), min_size=1, max_size=4)
+queries = words.filter(lambda word: not word.startswith("#"))  # it would make a comment of its line in a TREC file
+runs = st.dictionaries(queries, st.dictionaries(words, scores, min_size=1, max_size=5), min_size=1, max_size=4)
 truths = st.dictionaries(
-    words, st.dictionaries(words, st.integers(-1, 4) | st.just(0.5), min_size=1, max_size=5), min_size=1, max_size=4
+    queries, st.dictionaries(words, st.integers(-1, 4) | st.just(0.5), min_size=1, max_size=5), min_size=1, max_size=4
 )
 fixture_is_a_folder = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -89,7 +89,9 @@ def _by_content(source: Reader) -> str:
     fields = first.decode(errors="replace").split("\t")
     if any(field.strip().lower() in QUERY for field in fields):
         return "tsv"
-    if len(first.split()) in TREC_WIDTHS:
+    # Lines that begin with # are comments in TREC files.
+    row = next((line for line in lines if not line.lstrip().startswith(b"#")), first)
+    if len(row.split()) in TREC_WIDTHS:
         return "trec"
     if len(fields) > 1:
         return "tsv"

@@ -62,7 +62,7 @@ def read_qrels(
     Raises:
         ValueError: If something in it is wrong; the message names the file and the line, and quotes the line.
         OSError: If it cannot be opened.
-        ImportError: If polars is not installed.
+        ImportError: If polars is not installed, which all but TREC files need.
 
     Example:
         >>> from pathlib import Path
@@ -72,7 +72,6 @@ def read_qrels(
         >>> read_qrels(path)
         <Qrels: 2 queries, 3 judgments, 3 groups>
     """
-    require("polars", "reading a file or DataFrame")
     if is_frame(source):
         return Qrels.from_frame(source, columns=columns, allow=allow)
     with opened(source, limits) as file, errors_of(file.name):
@@ -108,6 +107,7 @@ def _content(
     source: Reader, kind: str, wanted: Mapping[str, Role], columns: Columns | None, allow: frozenset[str]
 ) -> dict[str, Any] | FileTable:
     """Return what a file holds that is not TREC: an entry per query, or a table with a row per document."""
+    require("polars", f"reading {kind.upper()}")
     if kind == "json":
         return json_files.whole(source, allow)
     if kind == "jsonl":
@@ -168,7 +168,7 @@ def read_run(
         memory: How many bytes the columns of a TREC run may take; by default a quarter of the machine's memory. A
             larger run is checked and then read again at every use (`StreamedRun`), a few thousand lines at a time. It
             must be a regular file in which the lines of each query are consecutive.
-        show_progress: Show a progress bar on stderr; needs rich.
+        show_progress: Show a progress bar on stderr, if rich is installed.
         allow: What to accept that is refused otherwise: `"blanks"`, ids that begin or end with a blank; `"repeated"`,
             columns or keys with the same name, of which the first counts.
         limits: How well a file may be compressed, and how long a line may be; see `Limits`.
@@ -176,13 +176,13 @@ def read_run(
         split: The split to read of them, if there are several.
 
     Returns:
-        The run in columns; a `RetrievedRun` if the file holds `Retrieved` items rather than ids.
+        The run in columns; a `RetrievedRun` if the file holds `Retrieved` items rather than ids, or without polars.
 
     Raises:
         ValueError: If something in it is wrong, such as a document that appears twice in a scored query; the message
             names the file and the line, and quotes the line.
         OSError: If it cannot be opened.
-        ImportError: If polars is not installed, or `show_progress` is set and rich is not installed.
+        ImportError: If polars is not installed, which all but TREC files need.
 
     Example:
         >>> from pathlib import Path
@@ -193,7 +193,6 @@ def read_run(
         >>> run, run["q1"]
         (<Run: 1 queries, 2 documents>, {'d7': 9.5, 'd3': 8.25})
     """
-    require("polars", "reading a file or DataFrame")
     if is_frame(source):
         return Run.from_frame(source, columns=columns, allow=allow)
     with opened(source, limits) as file, errors_of(file.name):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Mapping
 from functools import partial
 from io import BytesIO, StringIO
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -23,9 +24,10 @@ from retrieval_metrics.files.encodings import (
 from retrieval_metrics.files.formats import FORMATS, MANY
 from retrieval_metrics.inputs.columns import DOCUMENT, QUERY, find_columns
 from retrieval_metrics.inputs.frames import first_repeat
+from retrieval_metrics.inputs.run import as_list, refuse_bad_score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from os import PathLike
 
     import polars as pl
@@ -52,7 +54,8 @@ def judgment_frame(truth: Qrels, kind: str, path: str | PathLike[str]) -> pl.Dat
     if not (truth.member_grade % 1).any():
         grade = grade.cast(pl.Int64)
     if kind == "trec":
-        require_words([*truth.queries, *truth.documents], "an id", path)
+        require_queries(truth.queries, path)
+        require_words(truth.documents, "an id", path)
         zero = pl.repeat("0", len(grade), eager=True)
         return pl.DataFrame({"query": query, "iteration": zero, "document": document, "grade": grade})
     names = ("query-id", "corpus-id", "score") if kind == "tsv" else ("query", "document", "grade")
@@ -68,7 +71,7 @@ def trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.DataFram
 
     sizes = _sizes(batch, "TREC")
     if batch.scores is None and (row := first_repeat(batch)) is not None:
-        raise ValueError(f"a TREC file cannot hold a document twice in a query, such as {batch.documents[row]!r}")
+        _refuse_repeated(batch.documents[row])
     number = np.repeat(np.arange(len(sizes)), sizes)
     place = np.arange(len(number)) - batch.bounds[number]
     scores = sizes[number] - place if batch.scores is None else batch.scores
@@ -76,7 +79,7 @@ def trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.DataFram
     if batch.scores is not None:
         frame = frame.sort("number", "score", "document", descending=[False, True, True])
     queries = pl.Series(batch.queries, dtype=None).cast(pl.String).gather(number)
-    require_words(batch.queries, "an id", path)
+    require_queries(batch.queries, path)
     if (blank := frame["document"].str.contains(r"\s") | (frame["document"] == "")).any():
         require_words(frame["document"].filter(blank).to_list(), "an id", path)
     return pl.DataFrame(
@@ -89,6 +92,36 @@ def trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.DataFram
             "tag": pl.repeat(tag, len(frame), eager=True),
         }
     )
+
+
+def trec_lines(run: Mapping[Any, Any], tag: str, path: str | PathLike[str]) -> Iterator[str]:
+    """Yield the lines of a TREC file of rankings in memory, in the order of trec_eval, without polars."""
+    require_words([tag], "the tag", path)
+    require_queries(run, path)
+    for query, ranking in run.items():
+        if isinstance(ranking, Mapping):
+            refuse_bad_score(ranking, query)
+            scored = sorted(((float(score), str(document)) for document, score in ranking.items()), reverse=True)
+        else:
+            listed = as_list(ranking, query)
+            if len(set(listed)) < len(listed):
+                _refuse_repeated(next(each for each in listed if listed.count(each) > 1))
+            scored = [(len(listed) - at, str(document)) for at, document in enumerate(listed)]
+        if not scored:
+            _refuse_empty_ranking("TREC", query)
+        require_words([document for _, document in scored], "an id", path)
+        for rank, (score, document) in enumerate(scored, start=1):
+            yield f"{query} Q0 {document} {rank} {score!r} {tag}\n"
+
+
+def judgment_lines(truth: Qrels, path: str | PathLike[str]) -> Iterator[str]:
+    """Yield the lines of a TREC file of flat judgments, without polars."""
+    require_queries(truth.queries, path)
+    require_words(truth.documents, "an id", path)
+    whole = not (truth.document_grade % 1).any()
+    for query, judged in truth.as_dict().items():
+        for document, grade in judged.items():
+            yield f"{query} 0 {document} {int(grade) if whole else grade!r}\n"
 
 
 def table_frame(batch: Batch, kind: str) -> pl.DataFrame:
@@ -109,17 +142,35 @@ def _sizes(batch: Batch, kind: str) -> IntArray:
     """Return how many documents each ranking has."""
     sizes = np.diff(batch.bounds)
     if not sizes.all():
-        query = batch.queries[int(sizes.argmin())]
-        raise ValueError(f"a {kind} file cannot hold an empty ranking, such as that of query {query!r}; {ONLY_JSON}")
+        _refuse_empty_ranking(kind, batch.queries[int(sizes.argmin())])
     return sizes
 
 
-def require_words(words: list[Any], what: str, path: str | PathLike[str]) -> None:
+def _refuse_repeated(document: Any) -> NoReturn:
+    raise ValueError(f"a TREC file cannot hold a document twice in a query, such as {document!r}")
+
+
+def _refuse_empty_ranking(kind: str, query: Any) -> NoReturn:
+    raise ValueError(f"a {kind} file cannot hold an empty ranking, such as that of query {query!r}; {ONLY_JSON}")
+
+
+def require_words(words: Iterable[Any], what: str, path: str | PathLike[str]) -> None:
     """Raise if something is not one word."""
     for word in words:
         if len(str(word).split()) != 1 or str(word).split()[0] != str(word):
             raise ValueError(
                 f"{what} in {path} must be one word, because blanks separate the columns of a TREC file, got {word!r}"
+            )
+
+
+def require_queries(queries: Iterable[Any], path: str | PathLike[str]) -> None:
+    """Raise if the id of a query is not one word, or would make a comment of its line in a TREC file."""
+    for query in queries:
+        require_words([query], "an id", path)
+        if str(query).startswith("#"):
+            raise ValueError(
+                f"the id of a query in {path} must not begin with #, because such a line is a comment in a TREC file, "
+                f"got {query!r}"
             )
 
 

@@ -15,12 +15,15 @@ from retrieval_metrics.files.reading import items_of, run_of_mapping
 from retrieval_metrics.files.rows import (
     ONLY_JSON,
     judgment_frame,
+    judgment_lines,
     require_text,
     require_words,
     table_frame,
     table_of_entries,
     trec_frame,
+    trec_lines,
 )
+from retrieval_metrics.files.trec import has_polars
 from retrieval_metrics.inputs.entries import of_item, of_judgments
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
@@ -57,7 +60,7 @@ def write_run(
             hold empty rankings of ids; only these and Parquet hold `Retrieved` items; JSON cannot hold whole numbers as
             query ids.
         OSError: If the file cannot be written; an existing file stays as it was.
-        ImportError: If polars is not installed.
+        ImportError: If polars is not installed, which all but TREC files need.
 
     Example:
         >>> from pathlib import Path
@@ -68,11 +71,14 @@ def write_run(
         q1 Q0 d7 1 9.5 bm25
         q1 Q0 d3 2 8.25 bm25
     """
-    require("polars", "writing a file")
     kind = _format_to_write(path, format)
     if not isinstance(run, Run) and items_of(run, "the run"):
         _write_items(run, path, kind)
         return
+    if kind == "trec" and not has_polars():
+        _write_lines(path, list(trec_lines(run, tag, path)))
+        return
+    require("polars", f"writing {kind.upper()}")
     columns = run if isinstance(run, Run) else run_of_mapping(run, "the run")
     if kind in {"json", "jsonl"}:
         _write_entries(path, kind, ((query, _scored(held)) for query, held in columns.rankings()))
@@ -128,7 +134,7 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
             hold groups or ids with blanks, only JSON, JSONL and Parquet hold pieces, only JSON and JSONL hold queries
             without judgments, and JSON cannot hold whole numbers as query ids.
         OSError: If the file cannot be written; an existing file stays as it was.
-        ImportError: If polars is not installed.
+        ImportError: If polars is not installed, which all but TREC files need.
 
     Example:
         >>> from pathlib import Path
@@ -139,8 +145,10 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
         q1 0 d3 2
         q1 0 d7 1
     """
-    require("polars", "writing a file")
     kind, truth = _format_to_write(path, format), as_qrels(qrels)
+    plain = kind == "trec" and not has_polars()
+    if not plain:
+        require("polars", f"writing {kind.upper()}")
     if kind in {"json", "jsonl"} or (kind == "parquet" and truth.has_pieces):
         judged = ((query, of_judgments(one, f"query {query!r}")) for query, one in truth.as_dict().items())
         _write_entries(path, kind, list(judged))
@@ -153,6 +161,9 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
         raise ValueError(f"{kind} files cannot hold pieces such as quotes; write .json, .jsonl or .parquet")
     if kind == "trec" and not truth.is_flat:
         raise ValueError(f"{kind} files cannot hold groups of documents; write .csv, .json, .jsonl or .parquet")
+    if plain:
+        _write_lines(path, list(judgment_lines(truth, path)))
+        return
     frame = judgment_frame(truth, kind, path)
     require_text(frame, kind, path)
     _write_frames(path, kind, iter([frame]))
@@ -183,6 +194,11 @@ def _write_frames(path: str | PathLike[str], kind: str, frames: Iterator[pl.Data
                 quote_style="never" if FORMATS[kind].quote is None else "necessary",
             )
             file.write(text.encode())
+
+
+def _write_lines(path: str | PathLike[str], lines: list[str]) -> None:
+    with saving_compressed(path) as file:
+        file.write("".join(lines).encode())
 
 
 def _write_entries(path: str | PathLike[str], kind: str, entries: Iterable[tuple[Any, Any]]) -> None:
