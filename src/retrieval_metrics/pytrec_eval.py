@@ -9,16 +9,19 @@ Code that imports pytrec_eval runs with this module in its place:
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections import defaultdict
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import pairwise
-from math import exp, fsum
+from itertools import pairwise, repeat
+from math import exp, fsum, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.judging.by_id import Finder
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.metrics.iprec import ADDED
 from retrieval_metrics.metrics.iprec import DEFINITION as IPREC
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from retrieval_metrics.checks import FloatArray, IntArray
+    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 
@@ -42,6 +46,8 @@ __all__ = [
     "supported_nicknames",
 ]
 
+__version__ = "0.5.11"
+"""The version of the original whose interface and values these are: ir_measures asks for one."""
 PYTREC_EVAL = replace(TREC_EVAL, name="pytrec_eval", scores="single", parameters={})
 """The rules of trec_eval 9.0.8 of 2020, which pytrec_eval packs."""
 
@@ -68,29 +74,54 @@ class RelevanceEvaluator:
         self._asked = asked(measures)
         self._level = positive_integer(relevance_level, "relevance_level")
         self._judged_only = judged_docs_only_flag
-        given = {query: judged for query, judged in query_relevance.items() if judged}
-        _require_whole_grades(given)
-        self._qrels = as_qrels(given) if given else None
+        self._judged = {query: dict(judged) for query, judged in query_relevance.items() if judged}
+        _require_whole_grades(self._judged)
+        usual = not judged_docs_only_flag and self._asked.keys() <= OF_ONE.keys()
+        self._of_one = [(name, OF_ONE[measure], cut) for measure, name, cut in columns_of(self._asked) if usual]
+        self._known: dict[str, Known] = {}
+
+    @cached_property
+    def _qrels(self) -> Qrels:
+        return as_qrels(self._judged)
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Return the values of each query that is in the run and has judgments, in the order of the run."""
-        if not scores or self._qrels is None:
-            return {}
-        for query, ranking in scores.items():
-            if not hasattr(ranking, "items"):
+        queries = [query for query in scores or () if query in self._judged]
+        for query in queries:
+            ranking = scores[query]
+            if type(ranking) is not dict and not hasattr(ranking, "items"):
                 raise TypeError(
                     f"the ranking of query {query!r} must map documents to scores, got {type(ranking).__name__}"
                 )
-        columns = self._columns(scores)
+        if len(queries) <= FEW and self._of_one and (found := self._one_by_one(queries, scores)) is not None:
+            return found
+        if not queries or not self._asked:
+            return {query: {} for query in queries}
+        # Only what the run asks for is judged: a loop may evaluate batches against a large collection.
+        some = len(queries) * 2 < len(self._judged)
+        qrels = as_qrels({query: self._judged[query] for query in queries}) if some else self._qrels
+        columns = self._columns(qrels, scores)
         numbers = (np.nan_to_num(column).tolist() for column in columns.values())  # 0/0 is 0, which has a mean
         names, rows = list(columns), list(zip(*numbers, strict=True))
-        place = self._qrels.place
-        return {query: dict(zip(names, rows[place[query]], strict=True)) for query in scores if query in place}
+        return {query: dict(zip(names, rows[qrels.place[query]], strict=True)) for query in queries}
 
-    def _columns(self, scores: Mapping[str, Mapping[str, float]]) -> Mapping[str, Any]:
-        qrels = self._qrels
-        if qrels is None or not self._asked:
-            return {}
+    def _one_by_one(
+        self, queries: list[str], scores: Mapping[str, Mapping[str, float]]
+    ) -> dict[str, dict[str, float]] | None:
+        """Return the values of a few queries without columns, to the last bit; None if ids are no text."""
+        found: dict[str, dict[str, float]] = {}
+        of_one, all_known = self._of_one, self._known
+        for query in queries:
+            ranking = scores[query]
+            if (known := all_known.get(query)) is None:
+                known = all_known[query] = Known(query, self._judged[query], self._level)
+            if ranking and not (known.has_texts and type(next(iter(ranking))) is str):
+                return None
+            known.find_in(ranking)
+            found[query] = {name: value_of(known, cut) for name, value_of, cut in of_one}
+        return found
+
+    def _columns(self, qrels: Qrels, scores: Mapping[str, Mapping[str, float]]) -> Mapping[str, Any]:
         judged = judge(truth_under(qrels, PYTREC_EVAL), scores, "id", PYTREC_EVAL.order)
         refuse(judged, PYTREC_EVAL)
         if self._judged_only:
@@ -102,29 +133,33 @@ class RelevanceEvaluator:
 
 def _require_whole_grades(judged: Mapping[str, Mapping[str, Any]]) -> None:
     for query, grades in judged.items():
+        if set(map(type, grades.values())) == {int}:
+            continue
         for document, grade in grades.items():
             if not isinstance(grade, int):
                 raise TypeError(f"the grade of document {document!r} for query {query!r} must be an int, got {grade!r}")
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Return the run in the lines of a TREC file: `query Q0 document rank score tag`."""
+    """Return the run in the lines of a TREC file: `query Q0 document rank score tag`; comments (`#`) are skipped."""
     return _parsed(f_run, fields=6, value_at=4, number=float)
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Return the judgments in the lines of a TREC file: `query 0 document grade`."""
+    """Return the judgments in the lines of a TREC file: `query 0 document grade`; comments (`#`) are skipped."""
     return _parsed(f_qrel, fields=4, value_at=3, number=int)
 
 
 def _parsed(lines: Iterable[str], *, fields: int, value_at: int, number: Callable[[str], Any]) -> dict[str, Any]:
-    found: dict[str, dict[str, Any]] = {}
+    found: defaultdict[str, dict[str, Any]] = defaultdict(dict)
     for at, line in enumerate(lines, start=1):
         words = line.split()
+        if line.lstrip().startswith("#"):
+            continue
         if len(words) != fields:
             raise ValueError(f"line {at} must have {fields} fields, got {len(words)}: {line.strip()!r}")
         query, document = words[0], words[2]
-        if document in found.setdefault(query, {}):
+        if document in found[query]:
             raise ValueError(f"line {at}: document {document!r} is there twice for query {query!r}")
         try:
             found[query][document] = number(words[value_at])
@@ -134,13 +169,14 @@ def _parsed(lines: Iterable[str], *, fields: int, value_at: int, number: Callabl
 
 
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
-    """Return the value of a measure for all queries: a sum (`num_...`), a geometric mean (`gm_...`) or a mean."""
+    """Return the value of a measure for all queries: a sum (`num_...`), a geometric mean (`gm_...`) or a mean.
+
+    The mean of no values is NaN.
+    """
     total = fsum(values)
     if measure.startswith("num_"):
         return total
-    if not len(values):
-        raise ValueError(f"there is no value of {measure} to take the mean of")
-    mean = total / len(values)
+    mean = total / len(values) if len(values) else nan
     return exp(mean) if measure.startswith("gm_") else mean
 
 
@@ -237,6 +273,12 @@ def _documents(name: str, text: str) -> int:
     return int(number)
 
 
+def columns_of(asked: Mapping[str, tuple[float, ...]]) -> Iterator[tuple[str, str, float | None]]:
+    """Yield each value asked for: its measure, its name and its parameter."""
+    for measure, parameters in asked.items():
+        yield from zip(repeat(measure), keys(measure, parameters), parameters or (None,))  # noqa: B905  (without end)
+
+
 def keys(measure: str, parameters: tuple[float, ...]) -> list[str]:
     """Return the names of a measure's values.
 
@@ -299,11 +341,7 @@ class MeasureValues:
 
     def of(self, asked: Mapping[str, tuple[float, ...]]) -> dict[str, FloatArray]:
         """Return the column of each measure asked for, by its name in trec_eval."""
-        found: dict[str, FloatArray] = {}
-        for measure, parameters in asked.items():
-            columns = [self._column(measure, each) for each in parameters or (None,)]
-            found.update(zip(keys(measure, parameters), columns, strict=True))
-        return found
+        return {name: self._column(measure, each) for measure, name, each in columns_of(asked)}
 
     def _column(self, measure: str, parameter: float | None) -> FloatArray:
         if measure in TEXTS:
@@ -366,6 +404,97 @@ class MeasureValues:
         for query, hits, ideal in self.graded():
             values[query] = value_of(query, hits, ideal)
         return values
+
+
+# The usual measures of one query, as the metrics compute them for all: columns cost more than a few queries do.
+
+FEW = 64
+"""With more queries, columns cost less."""
+
+
+class Known:
+    """The judgments of a query, and what of a ranking satisfies them.
+
+    Attributes:
+        has_texts: Whether the ids of its documents are text.
+        needed: The number of relevant documents.
+        retrieved: The number of documents in the ranking.
+        ranks: The ranks of those that are relevant, ascending.
+        gains: The ranks of those that are judged, ascending, with their grades.
+    """
+
+    def __init__(self, query: str, judged: Mapping[str, int], level: int) -> None:
+        self._level = level
+        self._grades = [grade for grade in judged.values() if grade >= 0]
+        documents = [document for document, grade in judged.items() if grade >= 0]
+        self.has_texts = isinstance(query, str) and all(isinstance(document, str) for document in documents)
+        self._finder = Finder([query], documents, [0, len(documents)], PYTREC_EVAL.order)
+        self.needed = sum(grade >= level for grade in self._grades)
+        self._ideal = list(enumerate(sorted(self._grades, reverse=True), start=1))
+        self._best: dict[float | None, float] = {}
+        self.retrieved = 0
+        self.ranks: list[int] = []
+        self.gains: list[tuple[int, int]] = []
+
+    def find_in(self, ranking: Mapping[str, float]) -> None:
+        """Look for the judged documents in a ranking."""
+        finder, grades, level = self._finder, self._grades, self._level
+        finder.clear()
+        finder.scored(0, ranking)
+        self.retrieved = len(ranking)
+        self.gains = gains = [(above + 1, grades[at]) for above, at in zip(finder.above, finder.found)]  # noqa: B905
+        gains.sort()
+        self.ranks = [rank for rank, grade in gains if grade >= level]
+
+    def within(self, cut: float | None) -> int:
+        """Return how many relevant documents are among the first."""
+        return len(self.ranks) if cut is None else bisect_right(self.ranks, cut)
+
+    def precisions(self, cut: float | None) -> float:
+        """Return the sum of the precisions at the relevant documents."""
+        total = 0.0
+        for at, rank in enumerate(self.ranks, start=1):
+            if cut is not None and rank > cut:
+                break
+            total += at / rank
+        return total
+
+    def ndcg(self, cut: float | None) -> float:
+        """Return NDCG, 0 without a gain."""
+        best = self._best.get(cut)
+        if best is None:
+            best = self._best[cut] = _discounted(self._ideal, cut)
+        return min(_discounted(self.gains, cut) / best, 1.0) if best else 0.0
+
+
+def _discounted(gains: list[tuple[int, int]], cut: float | None) -> float:
+    total = 0.0
+    for rank, gain in gains:
+        if cut is not None and rank > cut:
+            break
+        total += gain / (LOGS[rank] if rank < KEPT else float(np.log2(rank + 1)))
+    return total
+
+
+KEPT = 1001
+LOGS = np.log2(np.arange(1, KEPT + 1)).tolist()
+OF_ONE: Mapping[str, Callable[[Known, Any], float]] = {
+    "num_ret": lambda one, _: float(one.retrieved),
+    "num_rel": lambda one, _: float(one.needed),
+    "num_rel_ret": lambda one, _: float(len(one.ranks)),
+    "map": lambda one, _: one.precisions(None) / max(one.needed, 1),
+    "map_cut": lambda one, cut: one.precisions(cut) / max(one.needed, 1),
+    "Rprec": lambda one, _: one.within(one.needed) / max(one.needed, 1),
+    "recip_rank": lambda one, _: 1 / one.ranks[0] if one.ranks else 0.0,
+    "P": lambda one, cut: one.within(cut) / cut,
+    "recall": lambda one, cut: one.within(cut) / max(one.needed, 1),
+    "ndcg": lambda one, _: one.ndcg(None),
+    "ndcg_cut": lambda one, cut: one.ndcg(cut),
+    "success": lambda one, cut: float(one.within(cut) > 0),
+    "set_P": lambda one, _: len(one.ranks) / max(one.retrieved, 1),
+    "set_recall": lambda one, _: len(one.ranks) / max(one.needed, 1),
+}
+"""The measures that single queries have without columns."""
 
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
