@@ -1,6 +1,7 @@
 """`retrieval_metrics.pytrec_eval` in the place of pytrec_eval: the same dictionaries, and errors where it crashes."""
 
 import math
+import pickle
 import random
 import subprocess
 import sys
@@ -188,6 +189,8 @@ def test_batches_cost_what_they_hold_and_not_what_is_judged() -> None:
         assert evaluator.evaluate(run)["q0"] == evaluator.evaluate(run)["q1"]
         assert "_qrels" not in vars(evaluator)  # all judgments were never read
         judged["q0"] = {"d0": 1, "x": 0}
+    pickled = pickle.loads(pickle.dumps(evaluator))
+    assert pickled.evaluate(run) == evaluator.evaluate(run)
     assert ours.RelevanceEvaluator(judged, set()).evaluate(run) == {query: {} for query in run}
     with pytest.raises(TypeError, match="in the qrels are str and those in the run are int"):
         ours.RelevanceEvaluator(judged, {"map"}).evaluate({"q1": {1: 2.0}})  # type: ignore[dict-item]  # on purpose

@@ -76,8 +76,7 @@ class RelevanceEvaluator:
         self._judged_only = judged_docs_only_flag
         self._judged = {query: dict(judged) for query, judged in query_relevance.items() if judged}
         _require_whole_grades(self._judged)
-        usual = not judged_docs_only_flag and self._asked.keys() <= OF_ONE.keys()
-        self._of_one = [(name, OF_ONE[measure], cut) for measure, name, cut in columns_of(self._asked) if usual]
+        self._are_usual = not judged_docs_only_flag and self._asked.keys() <= OF_ONE.keys()
         self._known: dict[str, Known] = {}
 
     @cached_property
@@ -93,7 +92,7 @@ class RelevanceEvaluator:
                 raise TypeError(
                     f"the ranking of query {query!r} must map documents to scores, got {type(ranking).__name__}"
                 )
-        if len(queries) <= FEW and self._of_one and (found := self._one_by_one(queries, scores)) is not None:
+        if len(queries) <= FEW and self._are_usual and (found := self._one_by_one(queries, scores)) is not None:
             return found
         if not queries or not self._asked:
             return {query: {} for query in queries}
@@ -109,17 +108,18 @@ class RelevanceEvaluator:
         self, queries: list[str], scores: Mapping[str, Mapping[str, float]]
     ) -> dict[str, dict[str, float]] | None:
         """Return the values of a few queries without columns, to the last bit; None if ids are no text."""
-        found: dict[str, dict[str, float]] = {}
-        of_one, all_known = self._of_one, self._known
+        values: dict[str, dict[str, float]] = {}
+        wanted = [(name, OF_ONE[measure], cut) for measure, name, cut in columns_of(self._asked)]
+        found, all_known = Found(self._level), self._known
         for query in queries:
             ranking = scores[query]
             if (known := all_known.get(query)) is None:
                 known = all_known[query] = Known(query, self._judged[query], self._level)
             if ranking and not (known.has_texts and type(next(iter(ranking))) is str):
                 return None
-            known.find_in(ranking)
-            found[query] = {name: value_of(known, cut) for name, value_of, cut in of_one}
-        return found
+            found.find(query, known, ranking)
+            values[query] = {name: value_of(found, cut) for name, value_of, cut in wanted}
+        return values
 
     def _columns(self, qrels: Qrels, scores: Mapping[str, Mapping[str, float]]) -> Mapping[str, Any]:
         judged = judge(truth_under(qrels, PYTREC_EVAL), scores, "id", PYTREC_EVAL.order)
@@ -276,7 +276,7 @@ def _documents(name: str, text: str) -> int:
 def columns_of(asked: Mapping[str, tuple[float, ...]]) -> Iterator[tuple[str, str, float | None]]:
     """Yield each value asked for: its measure, its name and its parameter."""
     for measure, parameters in asked.items():
-        yield from zip(repeat(measure), keys(measure, parameters), parameters or (None,))  # noqa: B905  (without end)
+        yield from zip(repeat(measure), keys(measure, parameters), parameters or (None,))
 
 
 def keys(measure: str, parameters: tuple[float, ...]) -> list[str]:
@@ -413,35 +413,52 @@ FEW = 64
 
 
 class Known:
-    """The judgments of a query, and what of a ranking satisfies them.
+    """The judgments of a query.
 
     Attributes:
-        has_texts: Whether the ids of its documents are text.
+        documents: Those whose grade is not negative.
+        grades: Their grades.
+        has_texts: Whether all ids are text.
         needed: The number of relevant documents.
-        retrieved: The number of documents in the ranking.
-        ranks: The ranks of those that are relevant, ascending.
-        gains: The ranks of those that are judged, ascending, with their grades.
+        ideal: The ranks of the ideal ranking, with their grades.
+        best: The DCG of the ideal ranking at each cut-off that was asked for.
     """
 
     def __init__(self, query: str, judged: Mapping[str, int], level: int) -> None:
-        self._level = level
-        self._grades = [grade for grade in judged.values() if grade >= 0]
-        documents = [document for document, grade in judged.items() if grade >= 0]
-        self.has_texts = isinstance(query, str) and all(isinstance(document, str) for document in documents)
-        self._finder = Finder([query], documents, [0, len(documents)], PYTREC_EVAL.order)
-        self.needed = sum(grade >= level for grade in self._grades)
-        self._ideal = list(enumerate(sorted(self._grades, reverse=True), start=1))
-        self._best: dict[float | None, float] = {}
-        self.retrieved = 0
-        self.ranks: list[int] = []
-        self.gains: list[tuple[int, int]] = []
+        self.documents = [document for document, grade in judged.items() if grade >= 0]
+        self.grades = [grade for grade in judged.values() if grade >= 0]
+        self.has_texts = isinstance(query, str) and all(isinstance(document, str) for document in self.documents)
+        self.needed = sum(grade >= level for grade in self.grades)
+        self.ideal = list(enumerate(sorted(self.grades, reverse=True), start=1))
+        self.best: dict[float | None, float] = {}
 
-    def find_in(self, ranking: Mapping[str, float]) -> None:
-        """Look for the judged documents in a ranking."""
-        finder, grades, level = self._finder, self._grades, self._level
+
+class Found:
+    """What is found of the judged documents in a ranking, one query after the other.
+
+    Attributes:
+        known: The judgments of the query.
+        retrieved: The number of documents in its ranking.
+        gains: The ranks of the judged documents, ascending, with their grades.
+        ranks: The ranks of those that are relevant.
+    """
+
+    known: Known
+    retrieved: int
+    gains: list[tuple[int, int]]
+    ranks: list[int]
+
+    def __init__(self, level: int) -> None:
+        self._level = level
+        self._finder = Finder([""], [], [0, 0], PYTREC_EVAL.order)
+
+    def find(self, query: str, known: Known, ranking: Mapping[str, float]) -> None:
+        """Look for the judged documents of a query in its ranking."""
+        finder, grades, level = self._finder, known.grades, self._level
         finder.clear()
+        finder.queries, finder.documents, finder.bounds = (query,), known.documents, (0, len(grades))
         finder.scored(0, ranking)
-        self.retrieved = len(ranking)
+        self.known, self.retrieved = known, len(ranking)
         self.gains = gains = [(above + 1, grades[at]) for above, at in zip(finder.above, finder.found)]  # noqa: B905
         gains.sort()
         self.ranks = [rank for rank, grade in gains if grade >= level]
@@ -450,20 +467,22 @@ class Known:
         """Return how many relevant documents are among the first."""
         return len(self.ranks) if cut is None else bisect_right(self.ranks, cut)
 
+    def share(self, part: float) -> float:
+        """Return a part of the relevant documents, as a share."""
+        return part / max(self.known.needed, 1)
+
     def precisions(self, cut: float | None) -> float:
         """Return the sum of the precisions at the relevant documents."""
         total = 0.0
-        for at, rank in enumerate(self.ranks, start=1):
-            if cut is not None and rank > cut:
-                break
+        for at, rank in enumerate(self.ranks[: self.within(cut)], start=1):
             total += at / rank
         return total
 
     def ndcg(self, cut: float | None) -> float:
         """Return NDCG, 0 without a gain."""
-        best = self._best.get(cut)
+        best = self.known.best.get(cut)
         if best is None:
-            best = self._best[cut] = _discounted(self._ideal, cut)
+            best = self.known.best[cut] = _discounted(self.known.ideal, cut)
         return min(_discounted(self.gains, cut) / best, 1.0) if best else 0.0
 
 
@@ -478,21 +497,21 @@ def _discounted(gains: list[tuple[int, int]], cut: float | None) -> float:
 
 KEPT = 1001
 LOGS = np.log2(np.arange(1, KEPT + 1)).tolist()
-OF_ONE: Mapping[str, Callable[[Known, Any], float]] = {
+OF_ONE: Mapping[str, Callable[[Found, Any], float]] = {
     "num_ret": lambda one, _: float(one.retrieved),
-    "num_rel": lambda one, _: float(one.needed),
+    "num_rel": lambda one, _: float(one.known.needed),
     "num_rel_ret": lambda one, _: float(len(one.ranks)),
-    "map": lambda one, _: one.precisions(None) / max(one.needed, 1),
-    "map_cut": lambda one, cut: one.precisions(cut) / max(one.needed, 1),
-    "Rprec": lambda one, _: one.within(one.needed) / max(one.needed, 1),
+    "map": lambda one, cut: one.share(one.precisions(cut)),
+    "map_cut": lambda one, cut: one.share(one.precisions(cut)),
+    "Rprec": lambda one, _: one.share(one.within(one.known.needed)),
     "recip_rank": lambda one, _: 1 / one.ranks[0] if one.ranks else 0.0,
     "P": lambda one, cut: one.within(cut) / cut,
-    "recall": lambda one, cut: one.within(cut) / max(one.needed, 1),
-    "ndcg": lambda one, _: one.ndcg(None),
+    "recall": lambda one, cut: one.share(one.within(cut)),
+    "ndcg": lambda one, cut: one.ndcg(cut),
     "ndcg_cut": lambda one, cut: one.ndcg(cut),
     "success": lambda one, cut: float(one.within(cut) > 0),
     "set_P": lambda one, _: len(one.ranks) / max(one.retrieved, 1),
-    "set_recall": lambda one, _: len(one.ranks) / max(one.needed, 1),
+    "set_recall": lambda one, _: one.share(len(one.ranks)),
 }
 """The measures that single queries have without columns."""
 
@@ -606,48 +625,11 @@ def _ndcg(hits: list[tuple[int, int]], ideal: list[int], cut: int | None) -> flo
     return _dcg([each for each in hits if cut is None or each[0] <= cut]) / _dcg(list(enumerate(ideal, start=1))[:cut])
 
 
-# What version 10 adds: rank-biased precision with p = .9, and how much is not judged.
-
-PERSISTENCE = 0.9
-"""The probability of looking at the next document."""
-
-
-def _powers(values: MeasureValues) -> FloatArray:
-    """Return the weight of each rank, multiplied one after the other as in trec_eval."""
-    return np.cumprod(np.append(1.0, np.full(int(values.retrieved.max(initial=0)), PERSISTENCE)))
-
-
-def biased_precision(values: MeasureValues) -> FloatArray:
-    """Return rank-biased precision; grades above 1 are divided by the largest of the query."""
-    qrels, hits = values.judged.qrels, values.judged.hits()
-    largest = np.ones(values.judged.n_queries)
-    np.maximum.at(largest, qrels.document_query, qrels.document_grade)
-    weight = _powers(values)[hits.rank - 1]
-    return (1 - PERSISTENCE) * values.judged.per_query(hits.query, hits.grade / largest[hits.query] * weight)
-
-
-def biased_residual(values: MeasureValues) -> FloatArray:
-    """Return how much of rank-biased precision is unknown; 0 if every document retrieved is judged, or none is."""
-    items, powers = values.judged.items, _powers(values)
-    known = items.grade >= 0
-    query, rank = items.query[known], items.rank[known]
-    whole = values.judged.n_retrieved == values.judged.per_query(query)
-    return np.where(whole, 0.0, 1 - (1 - PERSISTENCE) * values.judged.per_query(query, powers[rank - 1]))
-
-
-def share_unjudged(values: MeasureValues, cut: float) -> FloatArray:
-    """Return how many of the first documents are not judged, over the cut-off."""
-    items = values.judged.items
-    known = (items.grade >= 0) & (items.rank <= cut)
-    return (np.minimum(values.retrieved, cut) - values.judged.per_query(items.query[known])) / cut
-
-
 WITH_PARAMETER: dict[str, Callable[[MeasureValues, float], FloatArray]] = {
     "iprec_at_recall": lambda values, recall: values.interpolated(recall),
     "Rprec_mult": r_precision_of_multiple,
     "relative_P": lambda values, cut: _share(values.found_in(int(cut)), np.minimum(values.relevant, cut)),
     "set_F": f_of_sets,
-    "unj": share_unjudged,
 }
 WHOLE: dict[str, Callable[[MeasureValues], FloatArray]] = {
     "num_q": lambda values: np.ones(values.judged.n_queries),
@@ -664,6 +646,4 @@ WHOLE: dict[str, Callable[[MeasureValues], FloatArray]] = {
     "G": normalised_gain,
     "ndcg_rel": ndcg_at_found,
     "Rndcg": ndcg_at_levels,
-    "rbp": biased_precision,
-    "rbp_resid": biased_residual,
 }

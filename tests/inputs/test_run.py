@@ -66,7 +66,8 @@ def test_numbers_beyond_32_bits_are_the_largest_without_a_warning() -> None:
 
 def test_the_run_is_kept_as_it_was_and_explained_in_the_order_it_was_scored() -> None:
     run = {"q": {"b": 0.123456781, "c": 0.12345678, "x": 0.5}}
-    evaluation = rm.evaluate({"q": {"b": 1}}, run, "mrr@2", semantics="trec_eval")
+    rules = rm.Rules(name="as pytrec_eval", scores="single")
+    evaluation = rm.evaluate({"q": {"b": 1}}, run, "mrr@2", semantics=rules)
     assert evaluation.scores.origin is not None
     assert evaluation.scores.origin.run is run
     explained = evaluation.explain("q", "mrr@2")

@@ -120,7 +120,7 @@ def text_of(
     judged, condensed = origin.judged, scores.rules.unjudged == "condensed"
     counted = judged.condensed() if condensed else judged
     # With -J, what is pooled and not judged is taken out too.
-    values = MeasureValues(counted, level, (lambda: counted) if condensed else with_pooled, TREC_EVAL)
+    values = ValuesOf10(counted, level, (lambda: counted) if condensed else with_pooled, TREC_EVAL)
     # Under -c, trec_eval takes a query that is not in the run for one with a document that is not judged.
     in_run = np.array([condensed or scores.queries[at] in origin.run for at in order])
     lines = [line for one in asked for line in _lines(scores, values, one, order, in_run)]
@@ -139,7 +139,7 @@ def _row(name: str, query: str, value: Any) -> str:
 
 
 def _lines(
-    scores: rm.types.Scores, values: MeasureValues, one: rm.Metric | str, order: list[int], in_run: rm.types.BoolArray
+    scores: rm.types.Scores, values: ValuesOf10, one: rm.Metric | str, order: list[int], in_run: rm.types.BoolArray
 ) -> Iterator[TrecEvalLine]:
     kept = scores.positions[order]
     if isinstance(one, rm.Metric):
@@ -184,3 +184,50 @@ def at_level(metric: Any, level: int) -> Any:
 def _mean(column: rm.types.FloatArray) -> float:
     """Return the mean of a column, summed as trec_eval does it, one after the other."""
     return float(np.cumsum(column)[-1]) / len(column) if len(column) else 0.0
+
+
+# What version 10 adds: rank-biased precision with p = .9, and how much is not judged.
+
+PERSISTENCE = 0.9
+"""The probability of looking at the next document."""
+
+
+def _powers(values: MeasureValues) -> rm.types.FloatArray:
+    """Return the weight of each rank, multiplied one after the other as in trec_eval."""
+    return np.cumprod(np.append(1.0, np.full(int(values.retrieved.max(initial=0)), PERSISTENCE)))
+
+
+def biased_precision(values: MeasureValues) -> rm.types.FloatArray:
+    """Return rank-biased precision; grades above 1 are divided by the largest of the query."""
+    qrels, hits = values.judged.qrels, values.judged.hits()
+    largest = np.ones(values.judged.n_queries)
+    np.maximum.at(largest, qrels.document_query, qrels.document_grade)
+    weight = _powers(values)[hits.rank - 1]
+    return (1 - PERSISTENCE) * values.judged.per_query(hits.query, hits.grade / largest[hits.query] * weight)
+
+
+def biased_residual(values: MeasureValues) -> rm.types.FloatArray:
+    """Return how much of rank-biased precision is unknown; 0 if every document retrieved is judged, or none is."""
+    items, powers = values.judged.items, _powers(values)
+    known = items.grade >= 0
+    query, rank = items.query[known], items.rank[known]
+    whole = values.judged.n_retrieved == values.judged.per_query(query)
+    return np.where(whole, 0.0, 1 - (1 - PERSISTENCE) * values.judged.per_query(query, powers[rank - 1]))
+
+
+def share_unjudged(values: MeasureValues, cut: float) -> rm.types.FloatArray:
+    """Return how many of the first documents are not judged, over the cut-off."""
+    items = values.judged.items
+    known = (items.grade >= 0) & (items.rank <= cut)
+    return (np.minimum(values.retrieved, cut) - values.judged.per_query(items.query[known])) / cut
+
+
+class ValuesOf10(MeasureValues):
+    """The values of the measures of version 10."""
+
+    def _column(self, measure: str, parameter: float | None) -> rm.types.FloatArray:
+        if measure == "unj" and parameter is not None:
+            return share_unjudged(self, parameter)
+        if measure in {"rbp", "rbp_resid"}:
+            return biased_precision(self) if measure == "rbp" else biased_residual(self)
+        return super()._column(measure, parameter)
