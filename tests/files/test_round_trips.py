@@ -9,7 +9,7 @@ import pytest
 
 import retrieval_metrics as rm
 
-FORMATS = ["trec", "csv", "tsv", "json", "jsonl", "parquet"]
+FORMATS = ["trec", "csv", "tsv", "json", "jsonl", "parquet", "arrow"]
 SUFFIXES = ["", ".gz", ".zst"]
 AWKWARD = [
     *("plain", "007", "1.0", "1e5", "nan", "NULL", "true", "-", "=1+1", "#x", "a,b", '"quoted"', "it's", "a|b"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 
-FORMATS = ["trec", "csv", "tsv", "json", "jsonl", "parquet"]
+FORMATS = ["trec", "csv", "tsv", "json", "jsonl", "parquet", "arrow"]
 words = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=5).filter(
     lambda word: len(word.split()) == 1
 )

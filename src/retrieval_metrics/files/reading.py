@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,15 @@ from retrieval_metrics.files.formats import FORMATS, format_of
 from retrieval_metrics.files.opening import opened
 from retrieval_metrics.files.rows import entries_of_table, read_table
 from retrieval_metrics.files.trec import trec_qrels, trec_run
-from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, Batch, allowances, is_frame
+from retrieval_metrics.inputs.columns import (
+    DOCUMENT,
+    OF_A_RUN,
+    OF_JUDGMENTS,
+    SCORE,
+    Batch,
+    allowances,
+    is_frame,
+)
 from retrieval_metrics.inputs.entries import item_of, judgments_of
 from retrieval_metrics.inputs.frames import LongTable
 from retrieval_metrics.inputs.items import Retrieved
@@ -22,7 +31,7 @@ from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import RetrievedRun, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     from retrieval_metrics.files.opening import Limits, Reader, Source
     from retrieval_metrics.files.rows import FileTable
@@ -44,15 +53,16 @@ def read_qrels(
             judged document. Files and pipes are opened once and read from the start. The formats are
 
             - TREC: `query iteration document grade`, separated by blanks or tabs;
-            - CSV, TSV (such as BEIR's `qrels/*.tsv`) and Parquet, with columns found by name; documents of a query with
-              the same `group` are alternatives; if there are only queries and documents, every grade is 1;
-            - JSON: `{"q1": {"d1": 2}}`; JSONL: one row per line (`{"query": "q1", "document": "d1", "grade": 2}`), or
-              one query per line (`{"query": "q1", "documents": ["d1", "d7"]}`); also groups, and pieces such as quotes,
-              as `write_qrels` writes them.
+            - CSV, TSV (such as BEIR's `qrels/*.tsv`), Parquet and Arrow (Feather), with columns found by name;
+              documents of a query with the same `group` are alternatives; if there are only queries and documents,
+              every grade is 1;
+            - JSON: `{"q1": {"d1": 2}}`; JSONL, or a JSON array: one row per line (`{"query": "q1", "document": "d1",
+              "grade": 2}`), or one query per line (`{"query": "q1", "documents": ["d1", "d7"]}`); also groups, and
+              pieces such as quotes, as `write_qrels` writes them.
 
             Any of them can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`, or a `.zip` with one file).
-        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if neither the extension nor the
-            content shows it.
+        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"`, `"parquet"` or `"arrow"`, if neither the extension
+            nor the content shows it.
         columns: The names of the columns `query`, `document`, `grade` and `group`, if they differ from the usual ones;
             None for a missing column: with `{"grade": None}` every document has grade 1.
         allow: What to accept that is refused otherwise: `"blanks"`, ids that begin or end with a blank; `"repeated"`,
@@ -81,10 +91,29 @@ def read_qrels(
 def _qrels(source: Reader, kind: str, columns: Columns | None, allow: frozenset[str]) -> Qrels:
     if kind == "trec":
         return trec_qrels(source)
-    content = _content(source, kind, OF_JUDGMENTS, columns, allow)
-    if isinstance(content, dict):
-        return _qrels_of_json(content, source.name, allow)
-    return Qrels.of_table(_long_table(content, OF_JUDGMENTS, columns, source.name, allow).judgments())
+    with _read_as(kind) as layout:
+        content = _content(source, kind, OF_JUDGMENTS, columns, allow, layout=layout)
+        if isinstance(content, dict):
+            return _qrels_of_json(content, source.name, allow)
+        return Qrels.of_table(_long_table(content, OF_JUDGMENTS, columns, source.name, allow).judgments())
+
+
+@contextmanager
+def _read_as(kind: str) -> Iterator[list[str]]:
+    """Say what a file was taken for, in the last of the words that are yielded, if it is refused."""
+    layout = [ARROW] if kind == "arrow" else []
+    try:
+        yield layout
+    except (ValueError, TypeError) as error:
+        if not layout:
+            raise
+        raise ValueError(f"{error}; it was read as {layout[-1]}") from error
+
+
+ARROW = "an Arrow table"
+OBJECT = "a JSON object with the documents of each query"
+ARRAY_OF_DOCUMENTS = "a JSON array with an object per document"
+ARRAY_OF_QUERIES = "a JSON array with an object per query"
 
 
 def _long_table(
@@ -104,15 +133,30 @@ def _kind(source: Reader, given: str | None, columns: Columns | None) -> str:
 
 
 def _content(
-    source: Reader, kind: str, wanted: Mapping[str, Role], columns: Columns | None, allow: frozenset[str]
+    source: Reader,
+    kind: str,
+    wanted: Mapping[str, Role],
+    columns: Columns | None,
+    allow: frozenset[str],
+    *,
+    layout: list[str],
 ) -> dict[str, Any] | FileTable:
     """Return what a file holds that is not TREC: an entry per query, or a table with a row per document."""
     require("polars", f"reading {kind.upper()}")
-    if kind == "json":
-        return json_files.whole(source, allow)
-    if kind == "jsonl":
-        entries = json_files.per_query(source, allow, columns)
-        return json_files.rows(source, wanted, columns, allow) if entries is None else entries
+    if kind in {"json", "jsonl"}:
+        held = json_files.whole(source, allow) if kind == "json" else None
+        if isinstance(held, dict):
+            layout.append(OBJECT)
+            if columns:
+                raise ValueError(f"{source.name} has no columns that {argument('columns')} could name")
+            return held
+        records = json_files.lines(source, allow) if held is None else json_files.array(held, source.name)
+        layout += [] if held is None else [ARRAY_OF_QUERIES]
+        found = json_files.per_query(records, columns)
+        if found is not None:
+            return found
+        layout += [] if held is None else [ARRAY_OF_DOCUMENTS]
+        return json_files.rows(records, wanted, columns, allow)
     table = read_table(source, kind)
     entries = entries_of_table(table, source.name, allow)
     return table if entries is None else entries
@@ -154,15 +198,16 @@ def read_run(
             retrieved document. Files and pipes are opened once and read from the start. The formats are
 
             - TREC: `query Q0 document rank score tag`, separated by blanks or tabs; ranked by score, as in trec_eval;
-            - CSV, TSV and Parquet, with columns found by name: ranked by `score` if there is one, else by `rank`; if
-              there are only queries and documents, in the order of the rows;
-            - JSON: `{"q1": {"d1": 12.5}}` or `{"q1": ["d1", "d7"]}`; JSONL: one row per line, or one query per line
-              (`{"query": "q1", "documents": ["d1", "d7"]}`); also `Retrieved` items, as `write_run` writes them, and
-              predictions of sentence-transformers and MTEB.
+            - CSV, TSV, Parquet and Arrow (Feather), with columns found by name: ranked by `score` if there is one, else
+              by `rank`; if there are only queries and documents, in the order of the rows;
+            - JSON: `{"q1": {"d1": 12.5}}` or `{"q1": ["d1", "d7"]}`; JSONL, or a JSON array: one row per line, or one
+              query per line (`{"query": "q1", "documents": ["d1", "d7"]}` or `{"query": "q1", "results": [{"doc_id":
+              "d1", "score": 12.5}]}`); also `Retrieved` items, as `write_run` writes them, and predictions of
+              sentence-transformers and MTEB.
 
             Any of them can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`, or a `.zip` with one file).
-        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if neither the extension nor the
-            content shows it.
+        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"`, `"parquet"` or `"arrow"`, if neither the extension
+            nor the content shows it.
         columns: The names of the columns `query`, `document`, `score` and `rank`, if they differ from the usual ones;
             None for a missing column: with `{"score": None}` the rows of a query are in rank order.
         memory: How many bytes the columns of a TREC run may take; by default a quarter of the machine's memory. A
@@ -204,11 +249,12 @@ def read_run(
             )
         if kind == "trec":
             return trec_run(source, file, memory, show_progress=show_progress)
-        content = _content(file, kind, OF_A_RUN, columns, allowed)
-        if isinstance(content, dict):
-            rankings = of_mteb(content, file.name, subset, split) if kind == "json" else content
-            return _run_of_json(rankings, file.name, allowed)
-        return Run([_long_table(content, OF_A_RUN, columns, file.name, allowed).rankings()])
+        with _read_as(kind) as layout:
+            content = _content(file, kind, OF_A_RUN, columns, allowed, layout=layout)
+            if isinstance(content, dict):
+                rankings = of_mteb(content, file.name, subset, split) if kind == "json" else content
+                return _run_of_json(rankings, file.name, allowed)
+            return Run([_long_table(content, OF_A_RUN, columns, file.name, allowed).rankings()])
 
 
 def _run_of_json(rankings: Mapping[str, Any], name: str, allow: frozenset[str]) -> Run | RetrievedRun:
@@ -220,8 +266,6 @@ def _run_of_json(rankings: Mapping[str, Any], name: str, allow: frozenset[str]) 
 
 # Runs in JSON files: a mapping of queries to rankings.
 
-PREDICTED = {"documents": "corpus_id", "scores": "score"}
-"""The keys of a result in the predictions of sentence-transformers."""
 OF_MTEB = "mteb_model_meta"
 """The key beside the predictions of MTEB."""
 
@@ -291,20 +335,21 @@ def _ranking(ranking: Any, where: str) -> Any:
     if isinstance(ranking, list) and any(isinstance(entry, dict) for entry in ranking):
         if stray := [entry for entry in ranking if not isinstance(entry, dict)]:
             raise ValueError(f"{where}: {stray[0]!r} is among objects; a ranking must hold either ids or objects")
-        if all(entry.keys() == set(PREDICTED.values()) for entry in ranking):
-            ranking = {
-                "documents": [entry["corpus_id"] for entry in ranking],
-                "scores": [entry["score"] for entry in ranking],
-            }
-            return _ranking(ranking, where)
-        return [item_of(entry, where) for entry in ranking]
+        names = {name for name in ranking[0] if name in DOCUMENT} if "id" not in ranking[0] else set()
+        scores = [name for name in ranking[0] if name in SCORE]
+        if len(names) == 1 and scores and all(entry.keys() == {*names, scores[0]} for entry in ranking):
+            columns = ("documents", *names), ("scores", scores[0])
+            return _ranking({key: [entry[each] for entry in ranking] for key, each in columns}, where)
+        return [
+            item_of({"id" if key in names else key: held for key, held in entry.items()}, where) for entry in ranking
+        ]
     if isinstance(ranking, dict) and isinstance(ranking.get("documents"), list):
-        documents, scores = ranking["documents"], ranking.get("scores")
-        if not isinstance(scores, list) or len(scores) != len(documents) or len(ranking) > 2:  # noqa: PLR2004  (the two)
+        documents, given = ranking["documents"], ranking.get("scores")
+        if not isinstance(given, list) or len(given) != len(documents) or len(ranking) > 2:  # noqa: PLR2004  (the two)
             raise ValueError(f"{where}: there must be as many 'scores' as 'documents', and nothing else")
         if len(set(map(repr, documents))) < len(documents):
             raise ValueError(f"{where}: a document appears twice, with a score each time")
-        return dict(zip(documents, scores, strict=True))
+        return dict(zip(documents, given, strict=True))
     return ranking
 
 

@@ -1,4 +1,4 @@
-"""Runs and judgments in CSV, TSV, Parquet, JSON and JSONL."""
+"""Runs and judgments in CSV, TSV, Parquet, Arrow, JSON and JSONL."""
 
 from __future__ import annotations
 
@@ -247,6 +247,36 @@ def _repeated(value: Any, inside: str) -> str:
     return next((found for key, each in children if (found := _repeated(each, f" in {key!r}"))), "")
 
 
+class Records(NamedTuple):
+    """Objects that can be gone through again: the lines of a JSONL file, or a JSON array.
+
+    Attributes:
+        each: Yields them, each with the number and the text of its line; an element of an array has no text.
+        at: Returns the name of such a place.
+        name: The name of the file.
+        source: The file, if an object has a line of its own.
+    """
+
+    each: Callable[[], Iterator[tuple[int, str, dict[str, Any]]]]
+    at: Callable[[int, str], str]
+    name: str
+    source: Reader | None = None
+
+
+def lines(source: Reader, allow: Collection[str] = ()) -> Records:
+    """Return the objects of a JSONL file."""
+    return Records(partial(objects, source, allow), partial(at_line, source.name), source.name, source)
+
+
+def array(content: list[dict[str, Any]], name: str) -> Records:
+    """Return the objects of an array."""
+    return Records(
+        lambda: ((number, "", one) for number, one in enumerate(content, start=1)),
+        lambda number, _: f"{name}, record {number}",
+        name,
+    )
+
+
 def objects(source: Reader, allow: Collection[str] = ()) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """Return the objects of a JSONL file, each with the number and the text of its line."""
     for number, line in numbered_lines(source):
@@ -269,27 +299,31 @@ def numbered_lines(source: Reader) -> Iterator[tuple[int, str]]:
                 yield number, decoded(line.removesuffix(b"\n").removesuffix(b"\r"), source.name, number)
 
 
-def whole(source: Reader, allow: Collection[str] = ()) -> dict[str, Any]:
-    """Return the one object of a JSON file."""
+def whole(source: Reader, allow: Collection[str] = ()) -> dict[str, Any] | list[dict[str, Any]]:
+    """Return the one object of a JSON file, or its array of objects."""
 
     def where(said: str) -> str:
         hint = f"; if it has one object per line, pass {argument('format', 'jsonl')}" if "not JSON" in said else ""
         return f"{source.name} cannot be read as JSON: {said}{hint}"
 
     content = parsed(source.whole_text().decode(), where, allow)
+    if isinstance(content, list) and content and all(isinstance(one, dict) for one in content):
+        return content
     if not isinstance(content, dict):
+        inside = f" of {type(content[0]).__name__}" if content and isinstance(content, list) else ""
         raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
-            f"{source.name} must hold one object that maps each query to its documents, got {type(content).__name__}"
+            f"{source.name} must hold one object that maps each query to its documents, or an array of objects such as "
+            f"{{'query': ..., 'document': ...}}, got {type(content).__name__}{inside}"
         )
     return content
 
 
-def per_query(source: Reader, allow: Collection[str] = (), columns: Columns | None = None) -> dict[str, Any] | None:
-    """Return the documents of each query of a JSONL file with one line per query; None if it has one per document."""
+def per_query(records: Records, columns: Columns | None = None) -> dict[str, Any] | None:
+    """Return the documents of each query of objects with one per query; None if there is one per document."""
     found: dict[Any, Any] = {}
-    for number, line, row in objects(source, allow):
+    for number, line, row in records.each():
         many = [key for key in MANY if isinstance(row.get(key), (list, dict))]
-        where = at_line(source.name, number, line)
+        where = records.at(number, line)
         if not many:
             document = (columns or {}).get("document")
             if not found and any(key.strip().lower() in DOCUMENT or key == document for key in row):
@@ -310,7 +344,7 @@ def per_query(source: Reader, allow: Collection[str] = (), columns: Columns | No
             documents = {"documents": documents, "scores": row["scores"]}
         found[query] = documents
     if not found:
-        raise ValueError(f"{source.name} is empty")
+        raise ValueError(f"{records.name} is empty")
     return found
 
 
@@ -322,24 +356,24 @@ def _only(row: Mapping[str, Any], keys: Collection[str], where: str) -> str:
     return present[0]
 
 
-def rows(source: Reader, wanted: Mapping[str, Role], columns: Columns | None, allow: Collection[str]) -> FileTable:
-    """Return a JSONL file with one line per document as a table."""
+def rows(records: Records, wanted: Mapping[str, Role], columns: Columns | None, allow: Collection[str]) -> FileTable:
+    """Return objects, one per document, as a table."""
 
     def line_of(row: int) -> str:
-        number, text = next(islice(numbered_lines(source), row, None))
-        return at_line(source.name, number, text)
+        number, text = row + 1, ""
+        if records.source is not None:
+            number, text = next(islice(numbered_lines(records.source), row, None))
+        return records.at(number, text)
 
-    *_, first = next(objects(source, allow))
-    roles = find_columns(list(first), wanted, columns, source.name, allow)
-    if (plain := _plain_rows(source, first, roles)) is not None:
+    *_, first = next(records.each())
+    roles = find_columns(list(first), wanted, columns, records.name, allow)
+    if records.source is not None and (plain := _plain_rows(records.source, first, roles)) is not None:
         return FileTable(plain, plain.columns, line_of)
     found: dict[str, list[Any]] = {key: [] for key in roles.values()}
-    for number, line, row in objects(source, allow):
+    for number, line, row in records.each():
         for key, column in found.items():
             if key not in row:
-                raise ValueError(
-                    f"{at_line(source.name, number, line)}: there is no {key!r}, which the lines before it have"
-                )
+                raise ValueError(f"{records.at(number, line)}: there is no {key!r}, which those before it have")
             column.append(row[key])
     return FileTable(found, list(found), line_of)
 
@@ -411,7 +445,11 @@ def entries_of_table(table: FileTable, name: str, allow: Collection[str]) -> dic
     return found
 
 
-# Files with named columns: CSV, TSV and Parquet.
+# Files with named columns: CSV, TSV, Parquet and Arrow.
+
+
+STREAM = b"\xff" * 4
+"""What the streaming format of Arrow begins with."""
 
 
 class FileTable(NamedTuple):
@@ -420,7 +458,7 @@ class FileTable(NamedTuple):
     Attributes:
         frame: Its rows, as a lazy frame or as columns by name; every column of CSV and TSV is text.
         names: The names of its columns as in the file; polars would number repeated ones.
-        line: Returns the name of a row's line for errors, counted from 0 without the header; None for Parquet.
+        line: Returns the name of a row's line for errors, counted from 0 without the header; None if there are none.
     """
 
     frame: Any
@@ -439,6 +477,10 @@ def read_table(source: Reader, kind: str) -> FileTable:
         names = list(pl.read_parquet_schema(content))
         content.seek(0)
         return FileTable(pl.scan_parquet(content), names, None)
+    if kind == "arrow":
+        stream = source.beginning(4) == STREAM
+        frame = (pl.read_ipc_stream if stream else pl.read_ipc)(BytesIO(source.content()))
+        return FileTable(frame.lazy(), frame.columns, None)
     lines = _Lines(b"".join(source.pieces()), source, FORMATS[kind])
     return FileTable(lines.frame().lazy(), lines.header, lines.named)
 

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
 
 
+BINARY = ("parquet", "arrow")
+
+
 def write_run(
     run: RunMapping | Run, path: str | PathLike[str], *, format: str | None = None, tag: str = "retrieval-metrics"
 ) -> None:
@@ -49,9 +52,10 @@ def write_run(
         path: The file; a further `.gz` or `.zst` compresses it. It is written beside the target and moved into place
             once it is complete. Links are followed, and the mode of an existing file is kept. Devices, pipes and `"-"`,
             standard output, are written to directly.
-        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if the extension does not show it. TREC
-            files are in the order of trec_eval, with scores n, n - 1, ..., 1 for a ranking without scores; CSV, TSV and
-            Parquet have a column `score` or `rank`. In TREC, CSV and TSV, whole-number ids become text.
+        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"`, `"parquet"` or `"arrow"`, if the extension does not
+            show it. TREC files are in the order of trec_eval, with scores n, n - 1, ..., 1 for a ranking without
+            scores; CSV, TSV, Parquet and Arrow have a column `score` or `rank`. In TREC, CSV and TSV, whole-number ids
+            become text.
         tag: The name of the run, the last column of a TREC file.
 
     Raises:
@@ -112,7 +116,7 @@ def _scored(ranking: Any) -> Any:
 
 
 def _write_items(run: Any, path: str | PathLike[str], kind: str) -> None:
-    if kind not in {"json", "jsonl", "parquet"}:
+    if kind not in {"json", "jsonl", *BINARY}:
         raise ValueError(f"a {kind} file cannot hold Retrieved items, only ids; write .json, .jsonl or .parquet")
     rankings = {query: [of_item(item, f"query {query!r}") for item in ranking] for query, ranking in run.items()}
     _write_entries(path, kind, rankings.items())
@@ -149,7 +153,7 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
     plain = kind == "trec" and not has_polars()
     if not plain:
         require("polars", f"writing {kind.upper()}")
-    if kind in {"json", "jsonl"} or (kind == "parquet" and truth.has_pieces):
+    if kind in {"json", "jsonl"} or (kind in BINARY and truth.has_pieces):
         judged = ((query, of_judgments(one, f"query {query!r}")) for query, one in truth.as_dict().items())
         _write_entries(path, kind, list(judged))
         return
@@ -181,10 +185,10 @@ def _format_to_write(path: str | PathLike[str], given: str | None) -> str:
 def _write_frames(path: str | PathLike[str], kind: str, frames: Iterator[pl.DataFrame]) -> None:
     import polars as pl
 
-    if kind == "parquet":
+    if kind in BINARY:
         whole = pl.concat(list(frames), how="vertical")
         with saving_compressed(path) as file:
-            whole.write_parquet(file)
+            (whole.write_parquet if kind == "parquet" else whole.write_ipc)(file)
         return
     with saving_compressed(path) as file:
         for number, frame in enumerate(frames):
@@ -213,7 +217,7 @@ def _write_entries(path: str | PathLike[str], kind: str, entries: Iterable[tuple
         with saving_compressed(path) as file:
             file.write(text)
         return
-    if kind == "parquet":
+    if kind in BINARY:
         _write_frames(path, kind, iter([table_of_entries(entries)]))
         return
     with saving_compressed(path) as file:
