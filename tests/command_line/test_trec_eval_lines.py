@@ -47,42 +47,26 @@ def expected(files: tuple[Path, Path], options: Sequence[str]) -> list[str]:
     given = TREC_EVAL.parse_args(options)
     with files[0].open() as qrels_file, files[1].open() as run_file:
         qrels, run = pytrec_eval.parse_qrel(qrels_file), pytrec_eval.parse_run(run_file)
-    ranked = {
-        query: sorted(ranking, key=lambda document: (ranking[document], document), reverse=True)[: given.M]
+    run = {
+        query: dict(sorted(ranking.items(), key=lambda one: (one[1], one[0]), reverse=True)[: given.M])
         for query, ranking in run.items()
     }
     names = {re.sub(r"(?<=[.,])\.", "0.", name) for name in given.m or ["official"]}  # pytrec_eval reads no .20
-    new = {"rbp", "rbp_resid", "unj_5", "unj_10", "unj_20"} if "all_trec" in names else set()
     found = pytrec_eval.RelevanceEvaluator(
         qrels, names, relevance_level=given.l, judged_docs_only_flag=given.J
-    ).evaluate({query: {document: run[query][document] for document in ranked[query]} for query in ranked})
+    ).evaluate(run)
     measures = [name for name in next(iter(found.values())) if name not in {"relstring", "runid"}]
-    values: dict[str, dict[str, float]] = {}
-    for query in sorted(set(found) | (set(qrels) if given.c else set())):
-        grades = [qrels[query].get(document) for document in ranked[query]] if query in found else [None]
-        grades = [None if grade is None or grade < 0 else grade for grade in grades]
-        grades = [grade for grade in grades if grade is not None] if given.J else grades
-        values[query] = dict(found.get(query, {name: LEAST if name.startswith("gm_") else 0.0 for name in measures}))
-        if query not in found:
-            values[query] |= {"num_q": 1.0, "num_rel": float(sum(one >= given.l for one in qrels[query].values()))}
-        needed = sum(grade >= given.l for grade in qrels[query].values())
-        hits = [grade is not None and grade >= given.l for grade in grades]
-        for name in measures:
-            if name.startswith("iprec_at_recall_"):
-                values[query][name] = precision_at(hits, needed, float(name.rpartition("_")[2]))
-        if "11pt_avg" in measures:
-            values[query]["11pt_avg"] = sum(precision_at(hits, needed, at / 10) for at in range(11)) / 11
-        if new:
-            values[query] |= of_version_10(grades, max(qrels[query].values()))
-        if new and query not in found:
-            values[query] |= {"rbp_resid": 0.0, "unj_5": 0.0, "unj_10": 0.0, "unj_20": 0.0}
-    measures += [name for name in ("rbp", "rbp_resid", "unj_5", "unj_10", "unj_20") if name in new]
-    typed = {"set_F": name.replace(".", "_", 1) for name in names if name.startswith("set_F")}
+    none = {name: LEAST if name.startswith("gm_") else 0.0 for name in measures}
+    values = {
+        query: in_version_10(found.get(query, none), qrels[query], run[query] if query in found else None, given)
+        for query in sorted(set(found) | (set(qrels) if given.c else set()))
+    }
+    measures += NEW if "all_trec" in names else ()
+    typed = next((name.replace(".", "_", 1) for name in names if name.startswith("set_F")), "set_F")
+    shown = {name: typed if name == "set_F" else name for name in measures}
     rows = []
     for query in values if given.q else ():
-        rows += [
-            line(typed.get(name, name), query, values[query][name]) for name in measures if name not in ONLY_OF_ALL
-        ]
+        rows += [line(shown[name], query, values[query][name]) for name in measures if name not in ONLY_OF_ALL]
     for name in () if given.n else measures:
         # Added one after the other, as in C; `sum` is exact from Python 3.12 on.
         total = functools.reduce(operator.add, [values[query][name] for query in values])
@@ -90,8 +74,32 @@ def expected(files: tuple[Path, Path], options: Sequence[str]) -> list[str]:
             total = sum(grade > 0 for judged in qrels.values() for grade in judged.values())
         elif not name.startswith("num_"):
             total /= len(values)
-        rows.append(line(typed.get(name, name), "all", math.exp(total) if name.startswith("gm_") else total))
+        rows.append(line(shown[name], "all", math.exp(total) if name.startswith("gm_") else total))
     return rows
+
+
+NEW = ("rbp", "rbp_resid", "unj_5", "unj_10", "unj_20")
+
+
+def in_version_10(
+    found: dict[str, float], judged: dict[str, int], ranking: dict[str, float] | None, given: argparse.Namespace
+) -> dict[str, float]:
+    """The values of a query as version 10 has them; without a ranking, of one document that is not judged."""
+    scores = {"none": 1.0} if ranking is None else ranking
+    best_first = sorted(scores, key=lambda document: (scores[document], document), reverse=True)
+    grades = [judged.get(document) for document in best_first]
+    grades = [None if grade is None or grade < 0 else grade for grade in grades]
+    grades = [grade for grade in grades if grade is not None] if given.J else grades
+    needed = sum(grade >= given.l for grade in judged.values())
+    hits = [grade is not None and grade >= given.l for grade in grades]
+    values = found | of_version_10(grades, max(judged.values()))
+    if ranking is None:
+        values |= {"num_q": 1.0, "num_rel": float(needed), "rbp_resid": 0.0, "unj_5": 0.0, "unj_10": 0.0, "unj_20": 0.0}
+    for name in found:
+        if name.startswith("iprec_at_recall_"):
+            values[name] = precision_at(hits, needed, float(name.rpartition("_")[2]))
+    values["11pt_avg"] = sum(precision_at(hits, needed, at / 10) for at in range(11)) / 11
+    return values
 
 
 LEAST = math.log(1e-5)

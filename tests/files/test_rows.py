@@ -69,14 +69,14 @@ def test_arrow_and_feather_files(tmp_path: Path) -> None:
 
 REFUSED = {
     '[{"query": "q1", "document": "a", "score": 1}, {"query": "q1", "document": "a", "score": 2}]': (
-        "some.json, record 2: document 'a' appears twice for query 'q1'; it was read as a JSON array with an object per "
-        "document"
+        "some.json, record 2: document 'a' appears twice for query 'q1'; it was read as a JSON array with an object "
+        "per document"
     ),
     '[{"query": "q1", "document": "a", "score": 1}, {"query": "q1", "score": 2}]': (
         "record 2: there is no 'document', which those before it have; it was read as a JSON array with an object per"
     ),
     '[{"query": "q1", "results": [{"doc_id": "a", "colour": 1}]}]': (
-        "some.json, query 'q1': a retrieved item has id, .* not 'colour'; it was read as a JSON array with an object per q"
+        "query 'q1': a retrieved item has id, .* not 'colour'; it was read as a JSON array with an object per query"
     ),
     '{"q1": [{"doc_id": "a", "colour": 1}]}': (
         "not 'colour'; it was read as a JSON object with the documents of each query"
