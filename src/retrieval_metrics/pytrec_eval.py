@@ -418,6 +418,7 @@ class Known:
     Attributes:
         documents: Those whose grade is not negative.
         grades: Their grades.
+        bounds: From the first to the last of them.
         has_texts: Whether all ids are text.
         needed: The number of relevant documents.
         ideal: The ranks of the ideal ranking, with their grades.
@@ -427,6 +428,7 @@ class Known:
     def __init__(self, query: str, judged: Mapping[str, int], level: int) -> None:
         self.documents = [document for document, grade in judged.items() if grade >= 0]
         self.grades = [grade for grade in judged.values() if grade >= 0]
+        self.bounds = 0, len(self.documents)
         self.has_texts = isinstance(query, str) and all(isinstance(document, str) for document in self.documents)
         self.needed = sum(grade >= level for grade in self.grades)
         self.ideal = list(enumerate(sorted(self.grades, reverse=True), start=1))
@@ -455,8 +457,8 @@ class Found:
     def find(self, query: str, known: Known, ranking: Mapping[str, float]) -> None:
         """Look for the judged documents of a query in its ranking."""
         finder, grades, level = self._finder, known.grades, self._level
-        finder.clear()
-        finder.queries, finder.documents, finder.bounds = (query,), known.documents, (0, len(grades))
+        finder.found, finder.above = [], []
+        finder.queries, finder.documents, finder.bounds = (query,), known.documents, known.bounds
         finder.scored(0, ranking)
         self.known, self.retrieved = known, len(ranking)
         self.gains = gains = [(above + 1, grades[at]) for above, at in zip(finder.above, finder.found)]  # noqa: B905
@@ -507,8 +509,8 @@ OF_ONE: Mapping[str, Callable[[Found, Any], float]] = {
     "recip_rank": lambda one, _: 1 / one.ranks[0] if one.ranks else 0.0,
     "P": lambda one, cut: one.within(cut) / cut,
     "recall": lambda one, cut: one.share(one.within(cut)),
-    "ndcg": lambda one, cut: one.ndcg(cut),
-    "ndcg_cut": lambda one, cut: one.ndcg(cut),
+    "ndcg": Found.ndcg,
+    "ndcg_cut": Found.ndcg,
     "success": lambda one, cut: float(one.within(cut) > 0),
     "set_P": lambda one, _: len(one.ranks) / max(one.retrieved, 1),
     "set_recall": lambda one, _: one.share(len(one.ranks)),

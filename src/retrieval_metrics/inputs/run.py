@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import sys
-from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import islice
 from numbers import Real
@@ -365,14 +364,15 @@ def rounded(scores: Iterable[float]) -> FloatArray:
     return numbers.astype(np.float32).astype(np.float64)
 
 
-def may_gain_a_tie(ordered: Sequence[float], scores: Iterable[float]) -> bool:
-    """Return whether some of the sorted scores are so close to a neighbour that both may be the same in 32 bits."""
+def may_gain_a_tie(ordered: Sequence[float], ends: Iterable[int]) -> bool:
+    """Return whether a score before one of these places is so close to a neighbour that both may be equal in 32 bits."""
     if ordered[-1] > LARGEST or ordered[0] < -LARGEST:
         return True
     n = len(ordered)
-    for score in scores:
-        right, near = bisect_right(ordered, score), CLOSE * abs(score) + SMALLEST
-        if (right < n and ordered[right] - score <= near) or (right > 1 and score - ordered[right - 2] <= near):
+    for end in ends:
+        score = ordered[end - 1]
+        near = CLOSE * abs(score) + SMALLEST
+        if (end < n and ordered[end] - score <= near) or (end > 1 and score - ordered[end - 2] <= near):
             return True
     return False
 

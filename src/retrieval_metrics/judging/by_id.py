@@ -76,10 +76,6 @@ class Finder:
     ) -> None:
         self.queries, self.documents, self.bounds = queries, documents, bounds
         self.by_document_id, self.single_precision = order.ties != "input", order.single_precision
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget what was found."""
         self.found: list[int] = []
         self.above: list[int] = []
         self.tied: dict[int, tuple[int, int]] = {}
@@ -106,17 +102,20 @@ class Finder:
         if ordered[-1] > EXACT or ordered[0] < -EXACT:
             ordered = list(map(float, ordered))
             hits = [(at, float(score)) for at, score in hits]
-        if self.single_precision and may_gain_a_tie(ordered, [score for _, score in hits]):
+        ends = [bisect_right(ordered, score) for _, score in hits]
+        if self.single_precision and may_gain_a_tie(ordered, ends):
             ranking = in_single_precision(ranking)
             hits = [(at, ranking[self.documents[at]]) for at, _ in hits]
             ordered = sorted(ranking.values())
-        n, tied = len(ordered), {}
-        for at, score in hits:
-            right = bisect_right(ordered, score)
-            if right > 1 and ordered[right - 2] == score:
-                tied[len(self.found)] = float(score)
-            self.found.append(at)
-            self.above.append(n - right)
+            ends = [bisect_right(ordered, score) for _, score in hits]
+        n, first = len(ordered), len(self.found)
+        tied = {
+            place: float(ordered[end - 1])
+            for place, end in enumerate(ends, start=first)
+            if end > 1 and ordered[end - 2] == ordered[end - 1]
+        }
+        self.found += [at for at, _ in hits]
+        self.above += [n - end for end in ends]
         if tied:
             self._break_ties(tied, ranking)
 
