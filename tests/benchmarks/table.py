@@ -46,7 +46,6 @@ STATEMENTS = IMPORTS | {
 }
 FEW = ["ndcg@10", "recall@10", "mrr@10", "hit_rate@5"]
 COMPARED_SHAPE = Shape("6,980 x 100, 3 systems", 6_980, 100, (1, 2))
-DEEP = Shape("1,500 x 1,000", 1_500, 1_000, (1, 2))
 
 
 class Row(NamedTuple):
@@ -109,21 +108,6 @@ def from_dicts(*, quick: bool) -> Iterator[Row]:
             asked[shape.name],
             was.get(shape.name, {}),
             rm.evaluate(qrels, run, [*METRICS, UNCUT]).means,
-        )
-
-
-def by_rules() -> Iterator[Row]:
-    """The rules of trec_eval beside ours."""
-    name = 'semantics="standard"'
-    for shape, was in ((SHAPES[1], 0.65), (DEEP, 0.41)):
-        qrels, run = generate(shape)
-        yield Row(
-            f'evaluate {shape.name}, semantics="trec_eval"',
-            of(rm.evaluate, qrels, run, METRICS, semantics="trec_eval"),
-            {name: of(rm.evaluate, qrels, run, METRICS)},
-            5,
-            {name: 0.8},
-            {name: was},
         )
 
 
@@ -433,9 +417,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="processes for each call (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="leave out what takes longest")
     parser.add_argument("--write", action="store_true", help="also replace the rows on the page about speed")
-    parser.add_argument(
-        "--only", default="", help="imports, evaluate, rules, drop-in, compare, files, spans, reports or mmr"
-    )
+    parser.add_argument("--only", default="", help="imports, evaluate, drop-in, compare, files, spans, reports or mmr")
     chosen = parser.parse_args()
     print(f"{machine()}; CPU time of one thread, {chosen.rounds} interleaved processes for each call\n", flush=True)
     head, ruler, *_ = Table(HEADER, [[""] * len(HEADER)]).markdown().splitlines()
@@ -446,7 +428,6 @@ def main() -> int:
         os.environ["NUMBA_CACHE_DIR"] = place  # the first round fills it, so that ranx is one that was used before
         groups: dict[str, Callable[[], Iterator[Row]]] = {
             "evaluate": partial(from_dicts, quick=chosen.quick),
-            "rules": by_rules,
             "drop-in": drop_in,
             "compare": comparisons,
             "files": partial(files, folder, quick=chosen.quick),

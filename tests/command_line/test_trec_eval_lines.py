@@ -10,10 +10,12 @@ import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytrec_eval
 
+import retrieval_metrics.pytrec_eval as drop_in
 from retrieval_metrics.command_line.main import main
 
 CUTS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -292,37 +294,84 @@ def test_the_lines_are_those_that_trec_eval_printed(
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "guides" / "command-line.md"
-ROW = re.compile(r"^\| `trec_eval(?P<options>[^`]*)` \| (?P<shown>.*) \| (?P<said>.*) \|$", re.MULTILINE)
+ROW = re.compile(
+    r"^\| `trec_eval(?P<options>[^`]*)` \| (?:`(?P<last>\S+ all \S+|\S+ q3 \S+)`|(?P<instead>.*)) \|$", re.MULTILINE
+)
 ROWS = [match.groups() for match in ROW.finditer(PAGE.read_text(encoding="utf-8"))]
 
 
 def test_the_page_has_a_row_for_every_habit() -> None:
-    assert len([row for row in ROWS if row[2] == "the same lines"]) >= 30
+    assert len([row for row in ROWS if row[1]]) >= 30  # each was compared with trec_eval 10.0
     assert len({row[0] for row in ROWS}) == len(ROWS)
 
 
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row_of_the_page_is_what_both_print(
-    row: tuple[str, str, str], files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    row: tuple[str, str | None, str | None],
+    files: tuple[Path, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    options, shown, said = row
+    options, last, _ = row
     (tmp_path / "qrels.trec").write_text("q1 0 d3 2\nq1 0 d7 1\nq2 0 d1 1\nq3 0 d5 1\n")
     run = "q1 Q0 d7 1 9.5 main\nq1 Q0 d2 2 9.0 main\nq2 Q0 d4 1 3.0 main\nq2 Q0 d1 2 1.0 main\nq3 Q0 d5 1 2.0 main\n"
     (tmp_path / "main.run").write_text(run)
     given = shlex.split(options)
     call = ["evaluate", str(tmp_path / "qrels.trec"), str(tmp_path / "main.run"), "--format", "trec_eval", *given]
-    if said != "the same lines":
+    if last is None:
         with pytest.raises(SystemExit) as stopped:
             main(call)
         assert stopped.value.code == 2
-        assert shown == "refused"
         return
     assert main(call) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert " ".join(printed[-1].split()) == shown.strip("`")
+    assert " ".join(printed[-1].split()) == last
     assert main(["evaluate", *map(str, files), "--format", "trec_eval", *given]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert [row for row in printed if not row.startswith(("runid ", "relstring "))] == expected(files, given)
+
+
+def test_the_page_says_what_differs_between_versions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The column of 9.0.8 is what trec_eval 9.0.8 printed, built from its source of 2020."""
+
+    def printed(qrels: str, run: str, *options: str) -> list[list[str]]:
+        (tmp_path / "qrels").write_text(qrels)
+        (tmp_path / "run").write_text(run)
+        assert main(["evaluate", f"{tmp_path}/qrels", f"{tmp_path}/run", "--format", "trec_eval", *options]) == 0
+        return [row.split() for row in capsys.readouterr().out.splitlines()]
+
+    def found(evaluator: Any, judged: dict[str, int], ranking: dict[str, float], measure: str) -> str:
+        return f"{evaluator({'q': judged}, {measure}).evaluate({'q': ranking})['q'][measure]:.4f}"
+
+    close = {"d1": 0.123456789, "d2": 0.123456788}
+    three, ranking = {"d1": 1, "d3": 1, "d9": 1}, {"d1": 3.0, "d2": 2.0, "d3": 1.0}
+    at = "iprec_at_recall.0.40", "iprec_at_recall_0.40", "iprec_at_recall.0.80", "iprec_at_recall_0.80"
+    both = [
+        [found(module.RelevanceEvaluator, *data) for module in (pytrec_eval, drop_in)]
+        for data in (({"d1": 1}, close, "recip_rank"), (three, ranking, at[1]), (three, ranking, at[3]))
+    ]
+    assert [one for one, other in both] == [other for one, other in both]
+    lines = "q Q0 d1 1 0.123456789 t\nq Q0 d2 2 0.123456788 t\n"
+    judged, ranked = "q 0 d1 1\nq 0 d3 1\nq 0 d9 1\n", "q Q0 d1 1 3 t\nq Q0 d2 2 2 t\nq Q0 d3 3 1 t\n"
+    commented = "# four words 9\n" + judged
+    missing = printed(judged + "z 0 d1 1\n", ranked, "-q", "-c", "-m", "map")
+    all_trec = printed(judged, ranked, "-q", "-m", "all_trec")
+    measures = {re.sub(r"_\d[\d.]*$", "", name) for name, *_ in all_trec}
+    shown = [
+        [printed("q 0 d1 1\n", lines, "-m", "recip_rank")[0][-1], both[0][0]],
+        [printed(judged, ranked, "-m", at[0])[0][-1], both[1][0]],
+        [printed(judged, ranked, "-m", at[2])[0][-1], both[2][0]],
+        [str(len(measures)), str(len(pytrec_eval.supported_nicknames["all_trec"]))],
+        [str(len([row for row in missing if row[1] == "z"])), "0"],
+        [
+            printed(commented, ranked, "-c", "-m", "num_q")[0][-1],
+            ", and ".join(str(len(module.parse_qrel(commented.splitlines()))) for module in (pytrec_eval, drop_in)),
+        ],
+    ]
+    table = (
+        PAGE.read_text(encoding="utf-8").partition("| what | 9.0.8 (2020) |")[2].partition("\n\n")[0].splitlines()[2:]
+    )
+    assert [[cell.strip() for cell in row.split("|")[3:5]] for row in table] == shown
 
 
 def test_what_is_0_by_0_in_trec_eval_is_nan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -339,7 +339,7 @@ def named_runs(runs: Any, queries: Collection[Any], are: str) -> dict[str, Any]:
     return dict(runs)
 
 
-# Scores in 32 bits, as trec_eval compares them.
+# Scores in 32 bits, as pytrec_eval compares them.
 #
 # Rounding keeps the order of scores and can only make some of them equal. So a ranking is rounded only where that may
 # matter: if a score that is asked for is close to its neighbour.
@@ -365,7 +365,7 @@ def rounded(scores: Iterable[float]) -> FloatArray:
 
 
 def may_gain_a_tie(ordered: Sequence[float], ends: Iterable[int]) -> bool:
-    """Return whether a score before one of these places is so close to a neighbour that both may be equal in 32 bits."""
+    """Return whether a score before one of these places is so close to a neighbour that both may tie in 32 bits."""
     if ordered[-1] > LARGEST or ordered[0] < -LARGEST:
         return True
     n = len(ordered)
