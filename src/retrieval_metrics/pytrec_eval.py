@@ -23,6 +23,7 @@ from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.by_id import Finder
 from retrieval_metrics.judging.judge import judge
+from retrieval_metrics.metrics.infap import estimated
 from retrieval_metrics.metrics.iprec import ADDED
 from retrieval_metrics.metrics.iprec import DEFINITION as IPREC
 from retrieval_metrics.scoring.metric import Metric
@@ -110,14 +111,14 @@ class RelevanceEvaluator:
         """Return the values of a few queries without columns, to the last bit; None if ids are no text."""
         values: dict[str, dict[str, float]] = {}
         wanted = [(name, OF_ONE[measure], cut) for measure, name, cut in columns_of(self._asked)]
-        found, all_known = Found(self._level), self._known
+        finder, level = Finder([], [], [], PYTREC_EVAL.order), self._level
         for query in queries:
             ranking = scores[query]
-            if (known := all_known.get(query)) is None:
-                known = all_known[query] = Known(query, self._judged[query], self._level)
+            if (known := self._known.get(query)) is None:
+                known = self._known[query] = Known(query, self._judged[query], level)
             if ranking and not (known.has_texts and type(next(iter(ranking))) is str):
                 return None
-            found.find(query, known, ranking)
+            found = Found(finder, query, known, ranking, level)
             values[query] = {name: value_of(found, cut) for name, value_of, cut in wanted}
         return values
 
@@ -295,8 +296,6 @@ def keys(measure: str, parameters: tuple[float, ...]) -> list[str]:
 
 LEAST = 1e-5
 """Values below it count as this in a geometric mean."""
-EPSILON = 1e-5
-"""What infAP adds to the numbers of documents that it divides."""
 OURS = {
     "map": "map",
     "Rprec": "r_precision",
@@ -413,17 +412,7 @@ FEW = 64
 
 
 class Known:
-    """The judgments of a query.
-
-    Attributes:
-        documents: Those whose grade is not negative.
-        grades: Their grades.
-        bounds: From the first to the last of them.
-        has_texts: Whether all ids are text.
-        needed: The number of relevant documents.
-        ideal: The ranks of the ideal ranking, with their grades.
-        best: The DCG of the ideal ranking at each cut-off that was asked for.
-    """
+    """The judgments of a query, as far as their grades are not negative."""
 
     def __init__(self, query: str, judged: Mapping[str, int], level: int) -> None:
         self.documents = [document for document, grade in judged.items() if grade >= 0]
@@ -431,35 +420,17 @@ class Known:
         self.bounds = 0, len(self.documents)
         self.has_texts = isinstance(query, str) and all(isinstance(document, str) for document in self.documents)
         self.needed = sum(grade >= level for grade in self.grades)
-        self.ideal = list(enumerate(sorted(self.grades, reverse=True), start=1))
-        self.best: dict[float | None, float] = {}
+        self.best: dict[float | None, float] = {}  # the DCG of the ideal ranking, by cut-off
 
 
 class Found:
-    """What is found of the judged documents in a ranking, one query after the other.
+    """What is found of the judged documents in a ranking: their ranks, ascending, with and without grades."""
 
-    Attributes:
-        known: The judgments of the query.
-        retrieved: The number of documents in its ranking.
-        gains: The ranks of the judged documents, ascending, with their grades.
-        ranks: The ranks of those that are relevant.
-    """
-
-    known: Known
-    retrieved: int
-    gains: list[tuple[int, int]]
-    ranks: list[int]
-
-    def __init__(self, level: int) -> None:
-        self._level = level
-        self._finder = Finder([""], [], [0, 0], PYTREC_EVAL.order)
-
-    def find(self, query: str, known: Known, ranking: Mapping[str, float]) -> None:
-        """Look for the judged documents of a query in its ranking."""
-        finder, grades, level = self._finder, known.grades, self._level
+    def __init__(self, finder: Finder, query: str, known: Known, ranking: Mapping[str, float], level: int) -> None:
         finder.found, finder.above = [], []
         finder.queries, finder.documents, finder.bounds = (query,), known.documents, known.bounds
         finder.scored(0, ranking)
+        grades = known.grades
         self.known, self.retrieved = known, len(ranking)
         self.gains = gains = [(above + 1, grades[at]) for above, at in zip(finder.above, finder.found)]  # noqa: B905
         gains.sort()
@@ -473,22 +444,23 @@ class Found:
         """Return a part of the relevant documents, as a share."""
         return part / max(self.known.needed, 1)
 
-    def precisions(self, cut: float | None) -> float:
-        """Return the sum of the precisions at the relevant documents."""
+    def average_precision(self, cut: float | None) -> float:
+        """Return average precision, added one after the other as in columns."""
         total = 0.0
         for at, rank in enumerate(self.ranks[: self.within(cut)], start=1):
             total += at / rank
-        return total
+        return self.share(total)
 
     def ndcg(self, cut: float | None) -> float:
         """Return NDCG, 0 without a gain."""
         best = self.known.best.get(cut)
         if best is None:
-            best = self.known.best[cut] = _discounted(self.known.ideal, cut)
+            ideal = enumerate(sorted(self.known.grades, reverse=True), start=1)
+            best = self.known.best[cut] = _discounted(ideal, cut)
         return min(_discounted(self.gains, cut) / best, 1.0) if best else 0.0
 
 
-def _discounted(gains: list[tuple[int, int]], cut: float | None) -> float:
+def _discounted(gains: Iterable[tuple[int, int]], cut: float | None) -> float:
     total = 0.0
     for rank, gain in gains:
         if cut is not None and rank > cut:
@@ -503,8 +475,8 @@ OF_ONE: Mapping[str, Callable[[Found, Any], float]] = {
     "num_ret": lambda one, _: float(one.retrieved),
     "num_rel": lambda one, _: float(one.known.needed),
     "num_rel_ret": lambda one, _: float(len(one.ranks)),
-    "map": lambda one, cut: one.share(one.precisions(cut)),
-    "map_cut": lambda one, cut: one.share(one.precisions(cut)),
+    "map": Found.average_precision,
+    "map_cut": Found.average_precision,
     "Rprec": lambda one, _: one.share(one.within(one.known.needed)),
     "recip_rank": lambda one, _: 1 / one.ranks[0] if one.ranks else 0.0,
     "P": lambda one, cut: one.within(cut) / cut,
@@ -538,33 +510,6 @@ def f_of_sets(values: MeasureValues, weight: float) -> FloatArray:
     """Return the weighted harmonic mean of the precision and the recall of the whole ranking."""
     precision, recall = _share(values.found, values.retrieved), _share(values.found, values.relevant)
     return _share((1 + weight) * precision * recall, recall + weight * precision)
-
-
-def inferred_ap(values: MeasureValues) -> FloatArray:
-    """Return average precision with the precision at a relevant document estimated from the judged ones above it."""
-    places = values.places
-    items = places.items
-    ends = np.searchsorted(items.query, np.arange(places.n_queries + 1))
-    found = np.zeros(places.n_queries)
-    for query, (start, end) in enumerate(pairwise(ends.tolist())):
-        relevant = nonrelevant = pooled = 0
-        total = 0.0
-        for rank, grade in zip(items.rank[start:end].tolist(), items.grade[start:end].tolist(), strict=True):
-            if grade < 0:
-                pooled += 1
-            elif grade < values.level:
-                nonrelevant += 1
-            else:
-                above = rank - 1
-                if above:
-                    seen = (relevant + nonrelevant + pooled) / above
-                    good = (relevant + EPSILON) / (relevant + nonrelevant + 2 * EPSILON)
-                    total += 1 / rank + above / rank * seen * good
-                else:
-                    total += 1.0
-                relevant += 1
-        found[query] = total
-    return _share(found, values.relevant)
 
 
 def _dcg(grades: list[tuple[int, int]]) -> float:
@@ -638,7 +583,7 @@ WHOLE: dict[str, Callable[[MeasureValues], FloatArray]] = {
     "num_ret": lambda values: values.retrieved,
     "num_rel": lambda values: values.relevant,
     "num_rel_ret": lambda values: values.found,
-    "infAP": inferred_ap,
+    "infAP": lambda values: estimated(values.places, float(values.level), values.places.items.grade < 0),
     "11pt_avg": lambda values: values.interpolated(None),
     "utility": lambda values: values.found - (values.retrieved - values.found),
     "set_relative_P": lambda values: _share(values.found, np.minimum(values.relevant, values.retrieved)),

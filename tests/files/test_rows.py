@@ -69,18 +69,15 @@ def test_arrow_and_feather_files(tmp_path: Path) -> None:
 
 REFUSED = {
     '[{"query": "q1", "document": "a", "score": 1}, {"query": "q1", "document": "a", "score": 2}]': (
-        "some.json, record 2: document 'a' appears twice for query 'q1'; it was read as a JSON array with an object "
-        "per document"
+        "some.json, a JSON array read as lines, line 2: .* document 'a' appears twice for query 'q1'"
     ),
     '[{"query": "q1", "document": "a", "score": 1}, {"query": "q1", "score": 2}]': (
-        "record 2: there is no 'document', which those before it have; it was read as a JSON array with an object per"
+        "a JSON array read as lines, line 2: .* there is no 'document', which the lines before it have"
     ),
     '[{"query": "q1", "results": [{"doc_id": "a", "colour": 1}]}]': (
-        "query 'q1': a retrieved item has id, .* not 'colour'; it was read as a JSON array with an object per query"
+        "some.json, query 'q1': a retrieved item has id, .* not 'colour'"
     ),
-    '{"q1": [{"doc_id": "a", "colour": 1}]}': (
-        "not 'colour'; it was read as a JSON object with the documents of each query"
-    ),
+    '{"q1": [{"doc_id": "a", "colour": 1}]}': ("some.json, query 'q1': a retrieved item has id, .* not 'colour'"),
     '[["q1", "a"]]': "or an array of objects such as {'query': ..., 'document': ...}, got list of list",
 }
 
@@ -90,9 +87,9 @@ def test_what_is_refused_says_what_it_was_taken_for(tmp_path: Path, text: str) -
     with pytest.raises(ValueError, match=REFUSED[text]):
         rm.read_run(saved(tmp_path, text, "some.json"))
     pl.DataFrame({"query": ["q1"], "passage": ["a"]}).write_ipc(tmp_path / "some.arrow")
-    with pytest.raises(ValueError, match=r"has no column named like a document .* it was read as an Arrow table"):
+    with pytest.raises(ValueError, match=r"some\.arrow, an Arrow table has no column named like a document"):
         rm.read_run(tmp_path / "some.arrow")
-    with pytest.raises(ValueError, match="has no columns that columns= could name"):
+    with pytest.raises(ValueError, match="is a JSON object, without columns that columns= could name"):
         rm.read_run(saved(tmp_path, '{"q1": ["a"]}', "some.json"), columns={"document": "x"})
 
 

@@ -95,8 +95,8 @@ def read_lines(path: Path) -> list[str]:
         ({"q": ["a", "a"]}, "x.run", "a TREC file cannot hold a document twice in a query, such as 'a'"),
         ({"q": ["a"], "p": {"b": 1.0}}, "x.csv", "a csv file has scores for all queries or for none"),
         ({"q": {"a": 1.0}}, "x.doc", "does not show the format to write"),
-        ({"q": {"a": float("nan")}}, "x.run", "row 1 of the run has nan as score"),
-        ({"q": "a"}, "x.run", "the run, query 'q': a ranking must be a list of documents"),
+        ({"q": {"a": float("nan")}}, "x.run", "the score of document 'a' for query 'q' is nan"),
+        ({"q": "a"}, "x.csv", "the run, query 'q': a ranking must be a list of documents"),
     ],
 )
 def test_what_a_format_cannot_hold_is_refused_and_leaves_no_file(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +30,7 @@ from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import RetrievedRun, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
     from retrieval_metrics.files.opening import Limits, Reader, Source
     from retrieval_metrics.files.rows import FileTable
@@ -91,29 +90,15 @@ def read_qrels(
 def _qrels(source: Reader, kind: str, columns: Columns | None, allow: frozenset[str]) -> Qrels:
     if kind == "trec":
         return trec_qrels(source)
-    with _read_as(kind) as layout:
-        content = _content(source, kind, OF_JUDGMENTS, columns, allow, layout=layout)
-        if isinstance(content, dict):
-            return _qrels_of_json(content, source.name, allow)
-        return Qrels.of_table(_long_table(content, OF_JUDGMENTS, columns, source.name, allow).judgments())
+    content = _content(source, kind, OF_JUDGMENTS, columns, allow)
+    if isinstance(content, dict):
+        return _qrels_of_json(content, source.name, allow)
+    name = source.name + AS_ARROW * (kind == "arrow")
+    return Qrels.of_table(_long_table(content, OF_JUDGMENTS, columns, name, allow).judgments())
 
 
-@contextmanager
-def _read_as(kind: str) -> Iterator[list[str]]:
-    """Say what a file was taken for, in the last of the words that are yielded, if it is refused."""
-    layout = [ARROW] if kind == "arrow" else []
-    try:
-        yield layout
-    except (ValueError, TypeError) as error:
-        if not layout:
-            raise
-        raise ValueError(f"{error}; it was read as {layout[-1]}") from error
-
-
-ARROW = "an Arrow table"
-OBJECT = "a JSON object with the documents of each query"
-ARRAY_OF_DOCUMENTS = "a JSON array with an object per document"
-ARRAY_OF_QUERIES = "a JSON array with an object per query"
+AS_ARROW = ", an Arrow table"
+"""What messages add to the name of a file."""
 
 
 def _long_table(
@@ -133,30 +118,22 @@ def _kind(source: Reader, given: str | None, columns: Columns | None) -> str:
 
 
 def _content(
-    source: Reader,
-    kind: str,
-    wanted: Mapping[str, Role],
-    columns: Columns | None,
-    allow: frozenset[str],
-    *,
-    layout: list[str],
+    source: Reader, kind: str, wanted: Mapping[str, Role], columns: Columns | None, allow: frozenset[str]
 ) -> dict[str, Any] | FileTable:
     """Return what a file holds that is not TREC: an entry per query, or a table with a row per document."""
     require("polars", f"reading {kind.upper()}")
-    if kind in {"json", "jsonl"}:
-        held = json_files.whole(source, allow) if kind == "json" else None
+    if kind == "json":
+        held = json_files.whole(source, allow)
         if isinstance(held, dict):
-            layout.append(OBJECT)
             if columns:
-                raise ValueError(f"{source.name} has no columns that {argument('columns')} could name")
+                raise ValueError(
+                    f"{source.name} is a JSON object, without columns that {argument('columns')} could name"
+                )
             return held
-        records = json_files.lines(source, allow) if held is None else json_files.array(held, source.name)
-        layout += [] if held is None else [ARRAY_OF_QUERIES]
-        found = json_files.per_query(records, columns)
-        if found is not None:
-            return found
-        layout += [] if held is None else [ARRAY_OF_DOCUMENTS]
-        return json_files.rows(records, wanted, columns, allow)
+        source, kind = json_files.as_lines(held, source), "jsonl"
+    if kind == "jsonl":
+        entries = json_files.per_query(source, allow, columns)
+        return json_files.rows(source, wanted, columns, allow) if entries is None else entries
     table = read_table(source, kind)
     entries = entries_of_table(table, source.name, allow)
     return table if entries is None else entries
@@ -249,12 +226,12 @@ def read_run(
             )
         if kind == "trec":
             return trec_run(source, file, memory, show_progress=show_progress)
-        with _read_as(kind) as layout:
-            content = _content(file, kind, OF_A_RUN, columns, allowed, layout=layout)
-            if isinstance(content, dict):
-                rankings = of_mteb(content, file.name, subset, split) if kind == "json" else content
-                return _run_of_json(rankings, file.name, allowed)
-            return Run([_long_table(content, OF_A_RUN, columns, file.name, allowed).rankings()])
+        content = _content(file, kind, OF_A_RUN, columns, allowed)
+        if isinstance(content, dict):
+            rankings = of_mteb(content, file.name, subset, split) if kind == "json" else content
+            return _run_of_json(rankings, file.name, allowed)
+        name = file.name + AS_ARROW * (kind == "arrow")
+        return Run([_long_table(content, OF_A_RUN, columns, name, allowed).rankings()])
 
 
 def _run_of_json(rankings: Mapping[str, Any], name: str, allow: frozenset[str]) -> Run | RetrievedRun:

@@ -22,6 +22,7 @@ from retrieval_metrics.files.encodings import (
     refuse_quotes,
 )
 from retrieval_metrics.files.formats import FORMATS, MANY
+from retrieval_metrics.files.opening import Reader
 from retrieval_metrics.inputs.columns import DOCUMENT, QUERY, find_columns
 from retrieval_metrics.inputs.frames import first_repeat
 from retrieval_metrics.inputs.run import as_list, refuse_bad_score
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.checks import IntArray
     from retrieval_metrics.files.formats import Format
-    from retrieval_metrics.files.opening import Reader
     from retrieval_metrics.inputs.columns import Batch, Columns, Role
     from retrieval_metrics.inputs.qrels import Qrels
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 ONLY_JSON = "write .json or .jsonl"
 
 
-def judgment_frame(truth: Qrels, kind: str, path: str | PathLike[str]) -> pl.DataFrame:
+def judgment_frame(truth: Qrels, kind: str) -> pl.DataFrame:
     """Return flat or grouped judgments as the rows of a file."""
     import polars as pl
 
@@ -53,11 +53,6 @@ def judgment_frame(truth: Qrels, kind: str, path: str | PathLike[str]) -> pl.Dat
     grade = pl.Series(truth.member_grade[order])
     if not (truth.member_grade % 1).any():
         grade = grade.cast(pl.Int64)
-    if kind == "trec":
-        require_queries(truth.queries, path)
-        require_words(truth.documents, "an id", path)
-        zero = pl.repeat("0", len(grade), eager=True)
-        return pl.DataFrame({"query": query, "iteration": zero, "document": document, "grade": grade})
     names = ("query-id", "corpus-id", "score") if kind == "tsv" else ("query", "document", "grade")
     frame = pl.DataFrame(dict(zip(names, (query, document, grade), strict=True)))
     if not truth.is_flat:
@@ -247,36 +242,6 @@ def _repeated(value: Any, inside: str) -> str:
     return next((found for key, each in children if (found := _repeated(each, f" in {key!r}"))), "")
 
 
-class Records(NamedTuple):
-    """Objects that can be gone through again: the lines of a JSONL file, or a JSON array.
-
-    Attributes:
-        each: Yields them, each with the number and the text of its line; an element of an array has no text.
-        at: Returns the name of such a place.
-        name: The name of the file.
-        source: The file, if an object has a line of its own.
-    """
-
-    each: Callable[[], Iterator[tuple[int, str, dict[str, Any]]]]
-    at: Callable[[int, str], str]
-    name: str
-    source: Reader | None = None
-
-
-def lines(source: Reader, allow: Collection[str] = ()) -> Records:
-    """Return the objects of a JSONL file."""
-    return Records(partial(objects, source, allow), partial(at_line, source.name), source.name, source)
-
-
-def array(content: list[dict[str, Any]], name: str) -> Records:
-    """Return the objects of an array."""
-    return Records(
-        lambda: ((number, "", one) for number, one in enumerate(content, start=1)),
-        lambda number, _: f"{name}, record {number}",
-        name,
-    )
-
-
 def objects(source: Reader, allow: Collection[str] = ()) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """Return the objects of a JSONL file, each with the number and the text of its line."""
     for number, line in numbered_lines(source):
@@ -318,12 +283,19 @@ def whole(source: Reader, allow: Collection[str] = ()) -> dict[str, Any] | list[
     return content
 
 
-def per_query(records: Records, columns: Columns | None = None) -> dict[str, Any] | None:
-    """Return the documents of each query of objects with one per query; None if there is one per document."""
+def as_lines(content: list[dict[str, Any]], source: Reader) -> Reader:
+    """Return the objects of a JSON array as the lines of a JSONL file."""
+    text = "\n".join(json.dumps(one, ensure_ascii=False) for one in content)
+    name = f"{source.name}, a JSON array read as lines"
+    return Reader(name, BytesIO(text.encode()), source.limits, is_regular=False)
+
+
+def per_query(source: Reader, allow: Collection[str] = (), columns: Columns | None = None) -> dict[str, Any] | None:
+    """Return the documents of each query of a JSONL file with one line per query; None if it has one per document."""
     found: dict[Any, Any] = {}
-    for number, line, row in records.each():
+    for number, line, row in objects(source, allow):
         many = [key for key in MANY if isinstance(row.get(key), (list, dict))]
-        where = records.at(number, line)
+        where = at_line(source.name, number, line)
         if not many:
             document = (columns or {}).get("document")
             if not found and any(key.strip().lower() in DOCUMENT or key == document for key in row):
@@ -344,7 +316,7 @@ def per_query(records: Records, columns: Columns | None = None) -> dict[str, Any
             documents = {"documents": documents, "scores": row["scores"]}
         found[query] = documents
     if not found:
-        raise ValueError(f"{records.name} is empty")
+        raise ValueError(f"{source.name} is empty")
     return found
 
 
@@ -356,24 +328,24 @@ def _only(row: Mapping[str, Any], keys: Collection[str], where: str) -> str:
     return present[0]
 
 
-def rows(records: Records, wanted: Mapping[str, Role], columns: Columns | None, allow: Collection[str]) -> FileTable:
-    """Return objects, one per document, as a table."""
+def rows(source: Reader, wanted: Mapping[str, Role], columns: Columns | None, allow: Collection[str]) -> FileTable:
+    """Return a JSONL file with one line per document as a table."""
 
     def line_of(row: int) -> str:
-        number, text = row + 1, ""
-        if records.source is not None:
-            number, text = next(islice(numbered_lines(records.source), row, None))
-        return records.at(number, text)
+        number, text = next(islice(numbered_lines(source), row, None))
+        return at_line(source.name, number, text)
 
-    *_, first = next(records.each())
-    roles = find_columns(list(first), wanted, columns, records.name, allow)
-    if records.source is not None and (plain := _plain_rows(records.source, first, roles)) is not None:
+    *_, first = next(objects(source, allow))
+    roles = find_columns(list(first), wanted, columns, source.name, allow)
+    if (plain := _plain_rows(source, first, roles)) is not None:
         return FileTable(plain, plain.columns, line_of)
     found: dict[str, list[Any]] = {key: [] for key in roles.values()}
-    for number, line, row in records.each():
+    for number, line, row in objects(source, allow):
         for key, column in found.items():
             if key not in row:
-                raise ValueError(f"{records.at(number, line)}: there is no {key!r}, which those before it have")
+                raise ValueError(
+                    f"{at_line(source.name, number, line)}: there is no {key!r}, which the lines before it have"
+                )
             column.append(row[key])
     return FileTable(found, list(found), line_of)
 
@@ -426,6 +398,7 @@ CONTENT = "documents_json"
 
 def table_of_entries(entries: Iterable[tuple[Any, Any]]) -> pl.DataFrame:
     """Return queries and what JSON holds for each, one row per query."""
+    require("polars", "writing a table")
     import polars as pl
 
     rows = [(query, json.dumps(entry, ensure_ascii=False, allow_nan=False)) for query, entry in entries]

@@ -146,12 +146,12 @@ def _parse_line_by_line(piece: bytes, layout: Layout, source: Reader, line: int)
     """Read irregular lines."""
     import polars as pl
 
-    _, queries, documents, values = zip(*_rows(piece, layout, source, line), strict=True)
+    queries, documents, values = zip(*_rows(piece, layout, source, line), strict=True)
     return pl.Series(queries, dtype=pl.String), pl.Series(documents, dtype=pl.String), np.array(values)
 
 
-def _rows(piece: bytes, layout: Layout, source: Reader, line: int) -> Iterator[tuple[int, str, str, float]]:
-    """Yield number, query, document and value of each line, and raise at the first that is wrong."""
+def _rows(piece: bytes, layout: Layout, source: Reader, line: int) -> Iterator[tuple[str, str, float]]:
+    """Yield query, document and value of each line, and raise at the first that is wrong."""
     name = source.name
     cut = line + piece.count(b"\n") - 1 if source.unended else None
     query, document, value = layout.used
@@ -163,7 +163,7 @@ def _rows(piece: bytes, layout: Layout, source: Reader, line: int) -> Iterator[t
         if len(words) != len(layout.fields):
             _refuse_columns(raw, len(words), layout, name, number, cut=number == cut)
         fields = [word.decode() for word in words]
-        yield number, fields[query], fields[document], _number(fields[value], layout, raw, name, number)
+        yield fields[query], fields[document], _number(fields[value], layout, raw, name, number)
 
 
 def _number(field: str, layout: Layout, raw: bytes, name: str, line: int) -> float:
@@ -250,7 +250,7 @@ def trec_qrels(source: Reader) -> Qrels:
         return Qrels(_by_query(source, QRELS))
     batch = regrouped(whole_queries(parts(source, QRELS)))
     if (row := first_repeat(batch)) is not None:
-        _refuse_repeat(source, QRELS, batch, row)
+        _refuse_repeat(source, QRELS, batch.query_of(row), batch.documents[row])
     return Qrels.from_batch(batch)
 
 
@@ -274,7 +274,7 @@ def trec_run(given: Any, source: Reader, memory: int | None, *, show_progress: b
                 if index.setdefault(query, (number, at)) != (number, at) and torn is None:
                     torn = query
             if torn is None and (row := first_repeat(batch)) is not None:
-                _refuse_repeat(source, RUN, batch, row)
+                _refuse_repeat(source, RUN, batch.query_of(row), batch.documents[row])
             documents += len(batch.documents)
             taken += int(batch.documents.estimated_size()) + 8 * len(batch.documents)
             if taken <= memory:
@@ -288,7 +288,7 @@ def trec_run(given: Any, source: Reader, memory: int | None, *, show_progress: b
         return Run(kept)
     whole = regrouped(kept)
     if (row := first_repeat(whole)) is not None:
-        _refuse_repeat(source, RUN, whole, row)
+        _refuse_repeat(source, RUN, whole.query_of(row), whole.documents[row])
     return Run([whole])
 
 
@@ -305,23 +305,14 @@ def _by_query(source: Reader, layout: Layout) -> dict[Any, Any]:
     found: dict[str, dict[str, float]] = {}
     line = 1
     for piece in _pieces(source):
-        for number, query, document, value in _rows(piece, layout, source, line):
-            documents = found.setdefault(query, {})
-            if document in documents:
-                raise ValueError(_repeated(at_line(source.name, number, _text(piece, number - line)), document, query))
-            documents[document] = value
+        for query, document, value in _rows(piece, layout, source, line):
+            if document in found.setdefault(query, {}):
+                _refuse_repeat(source, layout, query, document)
+            found[query][document] = value
         line += piece.count(b"\n")
     if not found:
         _refuse_empty(source)
     return found
-
-
-def _text(piece: bytes, at: int) -> str:
-    return piece.split(b"\n")[at].decode().rstrip("\r")
-
-
-def _repeated(where: str, document: Any, query: Any) -> str:
-    return f"{where}: document {document!r} appears twice for query {query!r}"
 
 
 def _batches(path: Any, limits: Limits, was: tuple[int, ...]) -> Iterator[Batch]:
@@ -359,7 +350,6 @@ def _refuse_streaming(source: Reader, torn: Any, memory: int) -> None:
         raise ValueError(f"{too_much}only a regular file can be streamed; allow more, or save it to a file")
 
 
-def _refuse_repeat(source: Reader, layout: Layout, batch: Batch, row: int) -> NoReturn:
-    query = batch.query_of(row)
-    number, line = line_of_repeat(source, layout, query, batch.documents[row])
-    raise ValueError(_repeated(at_line(source.name, number, line), batch.documents[row], query))
+def _refuse_repeat(source: Reader, layout: Layout, query: Any, document: Any) -> NoReturn:
+    number, line = line_of_repeat(source, layout, query, document)
+    raise ValueError(f"{at_line(source.name, number, line)}: document {document!r} appears twice for query {query!r}")

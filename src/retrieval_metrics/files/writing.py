@@ -23,7 +23,6 @@ from retrieval_metrics.files.rows import (
     trec_frame,
     trec_lines,
 )
-from retrieval_metrics.files.trec import has_polars
 from retrieval_metrics.inputs.entries import of_item, of_judgments
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
@@ -59,6 +58,7 @@ def write_run(
         tag: The name of the run, the last column of a TREC file.
 
     Raises:
+        TypeError: If a ranking is none, or a score is not a number.
         ValueError: If the format is unknown or cannot hold the run; nothing is written then. A TREC file cannot hold
             ids with blanks or repeated documents; a table has scores for all queries or for none; only JSON and JSONL
             hold empty rankings of ids; only these and Parquet hold `Retrieved` items; JSON cannot hold whole numbers as
@@ -79,8 +79,8 @@ def write_run(
     if not isinstance(run, Run) and items_of(run, "the run"):
         _write_items(run, path, kind)
         return
-    if kind == "trec" and not has_polars():
-        _write_lines(path, list(trec_lines(run, tag, path)))
+    if kind == "trec" and not isinstance(run, Run):  # by Python alone, which is also faster
+        _write_lines(path, trec_lines(run, tag, path))
         return
     require("polars", f"writing {kind.upper()}")
     columns = run if isinstance(run, Run) else run_of_mapping(run, "the run")
@@ -150,9 +150,6 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
         q1 0 d7 1
     """
     kind, truth = _format_to_write(path, format), as_qrels(qrels)
-    plain = kind == "trec" and not has_polars()
-    if not plain:
-        require("polars", f"writing {kind.upper()}")
     if kind in {"json", "jsonl"} or (kind in BINARY and truth.has_pieces):
         judged = ((query, of_judgments(one, f"query {query!r}")) for query, one in truth.as_dict().items())
         _write_entries(path, kind, list(judged))
@@ -165,10 +162,11 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
         raise ValueError(f"{kind} files cannot hold pieces such as quotes; write .json, .jsonl or .parquet")
     if kind == "trec" and not truth.is_flat:
         raise ValueError(f"{kind} files cannot hold groups of documents; write .csv, .json, .jsonl or .parquet")
-    if plain:
-        _write_lines(path, list(judgment_lines(truth, path)))
+    if kind == "trec":
+        _write_lines(path, judgment_lines(truth, path))
         return
-    frame = judgment_frame(truth, kind, path)
+    require("polars", f"writing {kind.upper()}")
+    frame = judgment_frame(truth, kind)
     require_text(frame, kind, path)
     _write_frames(path, kind, iter([frame]))
 
@@ -200,9 +198,10 @@ def _write_frames(path: str | PathLike[str], kind: str, frames: Iterator[pl.Data
             file.write(text.encode())
 
 
-def _write_lines(path: str | PathLike[str], lines: list[str]) -> None:
+def _write_lines(path: str | PathLike[str], lines: Iterator[str]) -> None:
+    text = "".join(lines).encode()  # as a whole, so that what is refused is refused before
     with saving_compressed(path) as file:
-        file.write("".join(lines).encode())
+        file.write(text)
 
 
 def _write_entries(path: str | PathLike[str], kind: str, entries: Iterable[tuple[Any, Any]]) -> None:

@@ -145,10 +145,6 @@ class StreamedRun(Run):
     def _batch(self, number: int) -> Batch:
         return next(islice(self.batches(), number, None))
 
-    def changed(self, change: Callable[[Batch], Batch]) -> StreamedRun:
-        """Return a run whose batches are changed as they are read."""
-        return StreamedRun(self._path, lambda: map(change, self._read()), self._index, self.n_documents)
-
     def _refuse_change(self) -> NoReturn:
         again = in_python("read it again with read_run", "run the command again")
         raise ValueError(f"{self._path} has changed since it was read; {again}")
@@ -380,14 +376,3 @@ def may_gain_a_tie(ordered: Sequence[float], ends: Iterable[int]) -> bool:
 def in_single_precision(ranking: Mapping[Any, float]) -> dict[Any, float]:
     """Return a ranking with its scores rounded."""
     return dict(zip(ranking, rounded(ranking.values()).tolist(), strict=True))
-
-
-def columns_in_single_precision(run: Run) -> Run:
-    """Return a run in columns with its scores rounded."""
-    if isinstance(run, StreamedRun):
-        return run.changed(_rounded)
-    return Run(map(_rounded, run.batches()))
-
-
-def _rounded(batch: Batch) -> Batch:
-    return batch if batch.scores is None else batch._replace(scores=rounded(batch.scores))
