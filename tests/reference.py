@@ -197,14 +197,17 @@ def r_precision(truth: Truth, ranking: list[str], rel: float | None = None) -> f
     return sum(grade is not None for _, grade in rows(truth, ranking, None, rel)[:wanted]) / wanted
 
 
-def iprec(truth: Truth, ranking: list[str], rel: float | None = None, recall: float | None = None) -> float:
+def iprec(
+    truth: Truth, ranking: list[str], rel: float | None = None, recall: float | None = None, rounding: str = "up"
+) -> float:
     wanted, found, points = needed(truth, rel), 0, []
+    least = {"up": 0.9, "nearest": 0.5}[rounding]
     for place, (_, grade) in enumerate(rows(truth, ranking, None, rel), start=1):
         if grade is not None:
             found += 1
             points.append((found, found / place))
     recalls = [at / 10 for at in range(11)] if recall is None else [recall]
-    best = [max([p for n, p in points if n >= int(each * wanted + 0.9)], default=0.0) for each in recalls]
+    best = [max([p for n, p in points if n >= int(each * wanted + least)], default=0.0) for each in recalls]
     return sum(best) / len(best)
 
 

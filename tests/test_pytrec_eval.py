@@ -1,7 +1,10 @@
 """`retrieval_metrics.pytrec_eval` in the place of pytrec_eval: the same dictionaries, and errors where it crashes."""
 
 import math
+import pickle
 import random
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -131,5 +134,65 @@ def test_lines_are_parsed_and_values_joined_as_in_the_original() -> None:
         ours.parse_qrel(runs)
     with pytest.raises(ValueError, match="line 1: 'x' is not a number"):
         ours.parse_qrel(["q1 0 d1 x"])
-    with pytest.raises(ValueError, match="no value of map"):
-        ours.compute_aggregated_measure("map", [])
+    for parse in (theirs.parse_qrel, ours.parse_qrel):
+        assert parse(qrels)["q9"] == {}
+    assert ours.parse_qrel(["# four words 9", *qrels, " # more"]) == theirs.parse_qrel(qrels)
+    assert math.isnan(ours.compute_aggregated_measure("map", []))
+    assert ours.compute_aggregated_measure("num_ret", []) == 0
+
+
+def test_ir_measures_takes_it_for_the_original() -> None:
+    assert ours.__version__ == theirs.__version__
+    code = (
+        "import sys, retrieval_metrics.pytrec_eval as ours\nsys.modules['pytrec_eval'] = ours\nimport ir_measures\n"
+        "from ir_measures import *\n"
+        "print(ir_measures.calc_aggregate([RR, AP, SetAP], {'q': {'d1': 1}}, {'q': {'d1': 7.5, 'd2': 7.5}}))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert sorted(said.strip("{}\n").split(", ")) == ["AP: 0.5", "RR: 0.5", "SetAP: 0.5"]
+
+
+USUAL = {"map", "ndcg", "ndcg_cut.3,10", "map_cut.2,5", "P.1,5", "recall_5", "success", "recip_rank", "Rprec"}
+USUAL |= {"num_ret", "num_rel", "num_rel_ret", "set_P", "set_recall"}
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_a_few_queries_have_the_values_of_the_original_and_of_many_to_the_last_bit(part: int) -> None:
+    for seed in range(1000 + 100 * part, 1100 + 100 * part):
+        qrels, run = case(seed)
+        level = 1 + seed % 3
+        expected = theirs.RelevanceEvaluator(qrels, USUAL, level).evaluate(run)
+        evaluator = ours.RelevanceEvaluator(qrels, USUAL, level)
+        found = evaluator.evaluate(run)
+        assert list(found) == list(expected)
+        for query, values in expected.items():
+            assert list(found[query]) == list(values)
+            assert found[query] == pytest.approx(values, abs=1e-9), (seed, query)
+            assert {type(value) for value in found[query].values()} == {float}
+        one = next(iter(run))
+        if seed % 4 == 0:
+            many = {f"{query} {at}": run[query] for query in run for at in range(65)}
+            judged = {f"{query} {at}": qrels[query] for query in run for at in range(65)}
+            together = ours.RelevanceEvaluator(judged, USUAL, level).evaluate(many)
+            assert {query: together[f"{query} 1"] for query in run} == found
+        assert evaluator.evaluate({one: run[one]}) == {one: found[one]}
+        assert evaluator.evaluate({one: {}, "not judged": {"d": 1.0}})[one]["map"] == 0
+
+
+def test_batches_cost_what_they_hold_and_not_what_is_judged() -> None:
+    judged: dict[str, dict[str, int]] = {f"q{at}": {f"d{at}": 1, "x": 0} for at in range(500)}
+    run = {f"q{at}": {"x": 2.0, f"d{at}": 1.0} for at in range(3)}
+    for measures in ({"map", "ndcg_cut_10"}, {"infAP", "bpref"}):
+        evaluator = ours.RelevanceEvaluator(judged, measures)
+        assert evaluator.evaluate(run) == theirs.RelevanceEvaluator(judged, measures).evaluate(run)
+        judged["q0"] = {"other": 1}  # the evaluator keeps what it was given
+        assert evaluator.evaluate(run)["q0"] == evaluator.evaluate(run)["q1"]
+        assert "_qrels" not in vars(evaluator)  # all judgments were never read
+        judged["q0"] = {"d0": 1, "x": 0}
+    pickled = pickle.loads(pickle.dumps(evaluator))  # noqa: S301  (made in the line itself)
+    assert pickled.evaluate(run) == evaluator.evaluate(run)
+    assert ours.RelevanceEvaluator(judged, set()).evaluate(run) == {query: {} for query in run}
+    with pytest.raises(TypeError, match="in the qrels are str and those in the run are int"):
+        ours.RelevanceEvaluator(judged, {"map"}).evaluate({"q1": {1: 2.0}})  # type: ignore[dict-item]  # on purpose
+    with pytest.raises(ValueError, match=r"the score of document 'd' for query 'q1' is -inf"):
+        ours.RelevanceEvaluator(judged, {"map"}).evaluate({"q1": {"d": -math.inf}})

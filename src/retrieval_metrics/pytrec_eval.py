@@ -9,25 +9,32 @@ Code that imports pytrec_eval runs with this module in its place:
 from __future__ import annotations
 
 import re
-from functools import cached_property
-from itertools import pairwise
-from math import exp, fsum
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import replace
+from functools import cached_property, partial
+from itertools import pairwise, repeat
+from math import exp, fsum, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrieval_metrics.checks import positive_integer
 from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.judging.by_id import Finder
 from retrieval_metrics.judging.judge import judge
+from retrieval_metrics.metrics.infap import estimated
+from retrieval_metrics.metrics.iprec import ADDED
 from retrieval_metrics.metrics.iprec import DEFINITION as IPREC
 from retrieval_metrics.scoring.metric import Metric
-from retrieval_metrics.scoring.rules import TREC_EVAL
+from retrieval_metrics.scoring.rules import TREC_EVAL, Rules
 from retrieval_metrics.scoring.score import refuse, score, truth_under
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from retrieval_metrics.checks import FloatArray, IntArray
+    from retrieval_metrics.inputs.qrels import Qrels
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 
@@ -39,6 +46,11 @@ __all__ = [
     "supported_measures",
     "supported_nicknames",
 ]
+
+__version__ = "0.5.11"
+"""The version of the original whose interface and values these are: ir_measures asks for one."""
+PYTREC_EVAL = replace(TREC_EVAL, name="pytrec_eval", scores="single", parameters={})
+"""The rules of trec_eval 9.0.8 of 2020, which pytrec_eval packs."""
 
 
 # `RelevanceEvaluator` and the functions beside it, as pytrec_eval has them.
@@ -63,62 +75,92 @@ class RelevanceEvaluator:
         self._asked = asked(measures)
         self._level = positive_integer(relevance_level, "relevance_level")
         self._judged_only = judged_docs_only_flag
-        given = {query: judged for query, judged in query_relevance.items() if judged}
-        _require_whole_grades(given)
-        self._qrels = as_qrels(given) if given else None
+        self._judged = {query: dict(judged) for query, judged in query_relevance.items() if judged}
+        _require_whole_grades(self._judged)
+        self._are_usual = not judged_docs_only_flag and self._asked.keys() <= OF_ONE.keys()
+        self._known: dict[str, Known] = {}
+
+    @cached_property
+    def _qrels(self) -> Qrels:
+        return as_qrels(self._judged)
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Return the values of each query that is in the run and has judgments, in the order of the run."""
-        if not scores or self._qrels is None:
-            return {}
-        for query, ranking in scores.items():
-            if not hasattr(ranking, "items"):
+        queries = [query for query in scores or () if query in self._judged]
+        for query in queries:
+            ranking = scores[query]
+            if type(ranking) is not dict and not hasattr(ranking, "items"):
                 raise TypeError(
                     f"the ranking of query {query!r} must map documents to scores, got {type(ranking).__name__}"
                 )
-        columns = self._columns(scores)
+        if len(queries) <= FEW and self._are_usual and (found := self._one_by_one(queries, scores)) is not None:
+            return found
+        if not queries or not self._asked:
+            return {query: {} for query in queries}
+        # Only what the run asks for is judged: a loop may evaluate batches against a large collection.
+        some = len(queries) * 2 < len(self._judged)
+        qrels = as_qrels({query: self._judged[query] for query in queries}) if some else self._qrels
+        columns = self._columns(qrels, scores)
         numbers = (np.nan_to_num(column).tolist() for column in columns.values())  # 0/0 is 0, which has a mean
         names, rows = list(columns), list(zip(*numbers, strict=True))
-        place = self._qrels.place
-        return {query: dict(zip(names, rows[place[query]], strict=True)) for query in scores if query in place}
+        return {query: dict(zip(names, rows[qrels.place[query]], strict=True)) for query in queries}
 
-    def _columns(self, scores: Mapping[str, Mapping[str, float]]) -> Mapping[str, Any]:
-        qrels = self._qrels
-        if qrels is None or not self._asked:
-            return {}
-        judged = judge(truth_under(qrels, TREC_EVAL), scores, "id", TREC_EVAL.order)
-        refuse(judged, TREC_EVAL)
+    def _one_by_one(
+        self, queries: list[str], scores: Mapping[str, Mapping[str, float]]
+    ) -> dict[str, dict[str, float]] | None:
+        """Return the values of a few queries without columns, to the last bit; None if ids are no text."""
+        values: dict[str, dict[str, float]] = {}
+        wanted = [(name, OF_ONE[measure], cut) for measure, name, cut in columns_of(self._asked)]
+        finder, level = Finder([], [], [], PYTREC_EVAL.order), self._level
+        for query in queries:
+            ranking = scores[query]
+            if (known := self._known.get(query)) is None:
+                known = self._known[query] = Known(query, self._judged[query], level)
+            if ranking and not (known.has_texts and type(next(iter(ranking))) is str):
+                return None
+            found = Found(finder, query, known, ranking, level)
+            values[query] = {name: value_of(found, cut) for name, value_of, cut in wanted}
+        return values
+
+    def _columns(self, qrels: Qrels, scores: Mapping[str, Mapping[str, float]]) -> Mapping[str, Any]:
+        judged = judge(truth_under(qrels, PYTREC_EVAL), scores, "id", PYTREC_EVAL.order)
+        refuse(judged, PYTREC_EVAL)
         if self._judged_only:
             condensed = judged.condensed()
             return MeasureValues(condensed, self._level, lambda: condensed).of(self._asked)
-        return MeasureValues(judged, self._level, lambda: judge(qrels, scores, "id", TREC_EVAL.order)).of(self._asked)
+        with_pooled = partial(judge, qrels, scores, "id", PYTREC_EVAL.order)
+        return MeasureValues(judged, self._level, with_pooled).of(self._asked)
 
 
 def _require_whole_grades(judged: Mapping[str, Mapping[str, Any]]) -> None:
     for query, grades in judged.items():
+        if set(map(type, grades.values())) == {int}:
+            continue
         for document, grade in grades.items():
             if not isinstance(grade, int):
                 raise TypeError(f"the grade of document {document!r} for query {query!r} must be an int, got {grade!r}")
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Return the run in the lines of a TREC file: `query Q0 document rank score tag`."""
+    """Return the run in the lines of a TREC file: `query Q0 document rank score tag`; comments (`#`) are skipped."""
     return _parsed(f_run, fields=6, value_at=4, number=float)
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Return the judgments in the lines of a TREC file: `query 0 document grade`."""
+    """Return the judgments in the lines of a TREC file: `query 0 document grade`; comments (`#`) are skipped."""
     return _parsed(f_qrel, fields=4, value_at=3, number=int)
 
 
 def _parsed(lines: Iterable[str], *, fields: int, value_at: int, number: Callable[[str], Any]) -> dict[str, Any]:
-    found: dict[str, dict[str, Any]] = {}
+    found: defaultdict[str, dict[str, Any]] = defaultdict(dict)
     for at, line in enumerate(lines, start=1):
         words = line.split()
+        if line.lstrip().startswith("#"):
+            continue
         if len(words) != fields:
             raise ValueError(f"line {at} must have {fields} fields, got {len(words)}: {line.strip()!r}")
         query, document = words[0], words[2]
-        if document in found.setdefault(query, {}):
+        if document in found[query]:
             raise ValueError(f"line {at}: document {document!r} is there twice for query {query!r}")
         try:
             found[query][document] = number(words[value_at])
@@ -128,13 +170,14 @@ def _parsed(lines: Iterable[str], *, fields: int, value_at: int, number: Callabl
 
 
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
-    """Return the value of a measure for all queries: a sum (`num_...`), a geometric mean (`gm_...`) or a mean."""
+    """Return the value of a measure for all queries: a sum (`num_...`), a geometric mean (`gm_...`) or a mean.
+
+    The mean of no values is NaN.
+    """
     total = fsum(values)
     if measure.startswith("num_"):
         return total
-    if not len(values):
-        raise ValueError(f"there is no value of {measure} to take the mean of")
-    mean = total / len(values)
+    mean = total / len(values) if len(values) else nan
     return exp(mean) if measure.startswith("gm_") else mean
 
 
@@ -151,6 +194,7 @@ DEFAULTS: Mapping[str, tuple[float, ...]] = {
     "map_cut": CUTS,
     "relative_P": CUTS,
     "success": (1, 5, 10),
+    "unj": (5, 10, 20),
     "set_F": (1.0,),
 }
 """The parameters of each measure that has some, as trec_eval has them."""
@@ -164,6 +208,7 @@ ORDER = (
 )
 """All measures in the order in which trec_eval prints them."""
 
+ALL = "all_trec"
 supported_measures = set(ORDER)
 supported_nicknames: dict[str, set[str]] = {
     "official": {
@@ -174,14 +219,16 @@ supported_nicknames: dict[str, set[str]] = {
         *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", "set_P", "set_relative_P", "set_recall"),
         *("set_map", "set_F"),
     },
-    "all_trec": set(ORDER),
+    ALL: set(ORDER),
 }
 
 _WITH_PARAMETERS = re.compile(r"(?P<measure>.+?)[._](?P<values>[0-9]*\.?[0-9]+(?:,[0-9]*\.?[0-9]+)*)")
 
 
-def asked(measures: Iterable[str]) -> dict[str, tuple[float, ...]]:
+def asked(measures: Iterable[str], order: Sequence[str] = ORDER) -> dict[str, tuple[float, ...]]:
     """Return the measures with their parameters, in the order of trec_eval; `()` for a measure that has none.
+
+    `order` holds every measure there is.
 
     Example:
         >>> asked({"map", "P.10,5", "P_20"})
@@ -192,20 +239,20 @@ def asked(measures: Iterable[str]) -> dict[str, tuple[float, ...]]:
     found: dict[str, set[float]] = {}
     for name in measures:
         if name in supported_nicknames:
-            for each in supported_nicknames[name]:
+            for each in order if name == ALL else supported_nicknames[name]:
                 found.setdefault(each, set())
-        elif name in supported_measures:
+        elif name in order:
             found.setdefault(name, set())
         else:
-            measure, values = _parsed_asked(name)
+            measure, values = _parsed_asked(name, order)
             found.setdefault(measure, set()).update(values)
-    return {name: tuple(sorted(found[name])) or DEFAULTS.get(name, ()) for name in ORDER if name in found}
+    return {name: tuple(sorted(found[name])) or DEFAULTS.get(name, ()) for name in order if name in found}
 
 
-def _parsed_asked(name: str) -> tuple[str, list[float]]:
-    known = ", ".join(ORDER)
+def _parsed_asked(name: str, order: Sequence[str]) -> tuple[str, list[float]]:
+    known = ", ".join(order)
     match = _WITH_PARAMETERS.fullmatch(name)
-    if match is None or match["measure"] not in supported_measures:
+    if match is None or match["measure"] not in order:
         raise ValueError(
             f"unsupported measure {name}; the measures are {known}, with parameters such as P_5 and P.5,10"
         )
@@ -227,6 +274,12 @@ def _documents(name: str, text: str) -> int:
     return int(number)
 
 
+def columns_of(asked: Mapping[str, tuple[float, ...]]) -> Iterator[tuple[str, str, float | None]]:
+    """Yield each value asked for: its measure, its name and its parameter."""
+    for measure, parameters in asked.items():
+        yield from zip(repeat(measure), keys(measure, parameters), parameters or (None,))
+
+
 def keys(measure: str, parameters: tuple[float, ...]) -> list[str]:
     """Return the names of a measure's values.
 
@@ -243,8 +296,6 @@ def keys(measure: str, parameters: tuple[float, ...]) -> list[str]:
 
 LEAST = 1e-5
 """Values below it count as this in a geometric mean."""
-EPSILON = 1e-5
-"""What infAP adds to the numbers of documents that it divides."""
 OURS = {
     "map": "map",
     "Rprec": "r_precision",
@@ -271,21 +322,25 @@ class MeasureValues:
     Attributes:
         judged: The judged run, negative grades as unjudged.
         level: The lowest relevant grade.
-        places: The same with negative grades as judged, for infAP.
+        rules: Those of the version of trec_eval.
     """
 
-    def __init__(self, judged: JudgedRun, level: int, places: Callable[[], JudgedRun]) -> None:
+    def __init__(
+        self, judged: JudgedRun, level: int, with_pooled: Callable[[], JudgedRun], rules: Rules = PYTREC_EVAL
+    ) -> None:
         self.judged = judged
         self.level = level
-        self.places = places
+        self.rules = rules
+        self._with_pooled = with_pooled
+
+    @cached_property
+    def places(self) -> JudgedRun:
+        """The judged run with negative grades as judged, for infAP: documents that are pooled and not judged."""
+        return self._with_pooled()
 
     def of(self, asked: Mapping[str, tuple[float, ...]]) -> dict[str, FloatArray]:
         """Return the column of each measure asked for, by its name in trec_eval."""
-        found: dict[str, FloatArray] = {}
-        for measure, parameters in asked.items():
-            columns = [self._column(measure, each) for each in parameters or (None,)]
-            found.update(zip(keys(measure, parameters), columns, strict=True))
-        return found
+        return {name: self._column(measure, each) for measure, name, each in columns_of(asked)}
 
     def _column(self, measure: str, parameter: float | None) -> FloatArray:
         if measure in TEXTS:
@@ -301,12 +356,15 @@ class MeasureValues:
     def _ours(self, measure: str, parameter: float | None) -> FloatArray:
         cut = None if parameter is None else int(parameter)
         rel = {} if measure in GRADED or self.level == 1 else {"rel": float(self.level)}
-        return np.nan_to_num(score(self.judged, Metric.of(OURS[measure], cut, **rel), TREC_EVAL).values)
+        return np.nan_to_num(score(self.judged, Metric.of(OURS[measure], cut, **rel), self.rules).values)
 
     def interpolated(self, recall: float | None) -> FloatArray:
         """Return the interpolated precision at a recall, or the average of the eleven, shape (queries,)."""
-        values = np.where(self.relevant > 0, IPREC.score(self.judged, rel=float(self.level), recall=recall), 0.0)
-        undefined = (self.retrieved == 0) & (_documents_measure_values(recall or 0.0, self.relevant) == 0)
+        how = self.rules.parameters.get("iprec", {})
+        found = IPREC.score(self.judged, rel=float(self.level), recall=recall, **how)
+        values = np.where(self.relevant > 0, found, 0.0)
+        wanted = np.floor((recall or 0.0) * self.relevant + ADDED[str(how.get("rounding", "up"))])
+        undefined = (self.retrieved == 0) & (wanted == 0)
         return np.where(undefined, np.nan, values)
 
     @cached_property
@@ -347,6 +405,91 @@ class MeasureValues:
         return values
 
 
+# The usual measures of one query, as the metrics compute them for all: columns cost more than a few queries do.
+
+FEW = 64
+"""With more queries, columns cost less."""
+
+
+class Known:
+    """The judgments of a query, as far as their grades are not negative."""
+
+    def __init__(self, query: str, judged: Mapping[str, int], level: int) -> None:
+        self.documents = [document for document, grade in judged.items() if grade >= 0]
+        self.grades = [grade for grade in judged.values() if grade >= 0]
+        self.bounds = 0, len(self.documents)
+        self.has_texts = isinstance(query, str) and all(isinstance(document, str) for document in self.documents)
+        self.needed = sum(grade >= level for grade in self.grades)
+        self.best: dict[float | None, float] = {}  # the DCG of the ideal ranking, by cut-off
+
+
+class Found:
+    """What is found of the judged documents in a ranking: their ranks, ascending, with and without grades."""
+
+    def __init__(self, finder: Finder, query: str, known: Known, ranking: Mapping[str, float], level: int) -> None:
+        finder.found, finder.above = [], []
+        finder.queries, finder.documents, finder.bounds = (query,), known.documents, known.bounds
+        finder.scored(0, ranking)
+        grades = known.grades
+        self.known, self.retrieved = known, len(ranking)
+        self.gains = gains = [(above + 1, grades[at]) for above, at in zip(finder.above, finder.found)]  # noqa: B905
+        gains.sort()
+        self.ranks = [rank for rank, grade in gains if grade >= level]
+
+    def within(self, cut: float | None) -> int:
+        """Return how many relevant documents are among the first."""
+        return len(self.ranks) if cut is None else bisect_right(self.ranks, cut)
+
+    def share(self, part: float) -> float:
+        """Return a part of the relevant documents, as a share."""
+        return part / max(self.known.needed, 1)
+
+    def average_precision(self, cut: float | None) -> float:
+        """Return average precision, added one after the other as in columns."""
+        total = 0.0
+        for at, rank in enumerate(self.ranks[: self.within(cut)], start=1):
+            total += at / rank
+        return self.share(total)
+
+    def ndcg(self, cut: float | None) -> float:
+        """Return NDCG, 0 without a gain."""
+        best = self.known.best.get(cut)
+        if best is None:
+            ideal = enumerate(sorted(self.known.grades, reverse=True), start=1)
+            best = self.known.best[cut] = _discounted(ideal, cut)
+        return min(_discounted(self.gains, cut) / best, 1.0) if best else 0.0
+
+
+def _discounted(gains: Iterable[tuple[int, int]], cut: float | None) -> float:
+    total = 0.0
+    for rank, gain in gains:
+        if cut is not None and rank > cut:
+            break
+        total += gain / (LOGS[rank] if rank < KEPT else float(np.log2(rank + 1)))
+    return total
+
+
+KEPT = 1001
+LOGS = np.log2(np.arange(1, KEPT + 1)).tolist()
+OF_ONE: Mapping[str, Callable[[Found, Any], float]] = {
+    "num_ret": lambda one, _: float(one.retrieved),
+    "num_rel": lambda one, _: float(one.known.needed),
+    "num_rel_ret": lambda one, _: float(len(one.ranks)),
+    "map": Found.average_precision,
+    "map_cut": Found.average_precision,
+    "Rprec": lambda one, _: one.share(one.within(one.known.needed)),
+    "recip_rank": lambda one, _: 1 / one.ranks[0] if one.ranks else 0.0,
+    "P": lambda one, cut: one.within(cut) / cut,
+    "recall": lambda one, cut: one.share(one.within(cut)),
+    "ndcg": Found.ndcg,
+    "ndcg_cut": Found.ndcg,
+    "success": lambda one, cut: float(one.within(cut) > 0),
+    "set_P": lambda one, _: len(one.ranks) / max(one.retrieved, 1),
+    "set_recall": lambda one, _: one.share(len(one.ranks)),
+}
+"""The measures that single queries have without columns."""
+
+
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
     shares: FloatArray = part / np.where(whole > 0, whole, 1.0)
     return np.where(whole > 0, shares, 0.0)
@@ -367,33 +510,6 @@ def f_of_sets(values: MeasureValues, weight: float) -> FloatArray:
     """Return the weighted harmonic mean of the precision and the recall of the whole ranking."""
     precision, recall = _share(values.found, values.retrieved), _share(values.found, values.relevant)
     return _share((1 + weight) * precision * recall, recall + weight * precision)
-
-
-def inferred_ap(values: MeasureValues) -> FloatArray:
-    """Return average precision with the precision at a relevant document estimated from the judged ones above it."""
-    places = values.places()
-    items = places.items
-    ends = np.searchsorted(items.query, np.arange(places.n_queries + 1))
-    found = np.zeros(places.n_queries)
-    for query, (start, end) in enumerate(pairwise(ends.tolist())):
-        relevant = nonrelevant = pooled = 0
-        total = 0.0
-        for rank, grade in zip(items.rank[start:end].tolist(), items.grade[start:end].tolist(), strict=True):
-            if grade < 0:
-                pooled += 1
-            elif grade < values.level:
-                nonrelevant += 1
-            else:
-                above = rank - 1
-                if above:
-                    seen = (relevant + nonrelevant + pooled) / above
-                    good = (relevant + EPSILON) / (relevant + nonrelevant + 2 * EPSILON)
-                    total += 1 / rank + above / rank * seen * good
-                else:
-                    total += 1.0
-                relevant += 1
-        found[query] = total
-    return _share(found, values.relevant)
 
 
 def _dcg(grades: list[tuple[int, int]]) -> float:
@@ -467,11 +583,11 @@ WHOLE: dict[str, Callable[[MeasureValues], FloatArray]] = {
     "num_ret": lambda values: values.retrieved,
     "num_rel": lambda values: values.relevant,
     "num_rel_ret": lambda values: values.found,
-    "infAP": inferred_ap,
+    "infAP": lambda values: estimated(values.places, float(values.level), values.places.items.grade < 0),
     "11pt_avg": lambda values: values.interpolated(None),
     "utility": lambda values: values.found - (values.retrieved - values.found),
     "set_relative_P": lambda values: _share(values.found, np.minimum(values.relevant, values.retrieved)),
-    "set_map": lambda values: _share(values.found, values.retrieved) * _share(values.found, values.relevant),
+    "set_map": lambda values: _share(values.found**2, values.retrieved * values.relevant),
     "num_nonrel_judged_ret": judged_not_relevant,
     "binG": binary_gain,
     "G": normalised_gain,

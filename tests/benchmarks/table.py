@@ -23,6 +23,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,7 +46,6 @@ STATEMENTS = IMPORTS | {
 }
 FEW = ["ndcg@10", "recall@10", "mrr@10", "hit_rate@5"]
 COMPARED_SHAPE = Shape("6,980 x 100, 3 systems", 6_980, 100, (1, 2))
-DEEP = Shape("1,500 x 1,000", 1_500, 1_000, (1, 2))
 
 
 class Row(NamedTuple):
@@ -111,19 +111,59 @@ def from_dicts(*, quick: bool) -> Iterator[Row]:
         )
 
 
-def by_rules() -> Iterator[Row]:
-    """The rules of trec_eval, which compares scores in 32 bits, beside ours."""
-    name = 'semantics="standard"'
-    for shape, was in ((SHAPES[1], 0.65), (DEEP, 0.41)):
-        qrels, run = generate(shape)
+def drop_in() -> Iterator[Row]:
+    """The drop-in for pytrec_eval beside the original, by what is asked of an evaluator."""
+    name, original, ours = "pytrec_eval-terrier", "pytrec_eval", "retrieval_metrics.pytrec_eval"
+    usual = {"map", "ndcg_cut_10"}
+    beir = {f"{measure}.1,3,5,10,100,1000" for measure in ("map_cut", "ndcg_cut", "recall", "P")}
+    many, _ = generate(Shape("", 50_000, 1, (1, 2)))
+    loops: list[tuple[str, Shape, float, float | None]] = [
+        ("batches of 20 x 100", Shape("", 20, 100, (20, 50), best_first=False), 1 / 1.5, None),
+        ("batches of 20 x 10", Shape("", 20, 10, (1, 1), best_first=False), 1 / 4, 1 / 450),
+    ]
+    for work, shape, asked, was in loops:
+        judged, batch = generate(shape, seed=1)
+        judged = many | judged
         yield Row(
-            f'evaluate {shape.name}, semantics="trec_eval"',
-            of(rm.evaluate, qrels, run, METRICS, semantics="trec_eval"),
-            {name: of(rm.evaluate, qrels, run, METRICS)},
-            5,
-            {name: 0.8},
+            f"drop-in: {work}, 50,000 judged",
+            partial(_evaluations, ours, judged, [batch], usual),
+            {name: partial(_evaluations, original, judged, [batch], usual)},
+            20,
+            {name: asked},
+            {} if was is None else {name: was},
+        )
+    judged, run = generate(Shape("", 100, 100, (20, 50), best_first=False))
+    single = [{query: ranking} for query, ranking in run.items()]
+    for work, again, was in (("one query per call", False, 1 / 18), ("an evaluator per query", True, 1 / 4)):
+        yield Row(
+            f"drop-in: {work}, 100 x 100",
+            partial(_evaluations, ours, judged, single, usual, again=again),
+            {name: partial(_evaluations, original, judged, single, usual, again=again)},
+            10,
+            {name: 1 / 3},
             {name: was},
         )
+    judged, run = generate(Shape("", 2_000, 1_000, (1, 2)))
+    yield Row(
+        "drop-in: a run of 2,000 x 1,000, measures of BEIR",
+        partial(_evaluations, ours, judged, [run], beir),
+        {name: partial(_evaluations, original, judged, [run], beir)},
+        1,
+        {name: 3},
+    )
+
+
+def _evaluations(module: str, judged: Qrels, runs: list[Run], measures: set[str], *, again: bool = False) -> Call:
+    """Return what evaluates runs with one evaluator, or with a new one for each."""
+    evaluator = import_module(module).RelevanceEvaluator
+    one = evaluator(judged, measures)
+
+    def call() -> Mapping[str, float]:
+        for run in runs:
+            (evaluator({query: judged[query] for query in run}, measures) if again else one).evaluate(run)
+        return {}
+
+    return call
 
 
 def comparisons() -> Iterator[Row]:
@@ -377,7 +417,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="processes for each call (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="leave out what takes longest")
     parser.add_argument("--write", action="store_true", help="also replace the rows on the page about speed")
-    parser.add_argument("--only", default="", help="imports, evaluate, rules, compare, files, spans, reports or mmr")
+    parser.add_argument("--only", default="", help="imports, evaluate, drop-in, compare, files, spans, reports or mmr")
     chosen = parser.parse_args()
     print(f"{machine()}; CPU time of one thread, {chosen.rounds} interleaved processes for each call\n", flush=True)
     head, ruler, *_ = Table(HEADER, [[""] * len(HEADER)]).markdown().splitlines()
@@ -388,7 +428,7 @@ def main() -> int:
         os.environ["NUMBA_CACHE_DIR"] = place  # the first round fills it, so that ranx is one that was used before
         groups: dict[str, Callable[[], Iterator[Row]]] = {
             "evaluate": partial(from_dicts, quick=chosen.quick),
-            "rules": by_rules,
+            "drop-in": drop_in,
             "compare": comparisons,
             "files": partial(files, folder, quick=chosen.quick),
             "spans": spans,

@@ -1,7 +1,8 @@
-"""The lines of trec_eval, against trec_eval's own code."""
+"""The lines of trec_eval 10.0: against lines that it printed, and against the code of version 9 in pytrec_eval."""
 
 import argparse
 import functools
+import io
 import math
 import operator
 import random
@@ -9,10 +10,12 @@ import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytrec_eval
 
+import retrieval_metrics.pytrec_eval as drop_in
 from retrieval_metrics.command_line.main import main
 
 CUTS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -42,7 +45,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def expected(files: tuple[Path, Path], options: Sequence[str]) -> list[str]:
-    """What trec_eval prints, made of the values of its own code; the lines of `relstring` and `runid` are left out."""
+    """What trec_eval prints, but for `relstring` and `runid`: version 9's own values, and what version 10 changes."""
     given = TREC_EVAL.parse_args(options)
     with files[0].open() as qrels_file, files[1].open() as run_file:
         qrels, run = pytrec_eval.parse_qrel(qrels_file), pytrec_eval.parse_run(run_file)
@@ -54,26 +57,72 @@ def expected(files: tuple[Path, Path], options: Sequence[str]) -> list[str]:
     found = pytrec_eval.RelevanceEvaluator(
         qrels, names, relevance_level=given.l, judged_docs_only_flag=given.J
     ).evaluate(run)
-    rows = []
     measures = [name for name in next(iter(found.values())) if name not in {"relstring", "runid"}]
-    for query in sorted(found) if given.q else ():
-        rows += [line(name, query, found[query][name]) for name in measures if name not in ONLY_OF_ALL]
-    if given.n:
-        return rows
-    missing = [query for query in qrels if query not in found] if given.c else []
-    for name in measures:
-        values = [found[query][name] for query in sorted(found)]
-        least = math.log(1e-5) if name.startswith("gm_") else 0.0
+    none = {name: LEAST if name.startswith("gm_") else 0.0 for name in measures}
+    values = {
+        query: in_version_10(found.get(query, none), qrels[query], run[query] if query in found else None, given)
+        for query in sorted(set(found) | (set(qrels) if given.c else set()))
+    }
+    measures += NEW if "all_trec" in names else ()
+    typed = next((name.replace(".", "_", 1) for name in names if name.startswith("set_F")), "set_F")
+    shown = {name: typed if name == "set_F" else name for name in measures}
+    rows = []
+    for query in values if given.q else ():
+        rows += [line(shown[name], query, values[query][name]) for name in measures if name not in ONLY_OF_ALL]
+    for name in () if given.n else measures:
         # Added one after the other, as in C; `sum` is exact from Python 3.12 on.
-        total = functools.reduce(operator.add, [*values, *(least for _ in missing)])
-        if name == "num_q":
-            total = len(values) + len(missing)
-        elif name == "num_rel":
-            total += sum(grade >= given.l for query in missing for grade in qrels[query].values())
+        total = functools.reduce(operator.add, [values[query][name] for query in values])
+        if name == "num_rel" and given.c:
+            total = sum(grade > 0 for judged in qrels.values() for grade in judged.values())
         elif not name.startswith("num_"):
-            total /= len(values) + len(missing)
-        rows.append(line(name, "all", math.exp(total) if name.startswith("gm_") else total))
+            total /= len(values)
+        rows.append(line(shown[name], "all", math.exp(total) if name.startswith("gm_") else total))
     return rows
+
+
+NEW = ("rbp", "rbp_resid", "unj_5", "unj_10", "unj_20")
+
+
+def in_version_10(
+    found: dict[str, float], judged: dict[str, int], ranking: dict[str, float] | None, given: argparse.Namespace
+) -> dict[str, float]:
+    """The values of a query as version 10 has them; without a ranking, of one document that is not judged."""
+    scores = {"none": 1.0} if ranking is None else ranking
+    best_first = sorted(scores, key=lambda document: (scores[document], document), reverse=True)
+    grades = [judged.get(document) for document in best_first]
+    grades = [None if grade is None or grade < 0 else grade for grade in grades]
+    grades = [grade for grade in grades if grade is not None] if given.J else grades
+    needed = sum(grade >= given.l for grade in judged.values())
+    hits = [grade is not None and grade >= given.l for grade in grades]
+    values = found | of_version_10(grades, max(judged.values()))
+    if ranking is None:
+        values |= {"num_q": 1.0, "num_rel": float(needed), "rbp_resid": 0.0, "unj_5": 0.0, "unj_10": 0.0, "unj_20": 0.0}
+    for name in found:
+        if name.startswith("iprec_at_recall_"):
+            values[name] = precision_at(hits, needed, float(name.rpartition("_")[2]))
+    values["11pt_avg"] = sum(precision_at(hits, needed, at / 10) for at in range(11)) / 11
+    return values
+
+
+LEAST = math.log(1e-5)
+
+
+def precision_at(hits: list[bool], needed: int, recall: float) -> float:
+    """The best precision at a recall, rounded to the nearest number of documents; nan for 0/0."""
+    wanted = int(recall * needed + 0.5)
+    if not hits and wanted == 0:
+        return math.nan
+    reached = [sum(hits[: at + 1]) / (at + 1) for at, hit in enumerate(hits) if hit and sum(hits[: at + 1]) >= wanted]
+    return max(reached, default=0.0)
+
+
+def of_version_10(grades: list[int | None], largest: int) -> dict[str, float]:
+    """Rank-biased precision, its residual, and the shares that are not judged."""
+    unjudged = [grade is None for grade in grades]
+    gained = sum(0.9**at * (grade or 0) / max(largest, 1) for at, grade in enumerate(grades))
+    unknown = sum(0.9**at for at, is_unjudged in enumerate(unjudged) if is_unjudged)
+    residual = 0.9 ** len(grades) + 0.1 * unknown if any(unjudged) else 0.0
+    return {"rbp": 0.1 * gained, "rbp_resid": residual} | {f"unj_{k}": sum(unjudged[:k]) / k for k in (5, 10, 20)}
 
 
 def line(name: str, query: str, value: float) -> str:
@@ -103,38 +152,226 @@ def test_the_official_table_is_that_of_trec_eval(
     assert [row for row in printed if not row.startswith("runid ")] == expected(files, options)
 
 
+JUDGED = "# four words 9\n1 0 a 3\n1 0 b 1\n1 0 c 0\n1 0 e -1\n1 0 g 1\n2 0 a 1\n2 0 b 3\n3 0 a 0\n"
+RANKED = """# a run
+1 Q0 a 1 0.123456789 t
+1 Q0 x 2 0.123456788 t
+  # one more
+1 Q0 b 3 0.1 t
+1 Q0 e 4 0.05 t
+1 Q0 c 5 0.01 t
+3 Q0 y 1 2 t
+"""
+PRINTED = {  # by trec_eval 10.0, built from its source; the blanks in front of the second column are left out
+    "-q -c -m iprec_at_recall -m 11pt_avg -m recip_rank": """
+recip_rank 1 1.0000
+iprec_at_recall_0.00 1 1.0000
+iprec_at_recall_0.10 1 1.0000
+iprec_at_recall_0.20 1 1.0000
+iprec_at_recall_0.30 1 1.0000
+iprec_at_recall_0.40 1 1.0000
+iprec_at_recall_0.50 1 0.6667
+iprec_at_recall_0.60 1 0.6667
+iprec_at_recall_0.70 1 0.6667
+iprec_at_recall_0.80 1 0.6667
+iprec_at_recall_0.90 1 0.0000
+iprec_at_recall_1.00 1 0.0000
+11pt_avg 1 0.6970
+recip_rank 2 0.0000
+iprec_at_recall_0.00 2 0.0000
+iprec_at_recall_0.10 2 0.0000
+iprec_at_recall_0.20 2 0.0000
+iprec_at_recall_0.30 2 0.0000
+iprec_at_recall_0.40 2 0.0000
+iprec_at_recall_0.50 2 0.0000
+iprec_at_recall_0.60 2 0.0000
+iprec_at_recall_0.70 2 0.0000
+iprec_at_recall_0.80 2 0.0000
+iprec_at_recall_0.90 2 0.0000
+iprec_at_recall_1.00 2 0.0000
+11pt_avg 2 0.0000
+recip_rank 3 0.0000
+iprec_at_recall_0.00 3 0.0000
+iprec_at_recall_0.10 3 0.0000
+iprec_at_recall_0.20 3 0.0000
+iprec_at_recall_0.30 3 0.0000
+iprec_at_recall_0.40 3 0.0000
+iprec_at_recall_0.50 3 0.0000
+iprec_at_recall_0.60 3 0.0000
+iprec_at_recall_0.70 3 0.0000
+iprec_at_recall_0.80 3 0.0000
+iprec_at_recall_0.90 3 0.0000
+iprec_at_recall_1.00 3 0.0000
+11pt_avg 3 0.0000
+recip_rank all 0.3333
+iprec_at_recall_0.00 all 0.3333
+iprec_at_recall_0.10 all 0.3333
+iprec_at_recall_0.20 all 0.3333
+iprec_at_recall_0.30 all 0.3333
+iprec_at_recall_0.40 all 0.3333
+iprec_at_recall_0.50 all 0.2222
+iprec_at_recall_0.60 all 0.2222
+iprec_at_recall_0.70 all 0.2222
+iprec_at_recall_0.80 all 0.2222
+iprec_at_recall_0.90 all 0.0000
+iprec_at_recall_1.00 all 0.0000
+11pt_avg all 0.2323""",
+    "-q -c -m rbp -m rbp_resid -m unj -m num_rel -m num_ret -m utility -m relstring": """
+num_ret 1 5
+num_rel 1 3
+relstring 1 '3-1.0'
+utility 1 -1.0000
+rbp 1 0.1270
+rbp_resid 1 0.7534
+unj_5 1 0.4000
+unj_10 1 0.2000
+unj_20 1 0.1000
+num_ret 2 0
+num_rel 2 2
+relstring 2 ''
+utility 2 0.0000
+rbp 2 0.0000
+rbp_resid 2 0.0000
+unj_5 2 0.0000
+unj_10 2 0.0000
+unj_20 2 0.0000
+num_ret 3 1
+num_rel 3 0
+relstring 3 '-'
+utility 3 -1.0000
+rbp 3 0.0000
+rbp_resid 3 1.0000
+unj_5 3 0.2000
+unj_10 3 0.1000
+unj_20 3 0.0500
+num_ret all 6
+num_rel all 5
+utility all -0.6667
+rbp all 0.0423
+rbp_resid all 0.5845
+unj_5 all 0.2000
+unj_10 all 0.1000
+unj_20 all 0.0500""",
+    "-q -c -J -l3 -m iprec_at_recall.0,.5 -m infAP -m relstring -m num_rel -m num_q -m set_F.0.5": """
+num_rel 1 1
+iprec_at_recall_0.00 1 1.0000
+iprec_at_recall_0.50 1 1.0000
+relstring 1 '310'
+infAP 1 1.0000
+set_F_0.5 1 0.4286
+num_rel 2 1
+iprec_at_recall_0.00 2 nan
+iprec_at_recall_0.50 2 0.0000
+relstring 2 ''
+infAP 2 0.0000
+set_F_0.5 2 0.0000
+num_rel 3 0
+iprec_at_recall_0.00 3 nan
+iprec_at_recall_0.50 3 nan
+relstring 3 ''
+infAP 3 0.0000
+set_F_0.5 3 0.0000
+num_q all 3
+num_rel all 5
+iprec_at_recall_0.00 all nan
+iprec_at_recall_0.50 all nan
+infAP all 0.3333
+set_F_0.5 all 0.1429""",
+}
+
+
+@pytest.mark.parametrize("options", PRINTED)
+def test_the_lines_are_those_that_trec_eval_printed(
+    options: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "qrels").write_text(JUDGED)
+    for source in (str(tmp_path / "run"), "-"):
+        (tmp_path / "run").write_text(RANKED)
+        monkeypatch.setattr("sys.stdin", io.StringIO(RANKED))
+        assert main(["evaluate", str(tmp_path / "qrels"), source, "--format", "trec_eval", *options.split()]) == 0
+        printed = [" ".join(row.split()) for row in capsys.readouterr().out.splitlines()]
+        assert printed == PRINTED[options].split("\n")[1:]
+
+
 PAGE = Path(__file__).parents[2] / "docs" / "guides" / "command-line.md"
-ROW = re.compile(r"^\| `trec_eval(?P<options>[^`]*)` \| (?P<shown>.*) \| (?P<said>.*) \|$", re.MULTILINE)
+ROW = re.compile(
+    r"^\| `trec_eval(?P<options>[^`]*)` \| (?:`(?P<last>\S+ all \S+|\S+ q3 \S+)`|(?P<instead>.*)) \|$", re.MULTILINE
+)
 ROWS = [match.groups() for match in ROW.finditer(PAGE.read_text(encoding="utf-8"))]
 
 
 def test_the_page_has_a_row_for_every_habit() -> None:
-    assert len([row for row in ROWS if row[2] == "the same lines"]) >= 30
+    assert len([row for row in ROWS if row[1]]) >= 30  # each was compared with trec_eval 10.0
     assert len({row[0] for row in ROWS}) == len(ROWS)
 
 
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row_of_the_page_is_what_both_print(
-    row: tuple[str, str, str], files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    row: tuple[str, str | None, str | None],
+    files: tuple[Path, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    options, shown, said = row
+    options, last, _ = row
     (tmp_path / "qrels.trec").write_text("q1 0 d3 2\nq1 0 d7 1\nq2 0 d1 1\nq3 0 d5 1\n")
     run = "q1 Q0 d7 1 9.5 main\nq1 Q0 d2 2 9.0 main\nq2 Q0 d4 1 3.0 main\nq2 Q0 d1 2 1.0 main\nq3 Q0 d5 1 2.0 main\n"
     (tmp_path / "main.run").write_text(run)
     given = shlex.split(options)
     call = ["evaluate", str(tmp_path / "qrels.trec"), str(tmp_path / "main.run"), "--format", "trec_eval", *given]
-    if said != "the same lines":
+    if last is None:
         with pytest.raises(SystemExit) as stopped:
             main(call)
         assert stopped.value.code == 2
-        assert shown == "refused"
         return
     assert main(call) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert " ".join(printed[-1].split()) == shown.strip("`")
+    assert " ".join(printed[-1].split()) == last
     assert main(["evaluate", *map(str, files), "--format", "trec_eval", *given]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert [row for row in printed if not row.startswith(("runid ", "relstring "))] == expected(files, given)
+
+
+def test_the_page_says_what_differs_between_versions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The column of 9.0.8 is what trec_eval 9.0.8 printed, built from its source of 2020."""
+
+    def printed(qrels: str, run: str, *options: str) -> list[list[str]]:
+        (tmp_path / "qrels").write_text(qrels)
+        (tmp_path / "run").write_text(run)
+        assert main(["evaluate", f"{tmp_path}/qrels", f"{tmp_path}/run", "--format", "trec_eval", *options]) == 0
+        return [row.split() for row in capsys.readouterr().out.splitlines()]
+
+    def found(evaluator: Any, judged: dict[str, int], ranking: dict[str, float], measure: str) -> str:
+        return f"{evaluator({'q': judged}, {measure}).evaluate({'q': ranking})['q'][measure]:.4f}"
+
+    close = {"d1": 0.123456789, "d2": 0.123456788}
+    three, ranking = {"d1": 1, "d3": 1, "d9": 1}, {"d1": 3.0, "d2": 2.0, "d3": 1.0}
+    at = "iprec_at_recall.0.40", "iprec_at_recall_0.40", "iprec_at_recall.0.80", "iprec_at_recall_0.80"
+    both = [
+        [found(module.RelevanceEvaluator, *data) for module in (pytrec_eval, drop_in)]
+        for data in (({"d1": 1}, close, "recip_rank"), (three, ranking, at[1]), (three, ranking, at[3]))
+    ]
+    assert [one for one, other in both] == [other for one, other in both]
+    lines = "q Q0 d1 1 0.123456789 t\nq Q0 d2 2 0.123456788 t\n"
+    judged, ranked = "q 0 d1 1\nq 0 d3 1\nq 0 d9 1\n", "q Q0 d1 1 3 t\nq Q0 d2 2 2 t\nq Q0 d3 3 1 t\n"
+    commented = "# four words 9\n" + judged
+    missing = printed(judged + "z 0 d1 1\n", ranked, "-q", "-c", "-m", "map")
+    all_trec = printed(judged, ranked, "-q", "-m", "all_trec")
+    measures = {re.sub(r"_\d[\d.]*$", "", name) for name, *_ in all_trec}
+    shown = [
+        [printed("q 0 d1 1\n", lines, "-m", "recip_rank")[0][-1], both[0][0]],
+        [printed(judged, ranked, "-m", at[0])[0][-1], both[1][0]],
+        [printed(judged, ranked, "-m", at[2])[0][-1], both[2][0]],
+        [str(len(measures)), str(len(pytrec_eval.supported_nicknames["all_trec"]))],
+        [str(len([row for row in missing if row[1] == "z"])), "0"],
+        [
+            printed(commented, ranked, "-c", "-m", "num_q")[0][-1],
+            ", and ".join(str(len(module.parse_qrel(commented.splitlines()))) for module in (pytrec_eval, drop_in)),
+        ],
+    ]
+    table = (
+        PAGE.read_text(encoding="utf-8").partition("| what | 9.0.8 (2020) |")[2].partition("\n\n")[0].splitlines()[2:]
+    )
+    assert [[cell.strip() for cell in row.split("|")[3:5]] for row in table] == shown
 
 
 def test_what_is_0_by_0_in_trec_eval_is_nan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,11 +414,20 @@ def test_all_measures_are_printed_with_the_values_of_trec_eval(
         qrels, run = pytrec_eval.parse_qrel(qrels_file), pytrec_eval.parse_run(run_file)
     found = pytrec_eval.RelevanceEvaluator(qrels, {"all_trec"}, relevance_level=level).evaluate(run)
     names = list(next(iter(found.values())))
-    assert [name.strip() for name, query, _ in lines if query == "all"] == [n for n in names if n != "relstring"]
+    of_10 = ["rbp", "rbp_resid", "unj_5", "unj_10", "unj_20"]
+    assert [name.strip() for name, query, _ in lines if query == "all"] == [
+        *(name for name in names if name != "relstring"),
+        *of_10,
+    ]
     first = min(found)
-    assert [name.strip() for name, query, _ in lines if query == first] == [n for n in names if n not in ONLY_OF_ALL]
+    assert [name.strip() for name, query, _ in lines if query == first] == [
+        *(name for name in names if name not in ONLY_OF_ALL),
+        *of_10,
+    ]
     for name, query, value in lines:
         measure = name.strip()
+        if measure in of_10 or measure == "11pt_avg" or measure.startswith("iprec_at_recall"):
+            continue  # new, or rounded otherwise, in version 10: see `expected`
         if query != "all" and measure != "relstring":
             theirs = found[query][measure]
             assert float(value) == pytest.approx(theirs, abs=6e-5, nan_ok=True), (measure, query)

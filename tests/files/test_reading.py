@@ -83,20 +83,22 @@ except ImportError as error:
 @pytest.mark.parametrize(
     ("missing", "call"),
     [
-        ("polars", 'rm.read_run("some.run")'),
-        ("polars", 'rm.read_qrels("some.qrels")'),
-        ("polars", 'rm.write_run({"q": ["d"]}, "some.run")'),
-        ("polars", 'rm.write_qrels({"q": ["d"]}, "some.qrels")'),
+        ("polars", 'rm.write_run({"q": ["d"]}, "a.run"); rm.read_run("a.run", format="csv")'),
+        ("polars", 'rm.write_run({"q": ["d"]}, "a.run"); rm.read_run("a.run", memory=10**6)'),
+        ("polars", 'rm.write_qrels({"q": ["d"]}, "a.qrels"); rm.read_qrels("a.qrels", format="jsonl")'),
+        ("polars", 'rm.write_run({"q": ["d"]}, "some.csv")'),
+        ("polars", 'rm.write_qrels({"q": ["d"]}, "some.arrow")'),
+        ("polars", 'rm.write_qrels({"q": [rm.Quote("a b c")]}, "some.parquet")'),
         ("polars", 'rm.Run.from_frame({"query": ["q"], "document": ["d"]})'),
         ("polars", 'rm.Qrels.from_frame({"query": ["q"], "document": ["d"]})'),
         ("backports", 'rm.write_run({"q": ["d"]}, "/tmp/never.run.zst")'),
     ],
 )
-def test_a_missing_extra_is_named_with_its_command(missing: str, call: str) -> None:
+def test_a_missing_extra_is_named_with_its_command(tmp_path: Path, missing: str, call: str) -> None:
     if missing == "backports" and sys.version_info >= (3, 14):
         pytest.skip("from 3.14 on the standard library reads zst")
     code = WITHOUT.format(missing=missing, call=call)
-    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path).stdout
     assert "pip install 'retrieval-metrics[files]'" in said
 
 
@@ -105,6 +107,57 @@ def test_every_public_name_can_be_imported_without_an_extra() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "True\n"
     with pytest.raises(AttributeError, match="module 'retrieval_metrics' has no attribute 'read_runs'"):
         _ = rm.read_runs  # type: ignore[attr-defined]  # the name is wrong on purpose
+
+
+CORE_ALONE = """
+import sys
+for extra in {missing}:
+    sys.modules[extra] = None  # importing it now fails, as where it is not installed
+import retrieval_metrics as rm
+from retrieval_metrics.command_line.main import main
+
+texts = {{"a.qrels": "# judged\\n1 0 d7 1\\n1\\t0  d3 2\\n\\n2 0 d1 0\\n", "b.qrels": "1 0 d7 0.5\\n",
+    "a.run": "1 Q0 d7 1 2.5 t\\r\\n2 Q0 d1 1 1 t\\n # 1 2 3 4 5\\n1 Q0 d3 2 1e-7 t\\n", "b.run": "1 Q0 d7 1 x t\\n",
+    "c.run": "1 Q0 d7 1 2 t\\n2 Q0 d7 1 2 t\\n#\\n1 Q0 d7 1 3 t\\n", "d.run": "1 Q0 d7 2 t\\n", "e.run": "# only\\n"}}
+for name, text in texts.items():
+    open(name, "w", newline="").write(text)
+qrels, run = rm.read_qrels("a.qrels"), rm.read_run("a.run", show_progress=True)
+print(qrels.as_dict(), run["1"], run["2"], rm.evaluate(qrels, run, ["map", "ndcg@10"]).per_query, flush=True)
+print(rm.audit(qrels, run, ["map"], semantics=["standard", "trec_eval"]), flush=True)
+lists = {{"1": ["d7", "d3"], "2": ["d1"]}}
+for number, one in enumerate([run, lists, {{"q": {{"é": 3, "b": 3, "c": 0.1}}}}]):
+    rm.write_run(one, f"x{{number}}.run.gz", tag="mine")
+    rm.write_run(rm.read_run(f"x{{number}}.run.gz"), "-", format="trec")
+rm.write_qrels(qrels, "-", format="trec")
+rm.write_qrels(rm.read_qrels("b.qrels"), "-", format="trec")
+sys.stdout.flush()
+main(["evaluate", "a.qrels", "a.run", "--format", "trec_eval", "-q", "-c", "-m", "all_trec"])
+wrong = [lambda name=name: rm.read_run(name) for name in ("b.run", "c.run", "d.run", "e.run")]
+wrong += [lambda one=one: rm.write_run(one, "y.run") for one in ({{"a b": ["d"]}}, {{"#a": ["d"]}}, {{"q": []}},
+    {{"q": ["a", "a"]}}, {{"q": {{"a": float("nan")}}}}, {{"q": ["a b"]}})]
+wrong += [lambda: rm.write_run({{"q": ["d"]}}, "y.run", tag="a b"), lambda: rm.write_qrels({{"#q": ["d"]}}, "y.qrels")]
+for each in wrong:
+    try:
+        each()
+    except ValueError as error:
+        print(error)
+"""
+
+
+def test_trec_files_are_read_written_and_evaluated_by_the_core_alone(tmp_path: Path) -> None:
+    def printed(*missing: str) -> str:
+        code = CORE_ALONE.format(missing=list(missing))
+        done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path)
+        return done.stdout.replace("1e-07", "1e-7")
+
+    alone = printed("polars", "rich", "pandas", "matplotlib").splitlines()
+    assert alone[0].startswith("{'1': {'d7': 1.0, 'd3': 2.0}, '2': {'d1': 0.0}} {'d7': 2.5, 'd3': 1e-7} {'d1': 1.0} ")
+    assert "1 Q0 d3 2 1e-7 retrieval-metrics" in alone
+    assert "1 0 d7 0.5" in alone
+    assert "c.run, line 4: 1 Q0 d7 1 3 t: document 'd7' appears twice for query '1'" in alone
+    assert "e.run is empty: it contains only blanks or comments" in alone
+    several = [line for line in printed().splitlines() if "nan" not in line]  # the one message that differs
+    assert [line for line in alone if "nan" not in line] == several
 
 
 def test_reading_shows_its_progress_where_it_is_wanted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

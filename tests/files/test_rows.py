@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import retrieval_metrics as rm
@@ -31,6 +32,65 @@ def test_a_query_a_line(tmp_path: Path) -> None:
     assert dict(rm.read_run(mixed)) == {"q1": {"a": 1.5}, "q2": ["b"]}
     groups = saved(tmp_path, '{"query": "q1", "relevant": [["a", "b"], ["c"]]}\n')
     assert len(rm.read_qrels(groups).group_query) == 2
+
+
+ROWS = [{"query_id": "q1", "doc_id": "a", "score": 2, "text": "x"}, {"query_id": "q1", "doc_id": "b", "score": 3}]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_an_array_of_rows_is_what_its_lines_are(tmp_path: Path, indent: int | None) -> None:
+    for name in ("some.json", "unnamed"):
+        path = saved(tmp_path, json.dumps(ROWS, indent=indent) + "\n", name)
+        assert dict(rm.read_run(path)) == {"q1": {"a": 2.0, "b": 3.0}}
+        assert rm.read_qrels(path).as_dict() == {"q1": {"a": 2.0, "b": 3.0}}
+    path = saved(tmp_path, json.dumps([{"qid": 1, "passage": "a"}]), "some.json")
+    assert dict(rm.read_run(path, columns={"document": "passage", "score": None})) == {1: ["a"]}
+    texts = saved(tmp_path, json.dumps([{"id": "q1", "text": "why?"}]), "texts.json")
+    assert rm.read_queries(texts) == {"q1": "why?"}
+
+
+def test_results_are_documents_with_scores_or_items(tmp_path: Path) -> None:
+    results = [{"doc_id": "a", "score": 2}, {"doc_id": "b", "score": 3}]
+    by_line = json.dumps({"query": "q1", "results": results})
+    for text, name in ((by_line, "a.jsonl"), (f"[{by_line}]", "a.json"), (json.dumps({"q1": results}), "b.json")):
+        assert dict(rm.read_run(saved(tmp_path, text, name))) == {"q1": {"a": 2.0, "b": 3.0}}
+    items = json.dumps({"q1": [{"docid": "a", "text": "x", "score": 2}]})
+    assert dict(rm.read_run(saved(tmp_path, items, "c.json"))) == {"q1": [rm.Retrieved("a", "x", score=2)]}
+
+
+def test_arrow_and_feather_files(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"query": ["q1", "q1"], "document": ["a", "b"], "score": [2.0, 3.0]})
+    frame.write_ipc(tmp_path / "some.arrow")
+    frame.write_ipc(tmp_path / "some.feather", compression="zstd")
+    frame.write_ipc_stream(tmp_path / "unnamed")
+    for name in ("some.arrow", "some.feather", "unnamed"):
+        assert dict(rm.read_run(tmp_path / name)) == {"q1": {"a": 2.0, "b": 3.0}}
+
+
+REFUSED = {
+    '[{"query": "q1", "document": "a", "score": 1}, {"query": "q1", "document": "a", "score": 2}]': (
+        "some.json, a JSON array read as lines, line 2: .* document 'a' appears twice for query 'q1'"
+    ),
+    '[{"query": "q1", "document": "a", "score": 1}, {"query": "q1", "score": 2}]': (
+        "a JSON array read as lines, line 2: .* there is no 'document', which the lines before it have"
+    ),
+    '[{"query": "q1", "results": [{"doc_id": "a", "colour": 1}]}]': (
+        "some.json, query 'q1': a retrieved item has id, .* not 'colour'"
+    ),
+    '{"q1": [{"doc_id": "a", "colour": 1}]}': ("some.json, query 'q1': a retrieved item has id, .* not 'colour'"),
+    '[["q1", "a"]]': "or an array of objects such as {'query': ..., 'document': ...}, got list of list",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_is_refused_says_what_it_was_taken_for(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ValueError, match=REFUSED[text]):
+        rm.read_run(saved(tmp_path, text, "some.json"))
+    pl.DataFrame({"query": ["q1"], "passage": ["a"]}).write_ipc(tmp_path / "some.arrow")
+    with pytest.raises(ValueError, match=r"some\.arrow, an Arrow table has no column named like a document"):
+        rm.read_run(tmp_path / "some.arrow")
+    with pytest.raises(ValueError, match="is a JSON object, without columns that columns= could name"):
+        rm.read_run(saved(tmp_path, '{"q1": ["a"]}', "some.json"), columns={"document": "x"})
 
 
 def test_one_object(tmp_path: Path) -> None:
@@ -63,7 +123,7 @@ def test_wrong_lines_are_named(tmp_path: Path, text: str, message: str) -> None:
     ("text", "message"),
     [
         ('{"q1": ', r"some.json cannot be read as JSON"),
-        ("[1]", "must hold one object that maps each query to its documents, got list"),
+        ("[1]", "must hold one object that maps each query to its documents, .* got list of int"),
         ('{"q1": "a"}', "query 'q1': a ranking must be a list of documents"),
         ('{"q1": {"a": "high"}}', "'high' as score, which is not a finite number"),
         ('{"q1": {"a": NaN}}', "nan as score, which is not a finite number"),

@@ -99,8 +99,8 @@ def test_scores_are_those_of_python_to_the_last_bit(tmp_path: Path, scores: list
 
 
 def test_ids_may_hold_quotes_hashes_and_any_letters(write: Write) -> None:
-    run = rm.read_run(write('#q"1 Q0 "d,1 1 2.5 t\n#q"1 Q0 dé😀 2 1.5 t\n'))
-    assert dict(run) == {'#q"1': {'"d,1': 2.5, "dé😀": 1.5}}
+    run = rm.read_run(write('q#"1 Q0 "d,1 1 2.5 t\nq#"1 Q0 #dé😀 2 1.5 t\n'))
+    assert dict(run) == {'q#"1': {'"d,1': 2.5, "#dé😀": 1.5}}
 
 
 @pytest.fixture(params=[1, 200, 1 << 20])

@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 import retrieval_metrics as rm
 from table_forms import judgments
 
-FORMATS = ["trec", "csv", "tsv", "json", "jsonl", "parquet"]
+FORMATS = ["trec", "csv", "tsv", "json", "jsonl", "parquet", "arrow"]
 words = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=5).filter(
     lambda word: len(word.split()) == 1
 )
 scores = st.floats(allow_nan=False, allow_infinity=False)
-runs = st.dictionaries(words, st.dictionaries(words, scores, min_size=1, max_size=5), min_size=1, max_size=4)
+queries = words.filter(lambda word: not word.startswith("#"))  # it would make a comment of its line in a TREC file
+runs = st.dictionaries(queries, st.dictionaries(words, scores, min_size=1, max_size=5), min_size=1, max_size=4)
 truths = st.dictionaries(
-    words, st.dictionaries(words, st.integers(-1, 4) | st.just(0.5), min_size=1, max_size=5), min_size=1, max_size=4
+    queries, st.dictionaries(words, st.integers(-1, 4) | st.just(0.5), min_size=1, max_size=5), min_size=1, max_size=4
 )
 fixture_is_a_folder = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -97,8 +98,8 @@ def read_lines(path: Path) -> list[str]:
         ({"q": ["a", "a"]}, "x.run", "a TREC file cannot hold a document twice in a query, such as 'a'"),
         ({"q": ["a"], "p": {"b": 1.0}}, "x.csv", "a csv file has scores for all queries or for none"),
         ({"q": {"a": 1.0}}, "x.doc", "does not show the format to write"),
-        ({"q": {"a": float("nan")}}, "x.run", "row 1 of the run has nan as score"),
-        ({"q": "a"}, "x.run", "the run, query 'q': a ranking must be a list of documents"),
+        ({"q": {"a": float("nan")}}, "x.run", "the score of document 'a' for query 'q' is nan"),
+        ({"q": "a"}, "x.csv", "the run, query 'q': a ranking must be a list of documents"),
     ],
 )
 def test_what_a_format_cannot_hold_is_refused_and_leaves_no_file(

@@ -35,7 +35,9 @@ class Target(str):
 def add_files_to(parser: argparse.ArgumentParser, *, runs: str | None) -> None:
     """Add the judgments and the runs."""
     parser.add_argument(
-        "qrels", metavar="QRELS", help="judgments: TREC, BEIR, CSV, TSV, JSON, JSONL or Parquet; - is standard input"
+        "qrels",
+        metavar="QRELS",
+        help="judgments: TREC, BEIR, CSV, TSV, JSON, JSONL, Parquet, Arrow; - is standard input",
     )
     one = "a run, in any of these formats, also .gz, .zst, .bz2, .xz and .zip"
     if runs is None:

@@ -121,7 +121,7 @@ def run_evaluate(given: argparse.Namespace) -> bool:
             asked,
             name,
             given.level,
-            places=lambda: judge(as_qrels(truth), origin.run, origin.match, rules.order),
+            with_pooled=lambda: judge(as_qrels(truth), origin.run, origin.match, rules.order),
             per_query=given.per_query,
             summary=not given.no_summary,
         )

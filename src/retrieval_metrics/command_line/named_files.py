@@ -14,7 +14,7 @@ from retrieval_metrics.command_line.values import assignments, clusters
 from retrieval_metrics.command_line.wording import about
 from retrieval_metrics.files.opening import COMPRESSIONS, STANDARD_INPUT, opened
 from retrieval_metrics.files.texts import texts_at
-from retrieval_metrics.files.trec import RUN
+from retrieval_metrics.files.trec import COMMENT, RUN
 from retrieval_metrics.inputs.run import StreamedRun
 from retrieval_metrics.keeping.document import is_saved
 from retrieval_metrics.trajectories.trajectory import first_of
@@ -229,7 +229,7 @@ def tag_of(path: str) -> str:
     if not Path(path).is_file():
         return "standard input"
     with opened(path) as source:
-        words = source.beginning().partition(b"\n")[0].split()
+        words = COMMENT.sub(b"", source.beginning()).lstrip().partition(b"\n")[0].split()
     return words[-1].decode(errors="replace") if len(words) == len(RUN.fields) else _name_of(path)
 
 

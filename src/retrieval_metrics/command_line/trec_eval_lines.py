@@ -1,7 +1,8 @@
-"""The lines that trec_eval prints: its names, its order, its counts."""
+"""The lines that trec_eval 10.0 prints: its names, its order, its counts."""
 
 from __future__ import annotations
 
+from functools import partial
 from math import exp
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,7 +10,8 @@ import numpy as np
 
 import retrieval_metrics as rm
 from retrieval_metrics import pytrec_eval as of_trec_eval
-from retrieval_metrics.pytrec_eval import OURS, MeasureValues, supported_nicknames
+from retrieval_metrics.pytrec_eval import OURS, MeasureValues, keys, supported_nicknames
+from retrieval_metrics.scoring.rules import TREC_EVAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,8 +25,11 @@ FIRST = 10
 CUT = {metric: name for name, metric in OURS.items() if name in of_trec_eval.DEFAULTS}
 WHOLE = {metric: name for name, metric in OURS.items() if name not in of_trec_eval.DEFAULTS} | {"f1": "set_F"}
 """The names in trec_eval of metrics with a cut-off, and of those without."""
-APART = {"infAP"}
-"""Measures that treat negative grades as pooled and not judged, unlike our metrics of their names."""
+APART = {"infAP", "rbp"}
+"""Measures that differ from our metrics of their names: by negative grades, which are pooled and not judged, and p."""
+ORDER = (*of_trec_eval.ORDER, "rbp", "rbp_resid", "unj")
+"""The measures of version 10."""
+measures_in = partial(of_trec_eval.asked, order=ORDER)
 
 
 class TrecEvalLine(NamedTuple):
@@ -46,7 +51,7 @@ def of_only_trec_eval(name: str) -> bool:
     if name in supported_nicknames:
         return True
     try:
-        (measure,) = of_trec_eval.asked({name})
+        (measure,) = measures_in({name})
     except ValueError:
         return False
     return measure in APART or not is_metric(name)
@@ -61,9 +66,9 @@ def is_metric(name: str) -> bool:
     return True
 
 
-def named(asked: Sequence[str]) -> list[rm.Metric | str]:
+def named(names: Sequence[str]) -> list[rm.Metric | str]:
     """Return what to print in the order of trec_eval: metrics, and the texts of measures that only trec_eval has."""
-    found = [each for one in asked for each in (_measures_of(one) if one in _SEVERAL else [one])]
+    found = [each for one in names for each in (_measures_of(one) if one in _SEVERAL else [one])]
     parsed = [one if of_only_trec_eval(one) else rm.Metric.parse(one) for one in found]
     return sorted(dict.fromkeys(parsed), key=_place)
 
@@ -76,18 +81,18 @@ def _measures_of(name: str) -> list[str]:
     """Return the measures that a name stands for, those with cut-offs one by one."""
     return [
         key
-        for measure, parameters in of_trec_eval.asked({name}).items()
-        for key in (of_trec_eval.keys(measure, parameters) if measure in OURS else [measure])
+        for measure, parameters in measures_in({name}).items()
+        for key in (keys(measure, parameters) if measure in OURS else [measure])
     ]
 
 
 def _place(one: rm.Metric | str) -> tuple[int, float]:
     name = trec_name(one) if isinstance(one, rm.Metric) else one
     try:
-        ((measure, parameters),) = of_trec_eval.asked({name}).items()
+        ((measure, parameters),) = measures_in({name}).items()
     except ValueError:  # a metric that trec_eval does not have
-        return len(of_trec_eval.ORDER), 0
-    return of_trec_eval.ORDER.index(measure), parameters[0] if parameters else 0
+        return len(ORDER), 0
+    return ORDER.index(measure), parameters[0] if parameters else 0
 
 
 def trec_name(metric: rm.Metric) -> str:
@@ -105,27 +110,27 @@ def text_of(
     name: str,
     level: int,
     *,
-    places: Callable[[], JudgedRun],
+    with_pooled: Callable[[], JudgedRun],
     per_query: bool,
     summary: bool,
 ) -> str:
     """Return the lines of a run."""
     order = sorted(range(len(scores.queries)), key=lambda at: str(scores.queries[at]).encode())
     origin = scores.needed_origin("counted")
-    values = MeasureValues(_counted(origin.judged, scores), level, lambda: _counted(places(), scores))
-    in_run = np.array([scores.queries[at] in origin.run for at in order])
+    judged, condensed = origin.judged, scores.rules.unjudged == "condensed"
+    counted = judged.condensed() if condensed else judged
+    # With -J, what is pooled and not judged is taken out too.
+    values = ValuesOf10(counted, level, (lambda: counted) if condensed else with_pooled, TREC_EVAL)
+    # Under -c, trec_eval takes a query that is not in the run for one with a document that is not judged.
+    in_run = np.array([condensed or scores.queries[at] in origin.run for at in order])
     lines = [line for one in asked for line in _lines(scores, values, one, order, in_run)]
     lines = [line._replace(of_all=name) if line.name == "runid" else line for line in lines]
     rows: list[str] = []
-    for at in np.flatnonzero(in_run).tolist() if per_query else ():
-        query = str(scores.queries[order[at]])
+    for at, number in enumerate(order) if per_query else ():
+        query = str(scores.queries[number])
         rows += [_row(line.name, query, line.per_query[at]) for line in lines if line.per_query is not None]
     of_all = lines if summary else ()
     return "\n".join([*rows, *(_row(line.name, "all", line.of_all) for line in of_all if line.of_all != "")])
-
-
-def _counted(judged: JudgedRun, scores: rm.types.Scores) -> JudgedRun:
-    return judged.condensed() if scores.rules.unjudged == "condensed" else judged
 
 
 def _row(name: str, query: str, value: Any) -> str:
@@ -134,7 +139,7 @@ def _row(name: str, query: str, value: Any) -> str:
 
 
 def _lines(
-    scores: rm.types.Scores, values: MeasureValues, one: rm.Metric | str, order: list[int], in_run: rm.types.BoolArray
+    scores: rm.types.Scores, values: ValuesOf10, one: rm.Metric | str, order: list[int], in_run: rm.types.BoolArray
 ) -> Iterator[TrecEvalLine]:
     kept = scores.positions[order]
     if isinstance(one, rm.Metric):
@@ -143,23 +148,27 @@ def _lines(
     elif one == "runid":
         yield TrecEvalLine(one, None, "")
     elif one == "relstring":
-        yield TrecEvalLine(one, [_first_grades(values.places(), at) for at in kept.tolist()], "")
+        shown = _first_grades(values.places)
+        yield TrecEvalLine(one, [shown[at] for at in kept.tolist()], "")
     else:
-        for key, column in values.of(of_trec_eval.asked({one})).items():
+        for key, column in values.of(measures_in({one})).items():
             of_queries = np.where(in_run, column[kept], np.nan_to_num(column[kept]))  # of one that is not, 0/0 is 0
             total = float(of_queries.sum()) if key.startswith("num_") else _mean(of_queries)
+            if key == "num_rel" and scores.rules.missing == "zero":  # counted in the judgments, whatever -l says
+                total = float((values.judged.qrels.document_grade > 0).sum())
             of_all = exp(total) if key.startswith("gm_") else total
-            yield TrecEvalLine(key, None if one in ONLY_OF_ALL else of_queries.tolist(), of_all)
+            name = one.replace(".", "_", 1) if key == "set_F" else key  # with the weight as it was typed
+            yield TrecEvalLine(name, None if one in ONLY_OF_ALL else of_queries.tolist(), of_all)
 
 
-def _first_grades(judged: JudgedRun, query: int) -> str:
-    """Return the grades of the first documents, a character each: `-` if unjudged, `.` if pooled and not judged."""
-    shown = ["-"] * min(FIRST, int(judged.n_retrieved[query]))
-    here = judged.items.query == query
-    for rank, grade in zip(judged.items.rank[here].tolist(), judged.items.grade[here].tolist(), strict=True):
-        if rank <= len(shown):
-            shown[rank - 1] = "." if grade < 0 else ">" if grade > 9 else f"{grade:.0f}"  # noqa: PLR2004  (one digit)
-    return f"'{''.join(shown)}'"
+def _first_grades(judged: JudgedRun) -> list[str]:
+    """Return the grades of the first documents of each query, a character each: `-` unjudged, `.` pooled only."""
+    shown = [["-"] * n for n in np.minimum(judged.n_retrieved, FIRST).tolist()]
+    early = judged.items.rank <= FIRST
+    columns = (judged.items.query, judged.items.rank, judged.items.grade)
+    for query, rank, grade in zip(*(column[early].tolist() for column in columns), strict=True):
+        shown[query][rank - 1] = "." if grade < 0 else ">" if grade > 9 else f"{grade:.0f}"  # noqa: PLR2004  (one digit)
+    return [f"'{''.join(characters)}'" for characters in shown]
 
 
 def at_level(metric: Any, level: int) -> Any:
@@ -175,3 +184,50 @@ def at_level(metric: Any, level: int) -> Any:
 def _mean(column: rm.types.FloatArray) -> float:
     """Return the mean of a column, summed as trec_eval does it, one after the other."""
     return float(np.cumsum(column)[-1]) / len(column) if len(column) else 0.0
+
+
+# What version 10 adds: rank-biased precision with p = .9, and how much is not judged.
+
+PERSISTENCE = 0.9
+"""The probability of looking at the next document."""
+
+
+def _powers(values: MeasureValues) -> rm.types.FloatArray:
+    """Return the weight of each rank, multiplied one after the other as in trec_eval."""
+    return np.cumprod(np.append(1.0, np.full(int(values.retrieved.max(initial=0)), PERSISTENCE)))
+
+
+def biased_precision(values: MeasureValues) -> rm.types.FloatArray:
+    """Return rank-biased precision; grades above 1 are divided by the largest of the query."""
+    qrels, hits = values.judged.qrels, values.judged.hits()
+    largest = np.ones(values.judged.n_queries)
+    np.maximum.at(largest, qrels.document_query, qrels.document_grade)
+    weight = _powers(values)[hits.rank - 1]
+    return (1 - PERSISTENCE) * values.judged.per_query(hits.query, hits.grade / largest[hits.query] * weight)
+
+
+def biased_residual(values: MeasureValues) -> rm.types.FloatArray:
+    """Return how much of rank-biased precision is unknown; 0 if every document retrieved is judged, or none is."""
+    items, powers = values.judged.items, _powers(values)
+    known = items.grade >= 0
+    query, rank = items.query[known], items.rank[known]
+    whole = values.judged.n_retrieved == values.judged.per_query(query)
+    return np.where(whole, 0.0, 1 - (1 - PERSISTENCE) * values.judged.per_query(query, powers[rank - 1]))
+
+
+def share_unjudged(values: MeasureValues, cut: float) -> rm.types.FloatArray:
+    """Return how many of the first documents are not judged, over the cut-off."""
+    items = values.judged.items
+    known = (items.grade >= 0) & (items.rank <= cut)
+    return (np.minimum(values.retrieved, cut) - values.judged.per_query(items.query[known])) / cut
+
+
+class ValuesOf10(MeasureValues):
+    """The values of the measures of version 10."""
+
+    def _column(self, measure: str, parameter: float | None) -> rm.types.FloatArray:
+        if measure == "unj" and parameter is not None:
+            return share_unjudged(self, parameter)
+        if measure in {"rbp", "rbp_resid"}:
+            return biased_precision(self) if measure == "rbp" else biased_residual(self)
+        return super()._column(measure, parameter)

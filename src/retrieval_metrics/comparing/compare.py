@@ -232,7 +232,7 @@ def compare(
         resamples: Number of random choices of signs if the test cannot be exact.
         seed: Seed of the random choices; the same seed gives the same p values.
         documents: The documents that chunks were cut from, as in `evaluate`.
-        show_progress: Show a progress bar of the test on stderr; needs rich.
+        show_progress: Show a progress bar of the test on stderr, if rich is installed.
 
     Returns:
         Means, differences and a verdict in words; print it, plot it, turn it into a DataFrame or a report.
@@ -241,7 +241,6 @@ def compare(
         TypeError: If `runs` is not a mapping of names to runs, or as in `evaluate`.
         ValueError: If there are fewer than two runs, the baseline is not among them, `level` is not between 0 and 1, or
             as in `evaluate`.
-        ImportError: If `show_progress` is set and rich is not installed.
 
     Warns:
         RetrievalWarning: As in `evaluate`, with the name of the system; and if the judged shares of systems differ by

@@ -134,7 +134,7 @@ def compare_retrievers(*args: Any, **options: Any) -> Comparison:  # noqa: D417 
         workers: How many queries may be under way at once.
         timeout: Seconds that one attempt may take, as in `retrieve`.
         retries: How often a failed query is repeated, as in `retrieve`.
-        show_progress: Show a progress bar on stderr; needs rich.
+        show_progress: Show a progress bar on stderr, if rich is installed.
         raise_on_error: Raise the first failure instead of recording it.
         resume: A folder with a file per system to which every answer is written as it arrives, as in `retrieve`. What
             is there is not asked again, so that an interrupted comparison goes on.

@@ -188,7 +188,7 @@ class Comparison(Compared, Printed):
             k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
             text_length: How many characters of a text are shown, around the needed words; None shows whole texts if the
                 page stays below about 10 MB.
-            show_progress: Show a progress bar on stderr; needs rich.
+            show_progress: Show a progress bar on stderr, if rich is installed.
 
         Raises:
             ValueError: If `k` or `text_length` is not positive.

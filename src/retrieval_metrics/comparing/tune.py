@@ -67,7 +67,7 @@ def tune(
         level: Confidence level of the intervals.
         resamples: Number of resamples for the number on new questions.
         seed: Seed of the resamples and of the test.
-        show_progress: Show a progress bar on stderr; needs rich.
+        show_progress: Show a progress bar on stderr, if rich is installed.
         **options: Arguments of `evaluate`, such as `clusters` and `match`; for retrievers those of
             `compare_retrievers`.
 

@@ -460,7 +460,7 @@ class Evaluation(Printed):
             k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
             text_length: How many characters of a text are shown, around the needed words; None shows whole texts if the
                 page stays below about 10 MB.
-            show_progress: Show a progress bar on stderr; needs rich.
+            show_progress: Show a progress bar on stderr, if rich is installed.
 
         Raises:
             ValueError: If the evaluation was made without its run, or `k` or `text_length` is not positive.

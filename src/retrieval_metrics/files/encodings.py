@@ -44,7 +44,7 @@ def refuse_marks(start: bytes, name: str) -> None:
 def refuse_binary(start: bytes, name: str) -> None:
     """Raise if the beginning of a text holds a zero, as no text in UTF-8 does."""
     if b"\x00" in start:
-        raise ValueError(f"{name} is a binary file; the only binary format that can be read is Parquet")
+        raise ValueError(f"{name} is a binary file; the binary formats that can be read are Parquet and Arrow")
 
 
 def refuse_other_encoding(text: bytes, name: str) -> None:

@@ -38,10 +38,13 @@ FORMATS: Mapping[str, Format] = {
     "trec": Format((".qrel", ".qrels", ".run", ".trec"), " ", has_names=False),
     "csv": Format((".csv",), ",", '"'),
     "tsv": Format((".tsv",), "\t"),
-    "json": Format((".json",), has_names=False),
+    "json": Format((".json",)),
     "jsonl": Format((".jsonl", ".ndjson")),
     "parquet": Format((".parquet", ".pq")),
+    "arrow": Format((".arrow", ".arrows", ".feather", ".ipc")),
 }
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+"""What binary formats begin with; the last is the streaming format of Arrow."""
 EXTENSIONS = {extension: name for name, one in FORMATS.items() for extension in one.extensions}
 TREC_WIDTHS = (4, 6)
 MANY = ("documents", "ranking", "relevant", "relevant_docs", "doc_ids", "results")
@@ -72,8 +75,8 @@ def known_format(given: str) -> str:
 
 def _by_content(source: Reader) -> str:
     start, name = source.beginning(), source.name
-    if start.startswith(b"PAR1"):
-        return "parquet"
+    if binary := [kind for magic, kind in MAGIC.items() if start.startswith(magic)]:
+        return binary[0]
     refuse_marks(start, name)
     lines = [line for line in start.splitlines() if line.strip()]
     if not lines:
@@ -89,7 +92,9 @@ def _by_content(source: Reader) -> str:
     fields = first.decode(errors="replace").split("\t")
     if any(field.strip().lower() in QUERY for field in fields):
         return "tsv"
-    if len(first.split()) in TREC_WIDTHS:
+    # Lines that begin with # are comments in TREC files.
+    row = next((line for line in lines if not line.lstrip().startswith(b"#")), first)
+    if len(row.split()) in TREC_WIDTHS:
         return "trec"
     if len(fields) > 1:
         return "tsv"

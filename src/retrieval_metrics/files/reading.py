@@ -14,7 +14,15 @@ from retrieval_metrics.files.formats import FORMATS, format_of
 from retrieval_metrics.files.opening import opened
 from retrieval_metrics.files.rows import entries_of_table, read_table
 from retrieval_metrics.files.trec import trec_qrels, trec_run
-from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, Batch, allowances, is_frame
+from retrieval_metrics.inputs.columns import (
+    DOCUMENT,
+    OF_A_RUN,
+    OF_JUDGMENTS,
+    SCORE,
+    Batch,
+    allowances,
+    is_frame,
+)
 from retrieval_metrics.inputs.entries import item_of, judgments_of
 from retrieval_metrics.inputs.frames import LongTable
 from retrieval_metrics.inputs.items import Retrieved
@@ -44,15 +52,16 @@ def read_qrels(
             judged document. Files and pipes are opened once and read from the start. The formats are
 
             - TREC: `query iteration document grade`, separated by blanks or tabs;
-            - CSV, TSV (such as BEIR's `qrels/*.tsv`) and Parquet, with columns found by name; documents of a query with
-              the same `group` are alternatives; if there are only queries and documents, every grade is 1;
-            - JSON: `{"q1": {"d1": 2}}`; JSONL: one row per line (`{"query": "q1", "document": "d1", "grade": 2}`), or
-              one query per line (`{"query": "q1", "documents": ["d1", "d7"]}`); also groups, and pieces such as quotes,
-              as `write_qrels` writes them.
+            - CSV, TSV (such as BEIR's `qrels/*.tsv`), Parquet and Arrow (Feather), with columns found by name;
+              documents of a query with the same `group` are alternatives; if there are only queries and documents,
+              every grade is 1;
+            - JSON: `{"q1": {"d1": 2}}`; JSONL, or a JSON array: one row per line (`{"query": "q1", "document": "d1",
+              "grade": 2}`), or one query per line (`{"query": "q1", "documents": ["d1", "d7"]}`); also groups, and
+              pieces such as quotes, as `write_qrels` writes them.
 
             Any of them can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`, or a `.zip` with one file).
-        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if neither the extension nor the
-            content shows it.
+        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"`, `"parquet"` or `"arrow"`, if neither the extension
+            nor the content shows it.
         columns: The names of the columns `query`, `document`, `grade` and `group`, if they differ from the usual ones;
             None for a missing column: with `{"grade": None}` every document has grade 1.
         allow: What to accept that is refused otherwise: `"blanks"`, ids that begin or end with a blank; `"repeated"`,
@@ -62,7 +71,7 @@ def read_qrels(
     Raises:
         ValueError: If something in it is wrong; the message names the file and the line, and quotes the line.
         OSError: If it cannot be opened.
-        ImportError: If polars is not installed.
+        ImportError: If polars is not installed, which all but TREC files need.
 
     Example:
         >>> from pathlib import Path
@@ -72,7 +81,6 @@ def read_qrels(
         >>> read_qrels(path)
         <Qrels: 2 queries, 3 judgments, 3 groups>
     """
-    require("polars", "reading a file or DataFrame")
     if is_frame(source):
         return Qrels.from_frame(source, columns=columns, allow=allow)
     with opened(source, limits) as file, errors_of(file.name):
@@ -85,7 +93,12 @@ def _qrels(source: Reader, kind: str, columns: Columns | None, allow: frozenset[
     content = _content(source, kind, OF_JUDGMENTS, columns, allow)
     if isinstance(content, dict):
         return _qrels_of_json(content, source.name, allow)
-    return Qrels.of_table(_long_table(content, OF_JUDGMENTS, columns, source.name, allow).judgments())
+    name = source.name + AS_ARROW * (kind == "arrow")
+    return Qrels.of_table(_long_table(content, OF_JUDGMENTS, columns, name, allow).judgments())
+
+
+AS_ARROW = ", an Arrow table"
+"""What messages add to the name of a file."""
 
 
 def _long_table(
@@ -108,8 +121,16 @@ def _content(
     source: Reader, kind: str, wanted: Mapping[str, Role], columns: Columns | None, allow: frozenset[str]
 ) -> dict[str, Any] | FileTable:
     """Return what a file holds that is not TREC: an entry per query, or a table with a row per document."""
+    require("polars", f"reading {kind.upper()}")
     if kind == "json":
-        return json_files.whole(source, allow)
+        held = json_files.whole(source, allow)
+        if isinstance(held, dict):
+            if columns:
+                raise ValueError(
+                    f"{source.name} is a JSON object, without columns that {argument('columns')} could name"
+                )
+            return held
+        source, kind = json_files.as_lines(held, source), "jsonl"
     if kind == "jsonl":
         entries = json_files.per_query(source, allow, columns)
         return json_files.rows(source, wanted, columns, allow) if entries is None else entries
@@ -154,21 +175,22 @@ def read_run(
             retrieved document. Files and pipes are opened once and read from the start. The formats are
 
             - TREC: `query Q0 document rank score tag`, separated by blanks or tabs; ranked by score, as in trec_eval;
-            - CSV, TSV and Parquet, with columns found by name: ranked by `score` if there is one, else by `rank`; if
-              there are only queries and documents, in the order of the rows;
-            - JSON: `{"q1": {"d1": 12.5}}` or `{"q1": ["d1", "d7"]}`; JSONL: one row per line, or one query per line
-              (`{"query": "q1", "documents": ["d1", "d7"]}`); also `Retrieved` items, as `write_run` writes them, and
-              predictions of sentence-transformers and MTEB.
+            - CSV, TSV, Parquet and Arrow (Feather), with columns found by name: ranked by `score` if there is one, else
+              by `rank`; if there are only queries and documents, in the order of the rows;
+            - JSON: `{"q1": {"d1": 12.5}}` or `{"q1": ["d1", "d7"]}`; JSONL, or a JSON array: one row per line, or one
+              query per line (`{"query": "q1", "documents": ["d1", "d7"]}` or `{"query": "q1", "results": [{"doc_id":
+              "d1", "score": 12.5}]}`); also `Retrieved` items, as `write_run` writes them, and predictions of
+              sentence-transformers and MTEB.
 
             Any of them can be compressed (`.gz`, `.zst`, `.bz2`, `.xz`, or a `.zip` with one file).
-        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if neither the extension nor the
-            content shows it.
+        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"`, `"parquet"` or `"arrow"`, if neither the extension
+            nor the content shows it.
         columns: The names of the columns `query`, `document`, `score` and `rank`, if they differ from the usual ones;
             None for a missing column: with `{"score": None}` the rows of a query are in rank order.
         memory: How many bytes the columns of a TREC run may take; by default a quarter of the machine's memory. A
             larger run is checked and then read again at every use (`StreamedRun`), a few thousand lines at a time. It
             must be a regular file in which the lines of each query are consecutive.
-        show_progress: Show a progress bar on stderr; needs rich.
+        show_progress: Show a progress bar on stderr, if rich is installed.
         allow: What to accept that is refused otherwise: `"blanks"`, ids that begin or end with a blank; `"repeated"`,
             columns or keys with the same name, of which the first counts.
         limits: How well a file may be compressed, and how long a line may be; see `Limits`.
@@ -176,13 +198,13 @@ def read_run(
         split: The split to read of them, if there are several.
 
     Returns:
-        The run in columns; a `RetrievedRun` if the file holds `Retrieved` items rather than ids.
+        The run in columns; a `RetrievedRun` if the file holds `Retrieved` items rather than ids, or without polars.
 
     Raises:
         ValueError: If something in it is wrong, such as a document that appears twice in a scored query; the message
             names the file and the line, and quotes the line.
         OSError: If it cannot be opened.
-        ImportError: If polars is not installed, or `show_progress` is set and rich is not installed.
+        ImportError: If polars is not installed, which all but TREC files need.
 
     Example:
         >>> from pathlib import Path
@@ -193,7 +215,6 @@ def read_run(
         >>> run, run["q1"]
         (<Run: 1 queries, 2 documents>, {'d7': 9.5, 'd3': 8.25})
     """
-    require("polars", "reading a file or DataFrame")
     if is_frame(source):
         return Run.from_frame(source, columns=columns, allow=allow)
     with opened(source, limits) as file, errors_of(file.name):
@@ -209,7 +230,8 @@ def read_run(
         if isinstance(content, dict):
             rankings = of_mteb(content, file.name, subset, split) if kind == "json" else content
             return _run_of_json(rankings, file.name, allowed)
-        return Run([_long_table(content, OF_A_RUN, columns, file.name, allowed).rankings()])
+        name = file.name + AS_ARROW * (kind == "arrow")
+        return Run([_long_table(content, OF_A_RUN, columns, name, allowed).rankings()])
 
 
 def _run_of_json(rankings: Mapping[str, Any], name: str, allow: frozenset[str]) -> Run | RetrievedRun:
@@ -221,8 +243,6 @@ def _run_of_json(rankings: Mapping[str, Any], name: str, allow: frozenset[str]) 
 
 # Runs in JSON files: a mapping of queries to rankings.
 
-PREDICTED = {"documents": "corpus_id", "scores": "score"}
-"""The keys of a result in the predictions of sentence-transformers."""
 OF_MTEB = "mteb_model_meta"
 """The key beside the predictions of MTEB."""
 
@@ -292,20 +312,21 @@ def _ranking(ranking: Any, where: str) -> Any:
     if isinstance(ranking, list) and any(isinstance(entry, dict) for entry in ranking):
         if stray := [entry for entry in ranking if not isinstance(entry, dict)]:
             raise ValueError(f"{where}: {stray[0]!r} is among objects; a ranking must hold either ids or objects")
-        if all(entry.keys() == set(PREDICTED.values()) for entry in ranking):
-            ranking = {
-                "documents": [entry["corpus_id"] for entry in ranking],
-                "scores": [entry["score"] for entry in ranking],
-            }
-            return _ranking(ranking, where)
-        return [item_of(entry, where) for entry in ranking]
+        names = {name for name in ranking[0] if name in DOCUMENT} if "id" not in ranking[0] else set()
+        scores = [name for name in ranking[0] if name in SCORE]
+        if len(names) == 1 and scores and all(entry.keys() == {*names, scores[0]} for entry in ranking):
+            columns = ("documents", *names), ("scores", scores[0])
+            return _ranking({key: [entry[each] for entry in ranking] for key, each in columns}, where)
+        return [
+            item_of({"id" if key in names else key: held for key, held in entry.items()}, where) for entry in ranking
+        ]
     if isinstance(ranking, dict) and isinstance(ranking.get("documents"), list):
-        documents, scores = ranking["documents"], ranking.get("scores")
-        if not isinstance(scores, list) or len(scores) != len(documents) or len(ranking) > 2:  # noqa: PLR2004  (the two)
+        documents, given = ranking["documents"], ranking.get("scores")
+        if not isinstance(given, list) or len(given) != len(documents) or len(ranking) > 2:  # noqa: PLR2004  (the two)
             raise ValueError(f"{where}: there must be as many 'scores' as 'documents', and nothing else")
         if len(set(map(repr, documents))) < len(documents):
             raise ValueError(f"{where}: a document appears twice, with a score each time")
-        return dict(zip(documents, scores, strict=True))
+        return dict(zip(documents, given, strict=True))
     return ranking
 
 

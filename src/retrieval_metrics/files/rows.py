@@ -1,13 +1,14 @@
-"""Runs and judgments in CSV, TSV, Parquet, JSON and JSONL."""
+"""Runs and judgments in CSV, TSV, Parquet, Arrow, JSON and JSONL."""
 
 from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Mapping
 from functools import partial
 from io import BytesIO, StringIO
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -21,19 +22,20 @@ from retrieval_metrics.files.encodings import (
     refuse_quotes,
 )
 from retrieval_metrics.files.formats import FORMATS, MANY
+from retrieval_metrics.files.opening import Reader
 from retrieval_metrics.inputs.columns import DOCUMENT, QUERY, find_columns
 from retrieval_metrics.inputs.entries import FORBIDDEN
 from retrieval_metrics.inputs.frames import first_repeat
+from retrieval_metrics.inputs.run import as_list, refuse_bad_score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from os import PathLike
 
     import polars as pl
 
     from retrieval_metrics.checks import IntArray
     from retrieval_metrics.files.formats import Format
-    from retrieval_metrics.files.opening import Reader
     from retrieval_metrics.inputs.columns import Batch, Columns, Role
     from retrieval_metrics.inputs.qrels import Qrels
 
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 ONLY_JSON = "write .json or .jsonl"
 
 
-def judgment_frame(truth: Qrels, kind: str, path: str | PathLike[str]) -> pl.DataFrame:
+def judgment_frame(truth: Qrels, kind: str) -> pl.DataFrame:
     """Return flat or grouped judgments as the rows of a file."""
     import polars as pl
 
@@ -52,10 +54,6 @@ def judgment_frame(truth: Qrels, kind: str, path: str | PathLike[str]) -> pl.Dat
     grade = pl.Series(truth.member_grade[order])
     if not (truth.member_grade % 1).any():
         grade = grade.cast(pl.Int64)
-    if kind == "trec":
-        require_words([*truth.queries, *truth.documents], "an id", path)
-        zero = pl.repeat("0", len(grade), eager=True)
-        return pl.DataFrame({"query": query, "iteration": zero, "document": document, "grade": grade})
     names = ("query-id", "corpus-id", "score") if kind == "tsv" else ("query", "document", "grade")
     frame = pl.DataFrame(dict(zip(names, (query, document, grade), strict=True)))
     if not truth.is_flat:
@@ -69,7 +67,7 @@ def trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.DataFram
 
     sizes = _sizes(batch, "TREC")
     if batch.scores is None and (row := first_repeat(batch)) is not None:
-        raise ValueError(f"a TREC file cannot hold a document twice in a query, such as {batch.documents[row]!r}")
+        _refuse_repeated(batch.documents[row])
     number = np.repeat(np.arange(len(sizes)), sizes)
     place = np.arange(len(number)) - batch.bounds[number]
     scores = sizes[number] - place if batch.scores is None else batch.scores
@@ -77,7 +75,7 @@ def trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.DataFram
     if batch.scores is not None:
         frame = frame.sort("number", "score", "document", descending=[False, True, True])
     queries = pl.Series(batch.queries, dtype=None).cast(pl.String).gather(number)
-    require_words(batch.queries, "an id", path)
+    require_queries(batch.queries, path)
     if (blank := frame["document"].str.contains(r"\s") | (frame["document"] == "")).any():
         require_words(frame["document"].filter(blank).to_list(), "an id", path)
     return pl.DataFrame(
@@ -90,6 +88,36 @@ def trec_frame(batch: Batch, tag: str, path: str | PathLike[str]) -> pl.DataFram
             "tag": pl.repeat(tag, len(frame), eager=True),
         }
     )
+
+
+def trec_lines(run: Mapping[Any, Any], tag: str, path: str | PathLike[str]) -> Iterator[str]:
+    """Yield the lines of a TREC file of rankings in memory, in the order of trec_eval, without polars."""
+    require_words([tag], "the tag", path)
+    require_queries(run, path)
+    for query, ranking in run.items():
+        if isinstance(ranking, Mapping):
+            refuse_bad_score(ranking, query)
+            scored = sorted(((float(score), str(document)) for document, score in ranking.items()), reverse=True)
+        else:
+            listed = as_list(ranking, query)
+            if len(set(listed)) < len(listed):
+                _refuse_repeated(next(each for each in listed if listed.count(each) > 1))
+            scored = [(len(listed) - at, str(document)) for at, document in enumerate(listed)]
+        if not scored:
+            _refuse_empty_ranking("TREC", query)
+        require_words([document for _, document in scored], "an id", path)
+        for rank, (score, document) in enumerate(scored, start=1):
+            yield f"{query} Q0 {document} {rank} {score!r} {tag}\n"
+
+
+def judgment_lines(truth: Qrels, path: str | PathLike[str]) -> Iterator[str]:
+    """Yield the lines of a TREC file of flat judgments, without polars."""
+    require_queries(truth.queries, path)
+    require_words(truth.documents, "an id", path)
+    whole = not (truth.document_grade % 1).any()
+    for query, judged in truth.as_dict().items():
+        for document, grade in judged.items():
+            yield f"{query} 0 {document} {int(grade) if whole else grade!r}\n"
 
 
 def table_frame(batch: Batch, kind: str) -> pl.DataFrame:
@@ -110,17 +138,35 @@ def _sizes(batch: Batch, kind: str) -> IntArray:
     """Return how many documents each ranking has."""
     sizes = np.diff(batch.bounds)
     if not sizes.all():
-        query = batch.queries[int(sizes.argmin())]
-        raise ValueError(f"a {kind} file cannot hold an empty ranking, such as that of query {query!r}; {ONLY_JSON}")
+        _refuse_empty_ranking(kind, batch.queries[int(sizes.argmin())])
     return sizes
 
 
-def require_words(words: list[Any], what: str, path: str | PathLike[str]) -> None:
+def _refuse_repeated(document: Any) -> NoReturn:
+    raise ValueError(f"a TREC file cannot hold a document twice in a query, such as {document!r}")
+
+
+def _refuse_empty_ranking(kind: str, query: Any) -> NoReturn:
+    raise ValueError(f"a {kind} file cannot hold an empty ranking, such as that of query {query!r}; {ONLY_JSON}")
+
+
+def require_words(words: Iterable[Any], what: str, path: str | PathLike[str]) -> None:
     """Raise if something is not one word."""
     for word in words:
         if len(str(word).split()) != 1 or str(word).split()[0] != str(word):
             raise ValueError(
                 f"{what} in {path} must be one word, because blanks separate the columns of a TREC file, got {word!r}"
+            )
+
+
+def require_queries(queries: Iterable[Any], path: str | PathLike[str]) -> None:
+    """Raise if the id of a query is not one word, or would make a comment of its line in a TREC file."""
+    for query in queries:
+        require_words([query], "an id", path)
+        if str(query).startswith("#"):
+            raise ValueError(
+                f"the id of a query in {path} must not begin with #, because such a line is a comment in a TREC file, "
+                f"got {query!r}"
             )
 
 
@@ -219,19 +265,30 @@ def numbered_lines(source: Reader) -> Iterator[tuple[int, str]]:
                 yield number, decoded(line.removesuffix(b"\n").removesuffix(b"\r"), source.name, number)
 
 
-def whole(source: Reader, allow: Collection[str] = ()) -> dict[str, Any]:
-    """Return the one object of a JSON file."""
+def whole(source: Reader, allow: Collection[str] = ()) -> dict[str, Any] | list[dict[str, Any]]:
+    """Return the one object of a JSON file, or its array of objects."""
 
     def where(said: str) -> str:
         hint = f"; if it has one object per line, pass {argument('format', 'jsonl')}" if "not JSON" in said else ""
         return f"{source.name} cannot be read as JSON: {said}{hint}"
 
     content = parsed(source.whole_text().decode(), where, allow)
+    if isinstance(content, list) and content and all(isinstance(one, dict) for one in content):
+        return content
     if not isinstance(content, dict):
+        inside = f" of {type(content[0]).__name__}" if content and isinstance(content, list) else ""
         raise ValueError(  # noqa: TRY004  (anything wrong in a file is a ValueError)
-            f"{source.name} must hold one object that maps each query to its documents, got {type(content).__name__}"
+            f"{source.name} must hold one object that maps each query to its documents, or an array of objects such as "
+            f"{{'query': ..., 'document': ...}}, got {type(content).__name__}{inside}"
         )
     return content
+
+
+def as_lines(content: list[dict[str, Any]], source: Reader) -> Reader:
+    """Return the objects of a JSON array as the lines of a JSONL file."""
+    text = "\n".join(json.dumps(one, ensure_ascii=False) for one in content)
+    name = f"{source.name}, a JSON array read as lines"
+    return Reader(name, BytesIO(text.encode()), source.limits, is_regular=False)
 
 
 def per_query(source: Reader, allow: Collection[str] = (), columns: Columns | None = None) -> dict[str, Any] | None:
@@ -344,6 +401,7 @@ CONTENT = "documents_json"
 
 def table_of_entries(entries: Iterable[tuple[Any, Any]]) -> pl.DataFrame:
     """Return queries and what JSON holds for each, one row per query."""
+    require("polars", "writing a table")
     import polars as pl
 
     rows = [(query, json.dumps(entry, ensure_ascii=False, allow_nan=False)) for query, entry in entries]
@@ -363,7 +421,11 @@ def entries_of_table(table: FileTable, name: str, allow: Collection[str]) -> dic
     return found
 
 
-# Files with named columns: CSV, TSV and Parquet.
+# Files with named columns: CSV, TSV, Parquet and Arrow.
+
+
+STREAM = b"\xff" * 4
+"""What the streaming format of Arrow begins with."""
 
 
 class FileTable(NamedTuple):
@@ -372,7 +434,7 @@ class FileTable(NamedTuple):
     Attributes:
         frame: Its rows, as a lazy frame or as columns by name; every column of CSV and TSV is text.
         names: The names of its columns as in the file; polars would number repeated ones.
-        line: Returns the name of a row's line for errors, counted from 0 without the header; None for Parquet.
+        line: Returns the name of a row's line for errors, counted from 0 without the header; None if there are none.
     """
 
     frame: Any
@@ -391,6 +453,10 @@ def read_table(source: Reader, kind: str) -> FileTable:
         names = list(pl.read_parquet_schema(content))
         content.seek(0)
         return FileTable(pl.scan_parquet(content), names, None)
+    if kind == "arrow":
+        stream = source.beginning(4) == STREAM
+        frame = (pl.read_ipc_stream if stream else pl.read_ipc)(BytesIO(source.content()))
+        return FileTable(frame.lazy(), frame.columns, None)
     lines = _Lines(b"".join(source.pieces()), source, FORMATS[kind])
     return FileTable(lines.frame().lazy(), lines.header, lines.named)
 

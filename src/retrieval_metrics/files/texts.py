@@ -87,12 +87,16 @@ def _texts(path: Source, limits: Limits | None, what: Literal["query", "document
 def _rows(source: Reader) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every row with an id and a text, and where it is."""
     kind = format_by_name(source.file_name)
-    if kind not in {"csv", "json", "jsonl", "parquet"}:
+    if kind not in {"arrow", "csv", "json", "jsonl", "parquet"}:
         kind = "jsonl" if source.beginning().lstrip().startswith(b"{") else "tsv"
     if kind == "jsonl":
         yield from ((at_line(source.name, number, line), row) for number, line, row in objects(source))
     elif kind == "json":
-        for query, text in whole(source).items():
+        content = whole(source)
+        if isinstance(content, list):
+            yield from ((f"{source.name}, record {number}", row) for number, row in enumerate(content, start=1))
+            return
+        for query, text in content.items():
             yield f"{source.name}, query {query!r}", {"id": query, "text": text}
     elif kind == "tsv":
         yield from _tab_separated(source)

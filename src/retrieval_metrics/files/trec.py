@@ -1,12 +1,14 @@
-"""TREC files: qrels of four columns, runs of six, in memory or read again."""
+"""TREC files: qrels of four columns, runs of six, in memory or read again, with polars or without."""
 
 from __future__ import annotations
 
 import math
 import os
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -17,7 +19,7 @@ from retrieval_metrics.files.opening import opened
 from retrieval_metrics.inputs.columns import warn_of_doubt
 from retrieval_metrics.inputs.frames import first_repeat, regrouped, whole_queries
 from retrieval_metrics.inputs.qrels import Qrels
-from retrieval_metrics.inputs.run import Run, StreamedRun
+from retrieval_metrics.inputs.run import RetrievedRun, Run, StreamedRun
 from retrieval_metrics.presentation.progress import progress
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 BLANK = 32
 LETTERS = bytes(range(BLANK + 1, 256))
 """The bytes in columns; all other bytes separate columns."""
+COMMENT = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
+"""A line that is skipped, as trec_eval skips it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ def parts_of_file(path: str, layout: Layout) -> Iterator[Part]:
 def parts(source: Reader, layout: Layout, advance: Callable[[int], None] | None = None) -> Iterator[Part]:
     """Yield query, document and value of successive rows."""
     line, rows = 1, 0
-    for piece in source.pieces(advance):
+    for piece in _pieces(source, advance):
         part = _parse_regular(piece, layout)
         if part is not None:
             lines = len(part[0])
@@ -92,7 +96,17 @@ def parts(source: Reader, layout: Layout, advance: Callable[[int], None] | None 
             rows += len(part[0])
             yield part
     if not rows:
-        raise ValueError(f"{source.name} is empty: it contains only blanks")
+        _refuse_empty(source)
+
+
+def _pieces(source: Reader, advance: Callable[[int], None] | None = None) -> Iterator[bytes]:
+    """Yield the text in pieces of whole lines, with comments as empty lines."""
+    for piece in source.pieces(advance):
+        yield COMMENT.sub(b"", piece) if b"#" in piece else piece
+
+
+def _refuse_empty(source: Reader) -> NoReturn:
+    raise ValueError(f"{source.name} is empty: it contains only blanks or comments")
 
 
 def _tidied(piece: bytes) -> bytes:
@@ -129,12 +143,17 @@ def _parse_regular(text: bytes, layout: Layout) -> Part | None:
 
 
 def _parse_line_by_line(piece: bytes, layout: Layout, source: Reader, line: int) -> Part:
-    """Read irregular lines, and raise at the first that is wrong."""
+    """Read irregular lines."""
     import polars as pl
 
+    queries, documents, values = zip(*_rows(piece, layout, source, line), strict=True)
+    return pl.Series(queries, dtype=pl.String), pl.Series(documents, dtype=pl.String), np.array(values)
+
+
+def _rows(piece: bytes, layout: Layout, source: Reader, line: int) -> Iterator[tuple[str, str, float]]:
+    """Yield query, document and value of each line, and raise at the first that is wrong."""
     name = source.name
     cut = line + piece.count(b"\n") - 1 if source.unended else None
-    columns: tuple[list[str], list[str], list[float]] = ([], [], [])
     query, document, value = layout.used
     for number, raw in enumerate(piece.split(b"\n"), line):
         words = raw.split()
@@ -144,10 +163,7 @@ def _parse_line_by_line(piece: bytes, layout: Layout, source: Reader, line: int)
         if len(words) != len(layout.fields):
             _refuse_columns(raw, len(words), layout, name, number, cut=number == cut)
         fields = [word.decode() for word in words]
-        columns[0].append(fields[query])
-        columns[1].append(fields[document])
-        columns[2].append(_number(fields[value], layout, raw, name, number))
-    return pl.Series(columns[0], dtype=pl.String), pl.Series(columns[1], dtype=pl.String), np.array(columns[2])
+        yield fields[query], fields[document], _number(fields[value], layout, raw, name, number)
 
 
 def _number(field: str, layout: Layout, raw: bytes, name: str, line: int) -> float:
@@ -198,7 +214,7 @@ def _columns(layout: Layout) -> str:
 def ranks_and_scores(beginning: bytes) -> Iterator[tuple[bytes, float, float]]:
     """Yield the query, the rank and the score of the lines of a run that can be read, but for the last, cut one."""
     rank, score = RUN.fields.index("rank"), RUN.fields.index("score")
-    for line in beginning.split(b"\n")[:-1]:
+    for line in COMMENT.sub(b"", beginning).split(b"\n")[:-1]:
         words = line.split()
         if len(words) == len(RUN.fields):
             with suppress(ValueError):
@@ -210,7 +226,7 @@ def line_of_repeat(source: Reader, layout: Layout, query: Any, document: Any) ->
     wanted = str(document).encode()
     query_at, document_at, _ = layout.used
     seen, line = 0, 1
-    for piece in source.pieces():
+    for piece in _pieces(source):
         if wanted in piece:
             for number, raw in enumerate(piece.split(b"\n"), line):
                 if wanted in raw and (fields := raw.split())[document_at] == wanted:
@@ -230,14 +246,20 @@ SHARE_OF_MEMORY = 4
 
 def trec_qrels(source: Reader) -> Qrels:
     """Return the judgments of a TREC file."""
+    if not has_polars():
+        return Qrels(_by_query(source, QRELS))
     batch = regrouped(whole_queries(parts(source, QRELS)))
     if (row := first_repeat(batch)) is not None:
-        _refuse_repeat(source, QRELS, batch, row)
+        _refuse_repeat(source, QRELS, batch.query_of(row), batch.documents[row])
     return Qrels.from_batch(batch)
 
 
-def trec_run(given: Any, source: Reader, memory: int | None, *, show_progress: bool) -> Run:
+def trec_run(given: Any, source: Reader, memory: int | None, *, show_progress: bool) -> Run | RetrievedRun:
     """Return the run of a TREC file, streamed if its columns take more memory than allowed."""
+    if memory is None and not has_polars():
+        warn_of_doubt(ranks_and_scores(source.beginning()), source.name)
+        return RetrievedRun(_by_query(source, RUN))
+    require("polars", "a run that is read within a limit of memory")
     memory = _budget() if memory is None else memory
     kept: list[Batch] = []
     index: dict[Any, tuple[int, int]] = {}
@@ -252,7 +274,7 @@ def trec_run(given: Any, source: Reader, memory: int | None, *, show_progress: b
                 if index.setdefault(query, (number, at)) != (number, at) and torn is None:
                     torn = query
             if torn is None and (row := first_repeat(batch)) is not None:
-                _refuse_repeat(source, RUN, batch, row)
+                _refuse_repeat(source, RUN, batch.query_of(row), batch.documents[row])
             documents += len(batch.documents)
             taken += int(batch.documents.estimated_size()) + 8 * len(batch.documents)
             if taken <= memory:
@@ -266,8 +288,31 @@ def trec_run(given: Any, source: Reader, memory: int | None, *, show_progress: b
         return Run(kept)
     whole = regrouped(kept)
     if (row := first_repeat(whole)) is not None:
-        _refuse_repeat(source, RUN, whole, row)
+        _refuse_repeat(source, RUN, whole.query_of(row), whole.documents[row])
     return Run([whole])
+
+
+def has_polars() -> bool:
+    """Return whether polars is installed, without which TREC files are read and written by Python alone."""
+    if find_spec("polars") is None:
+        return False
+    require("polars", "reading or writing a file")
+    return True
+
+
+def _by_query(source: Reader, layout: Layout) -> dict[Any, Any]:
+    """Return the values of the documents of each query, without polars."""
+    found: dict[str, dict[str, float]] = {}
+    line = 1
+    for piece in _pieces(source):
+        for query, document, value in _rows(piece, layout, source, line):
+            if document in found.setdefault(query, {}):
+                _refuse_repeat(source, layout, query, document)
+            found[query][document] = value
+        line += piece.count(b"\n")
+    if not found:
+        _refuse_empty(source)
+    return found
 
 
 def _batches(path: Any, limits: Limits, was: tuple[int, ...]) -> Iterator[Batch]:
@@ -305,9 +350,6 @@ def _refuse_streaming(source: Reader, torn: Any, memory: int) -> None:
         raise ValueError(f"{too_much}only a regular file can be streamed; allow more, or save it to a file")
 
 
-def _refuse_repeat(source: Reader, layout: Layout, batch: Batch, row: int) -> NoReturn:
-    query = batch.query_of(row)
-    number, line = line_of_repeat(source, layout, query, batch.documents[row])
-    raise ValueError(
-        f"{at_line(source.name, number, line)}: document {batch.documents[row]!r} appears twice for query {query!r}"
-    )
+def _refuse_repeat(source: Reader, layout: Layout, query: Any, document: Any) -> NoReturn:
+    number, line = line_of_repeat(source, layout, query, document)
+    raise ValueError(f"{at_line(source.name, number, line)}: document {document!r} appears twice for query {query!r}")

@@ -15,11 +15,13 @@ from retrieval_metrics.files.reading import items_of, run_of_mapping
 from retrieval_metrics.files.rows import (
     ONLY_JSON,
     judgment_frame,
+    judgment_lines,
     require_text,
     require_words,
     table_frame,
     table_of_entries,
     trec_frame,
+    trec_lines,
 )
 from retrieval_metrics.inputs.entries import of_item, of_judgments
 from retrieval_metrics.inputs.qrels import as_qrels
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
 
 
+BINARY = ("parquet", "arrow")
+
+
 def write_run(
     run: RunMapping | Run, path: str | PathLike[str], *, format: str | None = None, tag: str = "retrieval-metrics"
 ) -> None:
@@ -46,18 +51,20 @@ def write_run(
         path: The file; a further `.gz` or `.zst` compresses it. It is written beside the target and moved into place
             once it is complete. Links are followed, and the mode of an existing file is kept. Devices, pipes and `"-"`,
             standard output, are written to directly.
-        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"` or `"parquet"`, if the extension does not show it. TREC
-            files are in the order of trec_eval, with scores n, n - 1, ..., 1 for a ranking without scores; CSV, TSV and
-            Parquet have a column `score` or `rank`. In TREC, CSV and TSV, whole-number ids become text.
+        format: `"trec"`, `"csv"`, `"tsv"`, `"json"`, `"jsonl"`, `"parquet"` or `"arrow"`, if the extension does not
+            show it. TREC files are in the order of trec_eval, with scores n, n - 1, ..., 1 for a ranking without
+            scores; CSV, TSV, Parquet and Arrow have a column `score` or `rank`. In TREC, CSV and TSV, whole-number ids
+            become text.
         tag: The name of the run, the last column of a TREC file.
 
     Raises:
+        TypeError: If a ranking is none, or a score is not a number.
         ValueError: If the format is unknown or cannot hold the run; nothing is written then. A TREC file cannot hold
             ids with blanks or repeated documents; a table has scores for all queries or for none; only JSON and JSONL
             hold empty rankings of ids; only these and Parquet hold `Retrieved` items; JSON cannot hold whole numbers as
             query ids.
         OSError: If the file cannot be written; an existing file stays as it was.
-        ImportError: If polars is not installed.
+        ImportError: If polars is not installed, which all but TREC files need.
 
     Example:
         >>> from pathlib import Path
@@ -68,11 +75,14 @@ def write_run(
         q1 Q0 d7 1 9.5 bm25
         q1 Q0 d3 2 8.25 bm25
     """
-    require("polars", "writing a file")
     kind = _format_to_write(path, format)
     if not isinstance(run, Run) and items_of(run, "the run"):
         _write_items(run, path, kind)
         return
+    if kind == "trec" and not isinstance(run, Run):  # by Python alone, which is also faster
+        _write_lines(path, trec_lines(run, tag, path))
+        return
+    require("polars", f"writing {kind.upper()}")
     columns = run if isinstance(run, Run) else run_of_mapping(run, "the run")
     if kind in {"json", "jsonl"}:
         _write_entries(path, kind, ((query, _scored(held)) for query, held in columns.rankings()))
@@ -106,7 +116,7 @@ def _scored(ranking: Any) -> Any:
 
 
 def _write_items(run: Any, path: str | PathLike[str], kind: str) -> None:
-    if kind not in {"json", "jsonl", "parquet"}:
+    if kind not in {"json", "jsonl", *BINARY}:
         raise ValueError(f"a {kind} file cannot hold Retrieved items, only ids; write .json, .jsonl or .parquet")
     rankings = {query: [of_item(item, f"query {query!r}") for item in ranking] for query, ranking in run.items()}
     _write_entries(path, kind, rankings.items())
@@ -128,7 +138,7 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
             hold groups or ids with blanks, only JSON, JSONL and Parquet hold pieces, only JSON and JSONL hold queries
             without judgments, and JSON cannot hold whole numbers as query ids.
         OSError: If the file cannot be written; an existing file stays as it was.
-        ImportError: If polars is not installed.
+        ImportError: If polars is not installed, which all but TREC files need.
 
     Example:
         >>> from pathlib import Path
@@ -139,9 +149,8 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
         q1 0 d3 2
         q1 0 d7 1
     """
-    require("polars", "writing a file")
     kind, truth = _format_to_write(path, format), as_qrels(qrels)
-    if kind in {"json", "jsonl"} or (kind == "parquet" and truth.has_pieces):
+    if kind in {"json", "jsonl"} or (kind in BINARY and truth.has_pieces):
         judged = ((query, of_judgments(one, f"query {query!r}")) for query, one in truth.as_dict().items())
         _write_entries(path, kind, list(judged))
         return
@@ -153,7 +162,11 @@ def write_qrels(qrels: QuestionsOrQrels, path: str | PathLike[str], *, format: s
         raise ValueError(f"{kind} files cannot hold pieces such as quotes; write .json, .jsonl or .parquet")
     if kind == "trec" and not truth.is_flat:
         raise ValueError(f"{kind} files cannot hold groups of documents; write .csv, .json, .jsonl or .parquet")
-    frame = judgment_frame(truth, kind, path)
+    if kind == "trec":
+        _write_lines(path, judgment_lines(truth, path))
+        return
+    require("polars", f"writing {kind.upper()}")
+    frame = judgment_frame(truth, kind)
     require_text(frame, kind, path)
     _write_frames(path, kind, iter([frame]))
 
@@ -170,10 +183,10 @@ def _format_to_write(path: str | PathLike[str], given: str | None) -> str:
 def _write_frames(path: str | PathLike[str], kind: str, frames: Iterator[pl.DataFrame]) -> None:
     import polars as pl
 
-    if kind == "parquet":
+    if kind in BINARY:
         whole = pl.concat(list(frames), how="vertical")
         with saving_compressed(path) as file:
-            whole.write_parquet(file)
+            (whole.write_parquet if kind == "parquet" else whole.write_ipc)(file)
         return
     with saving_compressed(path) as file:
         for number, frame in enumerate(frames):
@@ -183,6 +196,12 @@ def _write_frames(path: str | PathLike[str], kind: str, frames: Iterator[pl.Data
                 quote_style="never" if FORMATS[kind].quote is None else "necessary",
             )
             file.write(text.encode())
+
+
+def _write_lines(path: str | PathLike[str], lines: Iterator[str]) -> None:
+    text = "".join(lines).encode()  # as a whole, so that what is refused is refused before
+    with saving_compressed(path) as file:
+        file.write(text)
 
 
 def _write_entries(path: str | PathLike[str], kind: str, entries: Iterable[tuple[Any, Any]]) -> None:
@@ -197,7 +216,7 @@ def _write_entries(path: str | PathLike[str], kind: str, entries: Iterable[tuple
         with saving_compressed(path) as file:
             file.write(text)
         return
-    if kind == "parquet":
+    if kind in BINARY:
         _write_frames(path, kind, iter([table_of_entries(entries)]))
         return
     with saving_compressed(path) as file:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import sys
-from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import islice
 from numbers import Real
@@ -146,10 +145,6 @@ class StreamedRun(Run):
 
     def _batch(self, number: int) -> Batch:
         return next(islice(self.batches(), number, None))
-
-    def changed(self, change: Callable[[Batch], Batch]) -> StreamedRun:
-        """Return a run whose batches are changed as they are read."""
-        return StreamedRun(self._path, lambda: map(change, self._read()), self._index, self.n_documents)
 
     def _refuse_change(self) -> NoReturn:
         again = in_python("read it again with read_run", "run the command again")
@@ -358,7 +353,7 @@ def named_runs(runs: Any, queries: Collection[Any], are: str) -> dict[str, Any]:
     return dict(runs)
 
 
-# Scores in 32 bits, as trec_eval compares them.
+# Scores in 32 bits, as pytrec_eval compares them.
 #
 # Rounding keeps the order of scores and can only make some of them equal. So a ranking is rounded only where that may
 # matter: if a score that is asked for is close to its neighbour.
@@ -383,14 +378,15 @@ def rounded(scores: Iterable[float]) -> FloatArray:
     return numbers.astype(np.float32).astype(np.float64)
 
 
-def may_gain_a_tie(ordered: Sequence[float], scores: Iterable[float]) -> bool:
-    """Return whether some of the sorted scores are so close to a neighbour that both may be the same in 32 bits."""
+def may_gain_a_tie(ordered: Sequence[float], ends: Iterable[int]) -> bool:
+    """Return whether a score before one of these places is so close to a neighbour that both may tie in 32 bits."""
     if ordered[-1] > LARGEST or ordered[0] < -LARGEST:
         return True
     n = len(ordered)
-    for score in scores:
-        right, near = bisect_right(ordered, score), CLOSE * abs(score) + SMALLEST
-        if (right < n and ordered[right] - score <= near) or (right > 1 and score - ordered[right - 2] <= near):
+    for end in ends:
+        score = ordered[end - 1]
+        near = CLOSE * abs(score) + SMALLEST
+        if (end < n and ordered[end] - score <= near) or (end > 1 and score - ordered[end - 2] <= near):
             return True
     return False
 
@@ -398,14 +394,3 @@ def may_gain_a_tie(ordered: Sequence[float], scores: Iterable[float]) -> bool:
 def in_single_precision(ranking: Mapping[Any, float]) -> dict[Any, float]:
     """Return a ranking with its scores rounded."""
     return dict(zip(ranking, rounded(ranking.values()).tolist(), strict=True))
-
-
-def columns_in_single_precision(run: Run) -> Run:
-    """Return a run in columns with its scores rounded."""
-    if isinstance(run, StreamedRun):
-        return run.changed(_rounded)
-    return Run(map(_rounded, run.batches()))
-
-
-def _rounded(batch: Batch) -> Batch:
-    return batch if batch.scores is None else batch._replace(scores=rounded(batch.scores))

@@ -40,7 +40,7 @@ FEW = 8
 
 def judge_by_id(qrels: Qrels, run: RunMapping, order: RankOrder, lengths: Lengths | None = None) -> JudgedRun:
     """Find the judged documents of every query in its ranking."""
-    finder = _Finder(qrels, order)
+    finder = Finder(qrels.queries, qrels.documents, qrels.bounds, order)
     n_retrieved = [0] * len(qrels)
     id_types: set[type] = set()
     rankings: Mapping[Any, Any] = run
@@ -61,19 +61,20 @@ def judge_by_id(qrels: Qrels, run: RunMapping, order: RankOrder, lengths: Length
                 finder.ranked(index, ranked)
     run_kind = id_kind(id_types - {NoId}, "document ids in the run")
     same_kind(qrels.document_kind, "document ids in the qrels", run_kind, "those in the run")
-    return JudgedRun(qrels, finder.items(), np.array(n_retrieved), finder.repeats(), lengths=lengths)
+    return JudgedRun(qrels, finder.items(qrels), np.array(n_retrieved), finder.repeats(), lengths=lengths)
 
 
 class NoId:
     """A placeholder for an item without an id: it keeps its rank and equals nothing."""
 
 
-class _Finder:
+class Finder:
     """Looks up the judged documents and collects their ranks."""
 
-    def __init__(self, qrels: Qrels, order: RankOrder) -> None:
-        self.qrels = qrels
-        self.documents, self.bounds = qrels.documents, qrels.bounds
+    def __init__(
+        self, queries: Sequence[QueryId], documents: Sequence[Any], bounds: Sequence[int], order: RankOrder
+    ) -> None:
+        self.queries, self.documents, self.bounds = queries, documents, bounds
         self.by_document_id, self.single_precision = order.ties != "input", order.single_precision
         self.found: list[int] = []
         self.above: list[int] = []
@@ -84,8 +85,9 @@ class _Finder:
         """Rank the judged documents of a query by score, then by document id, both descending."""
         start, end = self.bounds[index], self.bounds[index + 1]
         get = ranking.get
-        hits = [(at, score) for at in range(start, end) if (score := get(self.documents[at])) is not None]
-        scores = list(ranking.values()) if hits else ranking.values()
+        judged = enumerate(self.documents[start:end], start)
+        hits = [(at, score) for at, document in judged if (score := get(document)) is not None]
+        scores = list(ranking.values())
         try:
             # One pass in C over every score: the sum is finite only if all of them are.
             total = sum(scores)
@@ -93,24 +95,27 @@ class _Finder:
         except (TypeError, OverflowError):
             sound = False
         if not sound:
-            refuse_bad_score(ranking, self.qrels.queries[index])
-        if not isinstance(scores, list):
+            refuse_bad_score(ranking, self.queries[index])
+        if not hits:
             return
         ordered = _ascending(scores, total)
         if ordered[-1] > EXACT or ordered[0] < -EXACT:
             ordered = list(map(float, ordered))
             hits = [(at, float(score)) for at, score in hits]
-        if self.single_precision and may_gain_a_tie(ordered, [score for _, score in hits]):
+        ends = [bisect_right(ordered, score) for _, score in hits]
+        if self.single_precision and may_gain_a_tie(ordered, ends):
             ranking = in_single_precision(ranking)
             hits = [(at, ranking[self.documents[at]]) for at, _ in hits]
             ordered = sorted(ranking.values())
-        n, tied = len(ordered), {}
-        for at, score in hits:
-            right = bisect_right(ordered, score)
-            if right > 1 and ordered[right - 2] == score:
-                tied[len(self.found)] = float(score)
-            self.found.append(at)
-            self.above.append(n - right)
+            ends = [bisect_right(ordered, score) for _, score in hits]
+        n, first = len(ordered), len(self.found)
+        tied = {
+            place: float(ordered[end - 1])
+            for place, end in enumerate(ends, start=first)
+            if end > 1 and ordered[end - 2] == ordered[end - 1]
+        }
+        self.found += [at for at, _ in hits]
+        self.above += [n - end for end in ends]
         if tied:
             self._break_ties(tied, ranking)
 
@@ -125,7 +130,7 @@ class _Finder:
         for place, score in tied.items():
             block = blocks[score]
             self.tied[place] = len(block), self.above[place] + 1
-            document = str(self.qrels.documents[self.found[place]])
+            document = str(self.documents[self.found[place]])
             if self.by_document_id:
                 self.above[place] += len(block) - bisect_right(block, document)
             else:
@@ -137,12 +142,12 @@ class _Finder:
         try:
             position: dict[Any, int] = dict(zip(reversed(ranking), range(n - 1, -1, -1), strict=True))
         except TypeError as error:
-            query = self.qrels.queries[index]
+            query = self.queries[index]
             raise TypeError(
                 f"the ranking of query {query!r} holds something that is not a document id: {error}"
             ) from error
-        start, end = self.qrels.bounds[index], self.qrels.bounds[index + 1]
-        for at, document in enumerate(self.qrels.documents[start:end], start):
+        start, end = self.bounds[index], self.bounds[index + 1]
+        for at, document in enumerate(self.documents[start:end], start):
             above = position.get(document)
             if above is not None:
                 self.found.append(at)
@@ -151,8 +156,8 @@ class _Finder:
             self._note_repeats(index, ranking, position)
 
     def _note_repeats(self, index: int, ranking: Sequence[DocumentId], position: Mapping[Any, int]) -> None:
-        start, end = self.qrels.bounds[index], self.qrels.bounds[index + 1]
-        judged: dict[Any, int] = {document: at for at, document in enumerate(self.qrels.documents[start:end], start)}
+        start, end = self.bounds[index], self.bounds[index + 1]
+        judged: dict[Any, int] = {document: at for at, document in enumerate(self.documents[start:end], start)}
         self.repeated.extend(
             (index, above + 1, judged.get(document, -1))
             for above, document in enumerate(ranking)
@@ -164,21 +169,24 @@ class _Finder:
         columns = np.array(self.repeated, dtype=np.int64).reshape(-1, 3).T
         return Repeats(*columns)
 
-    def items(self) -> Items:
+    def items(self, qrels: Qrels) -> Items:
         """Return the columns, ordered by query and rank."""
         document, rank = np.array(self.found, dtype=np.int64), np.array(self.above, dtype=np.int64) + 1
         if not self.tied:
-            return Items.ordered(self.qrels, document, rank)
+            return Items.ordered(qrels, document, rank)
         tied, tied_from = np.ones_like(rank), rank.copy()
         at = list(self.tied)
         tied[at], tied_from[at] = np.array(list(self.tied.values()), dtype=np.int64).T
-        return Items.ordered(self.qrels, document, rank, tied, tied_from)
+        return Items.ordered(qrels, document, rank, tied, tied_from)
 
 
 def _ascending(scores: list[Any], total: Any) -> Any:
     """Sort scores, of which `total` is the sum."""
+    if len(scores) < MANY:
+        scores.sort()
+        return scores
     beginning = scores[:FEW]
-    if len(scores) < MANY or not isinstance(total, float | int) or beginning == sorted(beginning, reverse=True):
+    if not isinstance(total, float | int) or beginning == sorted(beginning, reverse=True):
         scores.sort()  # in place, because a copy would double the cost
         return scores
     numbers = np.fromiter(scores, np.float64, len(scores))

@@ -13,7 +13,7 @@ from retrieval_metrics.checks import ROWS_OF_ITEMS, argument, forked_from_polars
 from retrieval_metrics.inputs.documents import source_texts
 from retrieval_metrics.inputs.items import Metadata, Quote, Retrieved, Span, Text
 from retrieval_metrics.inputs.questions import Questions
-from retrieval_metrics.inputs.run import RetrievedRun, Run, as_list, columns_in_single_precision
+from retrieval_metrics.inputs.run import RetrievedRun, Run, as_list
 from retrieval_metrics.judging.budget import Lengths
 from retrieval_metrics.judging.by_column import judge_by_column
 from retrieval_metrics.judging.by_id import NoId, judge_by_id
@@ -58,8 +58,8 @@ def _joined(qrels: Qrels, run: RunMapping | Run, match: str | Key | Matching, or
                 + " holds only ids, which can only be matched by id; "
                 + in_python("pass lists of Retrieved per query", ROWS_OF_ITEMS)
             )
-        if order.ties != "input" and not forked_from_polars():
-            return judge_by_column(qrels, columns_in_single_precision(run) if order.single_precision else run)
+        if order.ties != "input" and not order.single_precision and not forked_from_polars():
+            return judge_by_column(qrels, run)
         return judge_by_id(qrels, run.as_dict(), order)
     first = _first_ranking(run)
     if match == "id" and not qrels.has_pieces and not _holds_items(first):

@@ -243,7 +243,7 @@ class Pool(SavedFields):
             rubric: The meanings of the grades 0, 1, 2 and 3, four texts; None takes those shown to people.
             relevant_from: The lowest of these grades with which a document is relevant.
             seed: Seed of the order of passages, and of their position in a batch.
-            show_progress: Show a progress bar on stderr; needs rich.
+            show_progress: Show a progress bar on stderr, if rich is installed.
 
         Returns:
             The grades, with the name of the model, the version of the prompt, the date, and the model's reasons.

@@ -11,7 +11,7 @@ from retrieval_metrics.scoring.definition import REL, Definition
 from retrieval_metrics.scoring.score import score_one
 
 if TYPE_CHECKING:
-    from retrieval_metrics.checks import FloatArray, Gains
+    from retrieval_metrics.checks import BoolArray, FloatArray, Gains, IntArray
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 EPSILON = 1e-5
@@ -48,13 +48,20 @@ def infap(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:
 
 def score(judged: JudgedRun, *, k: None = None, rel: float | None = None) -> FloatArray:  # noqa: ARG001  (never given a k)
     """Return inferred average precision of every query, shape (queries,)."""
-    hits, items, relevant = judged.hits(rel), judged.items, judged.n_relevant(rel)
-    others = ~is_relevant(items.grade, rel)
-    nonrelevant = count_above(hits.query, hits.rank, items.query[others], items.rank[others])
+    return estimated(judged, rel, judged.items.grade < -np.inf)
+
+
+def estimated(judged: JudgedRun, rel: float | None, pooled: BoolArray) -> FloatArray:
+    """Return it with some of the items, which are not relevant, as pooled and not judged."""
+    hits, items = judged.hits(rel), judged.items
+
+    def above(some: BoolArray) -> IntArray:
+        return count_above(hits.query, hits.rank, items.query[some], items.rank[some])
+
     good = hits.ordinal - 1
-    seen = good + nonrelevant
-    term = (1 + seen * (good + EPSILON) / (seen + 2 * EPSILON)) / hits.row
-    return judged.per_query(hits.query, term) / np.maximum(relevant, 1)
+    known = good + above(~is_relevant(items.grade, rel) & ~pooled)
+    term = (1 + (known + above(pooled)) * (good + EPSILON) / (known + 2 * EPSILON)) / hits.row
+    return judged.per_query(hits.query, term) / np.maximum(judged.n_relevant(rel), 1)
 
 
 DEFINITION = Definition(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.scoring.definition import REL, Definition, Parameter
+from retrieval_metrics.scoring.definition import REL, Definition, Parameter, choice
 from retrieval_metrics.scoring.score import score_one
 
 if TYPE_CHECKING:
@@ -17,27 +17,29 @@ if TYPE_CHECKING:
 
 ELEVEN = tuple(at / 10 for at in range(11))
 """The recalls of the eleven-point average."""
-ROUNDED = 0.9
-"""A recall of r needs r R relevant documents; trec_eval adds this before it rounds down."""
+ADDED = {"up": 0.9, "nearest": 0.5}
+"""A recall of r needs r R relevant documents; this is added before it is rounded down."""
 
 
-def iprec(gains: Gains, *, n_relevant: int, recall: float | None = None) -> float:
+def iprec(gains: Gains, *, n_relevant: int, recall: float | None = None, rounding: str = "up") -> float:
     """Return the interpolated precision at a recall, or the average of the eleven at the recalls 0, .1, ... and 1.
 
         iprec(r) = max over the ranks i with at least r R relevant documents of (relevant among the first i) / i
 
-    where R is the number of relevant documents; r R is rounded as trec_eval does it, floor(r R + .9). A recall that the
-    list does not reach has precision 0. Range [0, 1]. An empty list scores 0; R = 0 is undefined (NaN). There is no
-    cut-off. Source: Manning, Raghavan and Schütze (2008), chapter 8.
+    where R is the number of relevant documents; r R is rounded up as trec_eval did it until version 9, floor(r R + .9).
+    A recall that the list does not reach has precision 0. Range [0, 1]. An empty list scores 0; R = 0 is undefined
+    (NaN). There is no cut-off. Source: Manning, Raghavan and Schütze (2008), chapter 8.
 
     Args:
         gains: Grades in rank order; 0 is not relevant, None not judged.
         n_relevant: R, the number of relevant documents, retrieved or not.
         recall: r, from 0 to 1; None takes the average of the eleven.
+        rounding: `"up"`, or `"nearest"` as trec_eval does it from version 10, floor(r R + .5).
 
     Raises:
         TypeError: If `gains` is not a list of numbers, or `n_relevant` is not an integer.
-        ValueError: If a gain is not finite, the list holds more than `n_relevant`, or `recall` is out of range.
+        ValueError: If a gain is not finite, the list holds more than `n_relevant`, `recall` is out of range, or
+            `rounding` is another word.
 
     Example:
         >>> iprec([1, 0, 1], n_relevant=2, recall=0.5)  # the first alone: 1/1
@@ -45,16 +47,24 @@ def iprec(gains: Gains, *, n_relevant: int, recall: float | None = None) -> floa
         >>> round(iprec([1, 0, 1], n_relevant=2), 4)  # 1 at the recalls up to .5, then 2/3: (6 + 5 * 2/3) / 11
         0.8485
     """
-    return score_one(DEFINITION, gains, n_relevant=n_relevant, recall=recall)
+    return score_one(DEFINITION, gains, n_relevant=n_relevant, recall=recall, rounding=rounding)
 
 
-def score(judged: JudgedRun, *, k: None = None, rel: float | None = None, recall: float | None = None) -> FloatArray:  # noqa: ARG001  (never given a k)
+def score(
+    judged: JudgedRun,
+    *,
+    k: None = None,  # noqa: ARG001  (never given a k)
+    rel: float | None = None,
+    recall: float | None = None,
+    rounding: str = "up",
+) -> FloatArray:
     """Return the interpolated precision of every query, shape (queries,)."""
     if recall is None:
-        mean: FloatArray = np.mean([score(judged, rel=rel, recall=each) for each in ELEVEN], axis=0)
+        each = [score(judged, rel=rel, recall=one, rounding=rounding) for one in ELEVEN]
+        mean: FloatArray = np.mean(each, axis=0)
         return mean
     hits, relevant = judged.hits(rel), judged.n_relevant(rel)
-    reached = hits.ordinal >= np.floor(recall * relevant + ROUNDED)[hits.query]
+    reached = hits.ordinal >= np.floor(recall * relevant + ADDED[rounding])[hits.query]
     found = np.zeros(judged.n_queries)
     np.maximum.at(found, hits.query[reached], (hits.ordinal / hits.row)[reached])
     return found
@@ -77,6 +87,14 @@ DEFINITION = Definition(
     in_words="how pure the results stay while more of what is relevant is found",
     parameters={
         "recall": Parameter(_share, None, "the recall; without it, the mean at 0, .1, ... and 1", examples=(0.5, 0, 1)),
+        "rounding": choice(
+            "up",
+            "how r R becomes a number of documents: rounded up, or to the nearest (`nearest`), as in trec_eval 10",
+            {
+                "up": "a recall needs its share of the relevant documents, rounded up",
+                "nearest": "a recall needs its share of the relevant documents, rounded to the nearest number",
+            },
+        ),
         "rel": REL,
     },
     takes_cutoff=False,

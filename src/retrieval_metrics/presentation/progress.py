@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from importlib.util import find_spec
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.checks import in_python, require, warn
+from retrieval_metrics.checks import in_python, warn
 from retrieval_metrics.presentation import numbers
 
 if TYPE_CHECKING:
@@ -15,11 +16,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress(label: str, total: int, *, enabled: bool, in_bytes: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar, and yield the function that sets how much is done."""
-    if not enabled:
+    """Show a progress bar if rich is installed, and yield the function that sets how much is done."""
+    if not enabled or find_spec("rich") is None:
         yield lambda _: None
         return
-    require("rich", "show_progress")
     from rich.console import Console  # noqa: PLC0415  (an extra: imported where it is used)
     from rich.progress import (  # noqa: PLC0415  (as above)
         BarColumn,

@@ -377,7 +377,7 @@ class EvaluationSet(Questions):
                 results vary. Without runs, BM25 searches the corpus (`pip install 'retrieval-metrics[questions]'`).
             metric: The metric of the wanted difference.
             difference: The difference of means, at most 1, that the set should be able to detect with 80 % power.
-            show_progress: Show a progress bar on stderr; needs rich.
+            show_progress: Show a progress bar on stderr, if rich is installed.
 
         Returns:
             The findings. `print` shows them, `.to_pandas()` has one row for each, and `.repaired()` makes safe repairs.

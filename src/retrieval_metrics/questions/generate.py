@@ -388,7 +388,7 @@ def generate_questions(*args: Any, **options: Any) -> GeneratedQuestions:  # noq
         passage_length: The length in characters above which texts are cut; at least 200.
         prompts: Your own prompts; None takes those of this package.
         seed: Seed of the choice of passages.
-        show_progress: Show progress bars on stderr; needs rich.
+        show_progress: Show progress bars on stderr, if rich is installed.
 
     Returns:
         The questions, the rejected ones with reasons, and the calls. `print` shows how they are distributed. If too few

@@ -122,7 +122,7 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:  # noqa: D417  (they a
             are cancelled. Synchronous ones cannot be: their thread is abandoned and ends when the function returns, or
             with the program. None sets no limit.
         retries: How often a failed query is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30.
-        show_progress: Show a progress bar on stderr; needs rich.
+        show_progress: Show a progress bar on stderr, if rich is installed.
         raise_on_error: Raise the first failure instead of recording it.
         match: What the judgments of an `EvaluationSet` are compared with, as in `evaluate`.
         check: Called with the first answer, as a run of one query, before the others are asked. Its exceptions are
@@ -144,8 +144,7 @@ def retrieve(*args: Any, **options: Any) -> RetrievedRun:  # noqa: D417  (they a
             answer, such as a quote that is too short, or the first answer cannot be judged; if `resume` is not such a
             file, or JSON cannot hold the metadata of an item.
         OSError: If `resume` cannot be written.
-        ImportError: If the retriever is of a host whose integration is not installed, or `show_progress` is set and
-            rich is not installed.
+        ImportError: If the retriever is of a host whose integration is not installed.
         Exception: The failure of the first query, if the first ones fail alike or all fail.
 
     Example:

@@ -125,13 +125,13 @@ TREC_EVAL = Rules(
     negative="unjudged",
     repeats="error",
     grades="integer",
-    scores="single",
+    parameters={"iprec": {"rounding": "nearest"}},
     metrics=("map", "ndcg", "mrr", "precision", "recall", "hit_rate", "r_precision", "bpref"),
 )
-"""What trec_eval does, through pytrec_eval-terrier 0.5.11: the same value for every query, to 1e-9, for str ids and
-whole grades, in map, ndcg, mrr, r_precision and bpref without a cut-off, and map, ndcg, precision, recall and hit_rate
-(there: success) with one. Scores are compared in 32 bits. Raises where a document is retrieved twice (trec_eval:
-"duplicate docs") and where a grade is not a whole number (pytrec_eval: TypeError)."""
+"""What trec_eval 10.0 (2026) does: the same value for every query, for str ids and whole grades, in map, ndcg, mrr,
+r_precision and bpref without a cut-off, and map, ndcg, precision, recall and hit_rate (there: success) with one. Scores
+are compared in 64 bits; trec_eval 9.0.8 of 2020, and pytrec_eval with it, compares them in 32 (`scores="single"`).
+Raises where a document is retrieved twice (trec_eval: "duplicate docs") and where a grade is not a whole number."""
 
 LLAMA_INDEX = Rules(
     name="llama_index",

@@ -100,7 +100,7 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc]  # as above
         self.groups = _groups(measures, qrels)
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:
-        ranked = as_trec_eval_orders(ir_measures.util.RunConverter(run).as_dict_of_dict())
+        ranked = as_pytrec_eval_orders(ir_measures.util.RunConverter(run).as_dict_of_dict())
         ranked = {query: ranking for query, ranking in ranked.items() if query in self.qrel_qids}
         if not ranked:
             return
@@ -137,8 +137,8 @@ def metric_of(measure: Any) -> rm.Metric:
     return rm.Metric.of(METRIC_OF[measure.NAME], known.get("cutoff"), **parameters)
 
 
-def as_trec_eval_orders(run: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """Return a run with its scores as trec_eval keeps them, in 32 bits, where scores that differ little are equal."""
+def as_pytrec_eval_orders(run: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    """Return a run with its scores as pytrec_eval keeps them, in 32 bits, where those that differ little are equal."""
     return {
         query: dict(zip(ranking, np.fromiter(ranking.values(), np.float32, len(ranking)).tolist(), strict=True))
         for query, ranking in run.items()

@@ -79,7 +79,7 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:  # noqa: D417  (the
         workers: How many questions may be under way at once.
         timeout: Seconds that one attempt may take, as in `retrieve`.
         retries: How often a failed question is repeated, as in `retrieve`.
-        show_progress: Show a progress bar on stderr; needs rich.
+        show_progress: Show a progress bar on stderr, if rich is installed.
         raise_on_error: Raise the first failure instead of counting it.
 
     Returns:
