@@ -7,6 +7,7 @@ from retrieval_metrics.inputs.documents import host_of as host_of
 from retrieval_metrics.inputs.documents import known_score as known_score
 from retrieval_metrics.inputs.documents import listed as listed
 from retrieval_metrics.lazy import lazy as lazy
+from retrieval_metrics.retrieving.embedded import vector_cache as vector_cache
 from retrieval_metrics.retrieving.vectors import relevance_by as relevance_by
 from retrieval_metrics.retrieving.ways import Ways as Ways
 from retrieval_metrics.scoring.define import scored_name as scored_name

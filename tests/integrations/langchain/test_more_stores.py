@@ -123,7 +123,7 @@ def test_the_store_gives_the_vectors_its_own_mmr_compares(made: Store) -> None:
 
 def test_what_the_store_holds_is_found_and_nothing_else(made: Store) -> None:
     store = made.store
-    found = MMRRetriever.from_store(store, k=3, lambda_mult=1).base_retriever.invoke("text 3")
+    found = MMRRetriever.from_store(store, k=3, lambda_mult=1).candidates("text 3", 20)
     vectors = vectors_of(store)
     looked_up = vectors([*found, Document("never stored", id=str(uuid.UUID(int=9**9))), Document("without an id")])
     for document, vector in zip(found, looked_up[: len(found)], strict=True):

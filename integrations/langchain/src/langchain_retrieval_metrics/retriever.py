@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever, RetrieverLike
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 
+if TYPE_CHECKING:
+    Base: TypeAlias = RetrieverLike | Callable[[str], Any]  # what may be given
+else:
+    Base = InstanceOf[RetrieverLike]  # what a validator makes of it
 FETCH_K = 20
 """The number of candidates fetched from a store by default, as in LangChain."""
 _config: ContextVar[RunnableConfig | None] = ContextVar("config of the call", default=None)
@@ -41,7 +45,8 @@ def _under(config: RunnableConfig | None) -> Iterator[RunnableConfig]:
     try:
         yield whole
     finally:
-        _config.reset(token)
+        with suppress(ValueError):  # a task that its loop left behind ends in another context
+            _config.reset(token)
 
 
 class MMRRetriever(MMRSettings, BaseRetriever):
@@ -93,7 +98,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
     # BaseRetriever ignores unknown arguments, so a misspelt one would go unnoticed.
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", validate_assignment=True)
 
-    base_retriever: InstanceOf[RetrieverLike]
+    base_retriever: Base
     k: int = Field(default=4, ge=1)
     fetch_k: int | None = Field(default=None, ge=1)
     fetch_k_arg: str | None = None
