@@ -18,7 +18,7 @@ from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 from langchain_qdrant import QdrantVectorStore
 from qdrant_client import models
 
-from clustered_embeddings import NAMES, TEXTS, Counting, N, of_text
+from clustered_embeddings import KINDS, NAMES, TEXTS, Counting, N, of_text
 from langchain_retrieval_metrics import MMRRetriever, vectors_of
 
 QUERIES = 300
@@ -26,27 +26,27 @@ SETTINGS = [(4, 20, 0.5), (4, 20, 0.0), (10, 50, 0.25), (10, 50, 0.75), (5, 20, 
 """k, fetch_k and lambda."""
 
 
-def in_memory(embeddings: Embeddings) -> VectorStore:
-    return InMemoryVectorStore.from_texts(TEXTS, embeddings, ids=NAMES)
+def in_memory(embeddings: Embeddings, names: Any = NAMES) -> VectorStore:
+    return InMemoryVectorStore.from_texts(TEXTS, embeddings, ids=names)
 
 
-def faiss(embeddings: Embeddings) -> VectorStore:
-    return FAISS.from_texts(TEXTS, embeddings, ids=NAMES)
+def faiss(embeddings: Embeddings, names: Any = NAMES) -> VectorStore:
+    return FAISS.from_texts(TEXTS, embeddings, ids=names)
 
 
-def chroma(embeddings: Embeddings) -> VectorStore:
+def chroma(embeddings: Embeddings, names: Any = NAMES) -> VectorStore:
     store = Chroma(
         f"c{uuid.uuid4().hex}",
         embeddings,
         client=EphemeralClient(),
         collection_metadata={"hnsw:space": "cosine", "hnsw:search_ef": N},  # exact, as the others are
     )
-    store.add_texts(TEXTS, ids=NAMES)
+    store.add_texts(TEXTS, ids=names)
     return store
 
 
-def qdrant(embeddings: Embeddings) -> VectorStore:
-    return QdrantVectorStore.from_texts(TEXTS, embeddings, ids=NAMES, location=":memory:", collection_name="c")
+def qdrant(embeddings: Embeddings, names: Any = NAMES) -> VectorStore:
+    return QdrantVectorStore.from_texts(TEXTS, embeddings, ids=names, location=":memory:", collection_name="c")
 
 
 class Store(NamedTuple):
@@ -54,7 +54,7 @@ class Store(NamedTuple):
     embeddings: Counting
 
 
-MAKERS: dict[str, Callable[[Embeddings], VectorStore]] = {
+MAKERS: dict[str, Callable[..., VectorStore]] = {
     "InMemoryVectorStore": in_memory,
     "FAISS": faiss,
     "Chroma": chroma,
@@ -80,6 +80,20 @@ def test_a_query_is_embedded_once_and_no_document_is(named: tuple[str, Store]) -
         assert len(retriever.invoke(f"question {number}")) == 4
     asyncio.run(retriever.ainvoke("question 5"))
     assert (embeddings.texts - texts, embeddings.queries - queries) == (0, 6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", MAKERS)
+def test_vectors_are_found_whatever_the_ids_are(name: str, kind: str) -> None:
+    embeddings = Counting()
+    if (name, kind) in {("Chroma", "integers"), ("Qdrant", "strings")}:
+        with pytest.raises(ValueError, match=r"Expected ID to be a str|is not a valid UUID"):
+            MAKERS[name](embeddings, KINDS[kind])
+        return
+    store = MAKERS[name](embeddings, KINDS[kind])
+    before = embeddings.texts
+    assert len(MMRRetriever.from_store(store, k=4, fetch_k=20).invoke("question")) == 4
+    assert embeddings.texts == before
 
 
 def test_around_the_stores_own_retriever_no_document_is_embedded_either(named: tuple[str, Store]) -> None:

@@ -166,7 +166,8 @@ class MMRPostprocessor(BaseNodePostprocessor):
             return []
         if query_bundle is None:
             raise ValueError(
-                "MMR compares the nodes with the query: pass query_bundle or query_str, or use relevance='score' or 'rank'"
+                "MMR compares the nodes with the query: pass query_bundle or query_str, or use relevance='score' or "
+                "'rank'"
             )
         return query_bundle.embedding_strs if query_bundle.embedding is None else []
 
