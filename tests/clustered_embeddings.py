@@ -34,3 +34,4 @@ class Counting(Embeddings):
 
 NAMES = [str(uuid.UUID(int=number + 1)) for number in range(N)]  # the only ids besides integers that Qdrant takes
 TEXTS = [f"text {number}" for number in range(N)]
+KINDS = {"integers": [*range(N)], "strings": [f"d{number}" for number in range(N)], "UUIDs": NAMES}

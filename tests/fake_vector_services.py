@@ -73,7 +73,7 @@ class Elasticsearch(Handler):
             if action == "delete":
                 self.rows.pop(where["_id"], None)
             else:
-                self.rows[where["_id"]] = json.loads(next(lines))
+                self.rows[str(where["_id"])] = json.loads(next(lines))
             yield {action: {"_id": where["_id"], "status": 200}}
 
 

@@ -139,8 +139,9 @@ BLANK = ["a b", "tab\there", "line\nbreak", "carriage\rreturn", "\u00a0edge", " 
 
 @pytest.mark.parametrize(("first", "second"), list(product(FORMATS, FORMATS)))
 def test_awkward_ids_go_from_any_format_to_any_other(tmp_path: Path, first: str, second: str) -> None:
-    run = {name: {other: float(at) / 3 for at, other in enumerate(AWKWARD)} for name in AWKWARD}
-    qrels = {name: {other: at % 3 for at, other in enumerate(AWKWARD)} for name in AWKWARD}
+    names = [name for name in AWKWARD if name != "#x"]  # which would make a comment of its line in TREC files
+    run = {name: {other: float(at) / 3 for at, other in enumerate(AWKWARD)} for name in names}
+    qrels = {name: {other: at % 3 for at, other in enumerate(AWKWARD)} for name in names}
     rm.write_run(run, tmp_path / f"run.{first}.gz")
     rm.write_run(rm.read_run(tmp_path / f"run.{first}.gz"), tmp_path / f"again.{second}.zst")
     assert dict(rm.read_run(tmp_path / f"again.{second}.zst")) == run

@@ -10,6 +10,7 @@ from retrieval_metrics.inputs.steps import RETURNED as RETURNED
 from retrieval_metrics.inputs.steps import Steps as Steps
 from retrieval_metrics.inputs.steps import numbered as numbered
 from retrieval_metrics.lazy import lazy as lazy
+from retrieval_metrics.retrieving.embedded import vector_cache as vector_cache
 from retrieval_metrics.retrieving.vectors import relevance_by as relevance_by
 from retrieval_metrics.retrieving.ways import Ways as Ways
 from retrieval_metrics.scoring.define import scored_name as scored_name

@@ -309,10 +309,9 @@ NumberById: TypeAlias = Mapping[str, float] | Mapping[int, float]
 Relevant: TypeAlias = "DocumentId | Piece"
 """What can be relevant: a document by its id, or a piece such as a quote."""
 
-Grades: TypeAlias = (
-    "NumberById | Mapping[Quote, float] | Mapping[Text, float] | Mapping[Span, float] | Mapping[Metadata, float]"
-    " | Mapping[Piece, float] | Mapping[Relevant, float]"
-)
+# Two literals that Python joins are no type to Pyright.
+ByKind: TypeAlias = "Mapping[Quote, float] | Mapping[Text, float] | Mapping[Span, float] | Mapping[Metadata, float]"
+Grades: TypeAlias = "NumberById | ByKind | Mapping[Piece, float] | Mapping[Relevant, float]"
 
 Alternatives: TypeAlias = "Grades | Collection[Relevant]"
 """Alternatives of which one suffices: ids or pieces, with or without grades."""

@@ -170,15 +170,26 @@ def relevance_by(
         documents: The documents.
         score_of: Returns the score of a document, or raises if it has none.
 
+    Raises:
+        ValueError: If the scores never fall and the last is above the first: distances, of which the smallest is best.
+
     Example:
         >>> relevance_by("rank", ["d1", "d7"], float)
         array([1., 0.])
     """
     if kind == "score":
-        return scaled(np.array([score_of(document) for document in documents], dtype=np.float64))
+        scores = np.array([score_of(document) for document in documents], dtype=np.float64)
+        if len(scores) >= _TO_RISE and scores[-1] > scores[0] and (scores[1:] >= scores[:-1]).all():
+            raise ValueError(
+                f"relevance='score' takes the highest score for the best, but those of the {len(scores)} candidates, "
+                f"best first, rise from {scores[0]:.4g} to {scores[-1]:.4g}: these look like distances; use "
+                "relevance='rank', the order of the candidates, or score each with its negative distance"
+            )
+        return scaled(scores)
     return by_rank(len(documents)) if kind == "rank" else None
 
 
+_TO_RISE = 3  # two candidates in the wrong order are no sign
 _SHOWN = 8  # how many numbers `repr` prints before "..."
 
 

@@ -2,12 +2,15 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from haystack import Document, Pipeline, component
 from haystack.components.builders import PromptBuilder
+from haystack.components.converters import TextFileToDocument
 from haystack.components.joiners import DocumentJoiner
+from haystack.components.preprocessors import DocumentSplitter
 from haystack.components.retrievers import FilterRetriever, InMemoryBM25Retriever, MultiQueryTextRetriever
 from haystack.components.routers import ConditionalRouter, MetadataRouter
 from haystack.document_stores.in_memory import InMemoryDocumentStore
@@ -406,3 +409,21 @@ def test_a_component_without_a_synchronous_way_is_awaited() -> None:
     pipeline = Pipeline()
     pipeline.add_component("retriever", PreparedAsync({text: ["with"] for text in ASKED_WORDS.values()}))
     assert in_both_styles(pipeline)["q2"] == ["with"]
+
+
+def test_a_span_in_a_file_with_the_line_ends_of_windows_is_that_of_what_open_reads(tmp_path: Path) -> None:
+    path = tmp_path / "rules.txt"
+    lines = [f"Rule {at}: an order of class {at} is sent within {at + 2} days." for at in range(40)]
+    path.write_bytes("\r\n".join(lines).encode())
+    documents = TextFileToDocument().run(sources=[path])["documents"]
+    chunks = DocumentSplitter(split_by="word", split_length=30).run(documents=documents)["documents"]
+    read = path.read_text()
+    asked, answers = [], {}
+    for line in lines:
+        if holding := [one for one in chunks if line in str(one.content)]:
+            start = read.index(line)
+            asked.append((line, [rm.Span(documents[0].id, start, start + len(line))]))
+            answers[line] = holding
+    assert len(asked) > 10
+    (found,) = evaluate_pipeline(Prepared(answers), asked, "coverage", documents=documents).values()
+    assert set(found.per_query["coverage"].values()) == {1.0}

@@ -170,6 +170,10 @@ def test_a_chain_gives_the_number_of_the_bare_retriever(name: str, how: str) -> 
     ("retriever", "message"),
     [
         (CHAIN, "the chain takes a mapping with 'input', not a text; name the key of the query with query_key='input'"),
+        (
+            create_retrieval_chain(Finder(), RunnableLambda(lambda _: "an answer")),
+            "the chain takes a mapping, not a text; name the key of the query with query_key='input', as create_retr",
+        ),
         (graph(), "the chain takes a mapping.*name the key of the query with query_key="),
     ],
 )

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 from langchain_core.documents import Document
 
-from clustered_embeddings import NAMES, TEXTS, Counting, of_text
+from clustered_embeddings import KINDS, NAMES, TEXTS, Counting, of_text
 from fake_vector_services import Elasticsearch, Pinecone, served
 from langchain_retrieval_metrics import MMRRetriever, vectors_of
 
@@ -28,16 +28,16 @@ pytestmark = [
 ]
 
 
-def lancedb(embeddings: Counting, folder: Path, _: ExitStack) -> Any:
+def lancedb(embeddings: Counting, folder: Path, _: ExitStack, names: Any = NAMES) -> Any:
     pytest.importorskip("lancedb", reason="LanceDB is not installed")
     from langchain_community.vectorstores import LanceDB  # noqa: PLC0415  (it warns of its own)
 
     store = LanceDB(embedding=embeddings, uri=str(folder), mode="append")
-    store.add_texts(TEXTS, ids=NAMES)
+    store.add_texts(TEXTS, ids=names)
     return store
 
 
-def milvus(embeddings: Counting, folder: Path, _: ExitStack) -> Any:
+def milvus(embeddings: Counting, folder: Path, _: ExitStack, names: Any = NAMES) -> Any:
     pytest.importorskip("milvus_lite", reason="the embedded server of Milvus is not installed")
     langchain_milvus = pytest.importorskip("langchain_milvus", reason="langchain-milvus is not installed")
     store = langchain_milvus.Milvus(
@@ -45,11 +45,11 @@ def milvus(embeddings: Counting, folder: Path, _: ExitStack) -> Any:
         connection_args={"uri": str(folder / "milvus.db")},
         index_params={"index_type": "FLAT", "metric_type": "COSINE"},
     )
-    store.add_texts(TEXTS, ids=NAMES)
+    store.add_texts(TEXTS, ids=names)
     return store
 
 
-def pgvector(embeddings: Counting, folder: Path, open_ones: ExitStack) -> Any:
+def pgvector(embeddings: Counting, folder: Path, open_ones: ExitStack, names: Any = NAMES) -> Any:
     pgserver = pytest.importorskip("pgserver", reason="pgserver, which brings PostgreSQL with pgvector, is missing")
     postgres = pytest.importorskip("langchain_postgres", reason="langchain-postgres is not installed")
     server = pgserver.get_server(folder, cleanup_mode="stop")
@@ -57,28 +57,28 @@ def pgvector(embeddings: Counting, folder: Path, open_ones: ExitStack) -> Any:
     address = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
     store = postgres.PGVector(embeddings, connection=address, engine_args={"pool_size": 1})
     open_ones.callback(store._engine.dispose)  # noqa: SLF001  (it has no close)
-    store.add_texts(TEXTS, ids=NAMES)
+    store.add_texts(TEXTS, ids=names)
     return store
 
 
-def elasticsearch(embeddings: Counting, _: Path, open_ones: ExitStack) -> Any:
+def elasticsearch(embeddings: Counting, _: Path, open_ones: ExitStack, names: Any = NAMES) -> Any:
     langchain_elasticsearch = pytest.importorskip(
         "langchain_elasticsearch", reason="langchain-elasticsearch is not installed"
     )
     address, _asked = open_ones.enter_context(served(Elasticsearch))
     store = langchain_elasticsearch.ElasticsearchStore("i", embedding=embeddings, es_url=address)
     open_ones.callback(store.close)
-    store.add_texts(TEXTS, ids=NAMES)
+    store.add_texts(TEXTS, ids=names)
     return store
 
 
-def pinecone(embeddings: Counting, _: Path, open_ones: ExitStack) -> Any:
+def pinecone(embeddings: Counting, _: Path, open_ones: ExitStack, names: Any = NAMES) -> Any:
     langchain_pinecone = pytest.importorskip("langchain_pinecone", reason="langchain-pinecone is not installed")
     client = pytest.importorskip("pinecone", reason="the client of Pinecone is not installed")
     address, _asked = open_ones.enter_context(served(Pinecone))
     index = client.Pinecone(api_key="none").Index(host=address)
     store = langchain_pinecone.PineconeVectorStore(index, embeddings)
-    store.add_texts(TEXTS, ids=NAMES)
+    store.add_texts(TEXTS, ids=names)
     return store
 
 
@@ -88,7 +88,7 @@ class Store(NamedTuple):
     embeddings: Counting
 
 
-MAKERS: dict[str, Callable[[Counting, Path, ExitStack], Any]] = {
+MAKERS: dict[str, Callable[..., Any]] = {
     "LanceDB": lancedb,
     "Milvus": milvus,
     "PGVector": pgvector,
@@ -103,6 +103,21 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     with ExitStack() as open_ones:
         store = MAKERS[request.param](embeddings, tmp_path_factory.mktemp("store"), open_ones)
         yield Store(request.param, store, embeddings)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", MAKERS)
+def test_vectors_are_found_whatever_the_ids_are(name: str, kind: str, tmp_path: Path) -> None:
+    embeddings = Counting()
+    with ExitStack() as open_ones:
+        if (name, kind) in {("Milvus", "integers"), ("Pinecone", "integers")}:
+            with pytest.raises(Exception, match=r"All ids should be strings|passed type was int"):
+                MAKERS[name](embeddings, tmp_path, open_ones, KINDS[kind])
+            return
+        store = MAKERS[name](embeddings, tmp_path, open_ones, KINDS[kind])
+        before = embeddings.texts
+        assert len(MMRRetriever.from_store(store, k=4, fetch_k=20).invoke("question")) == 4
+        assert embeddings.texts == before
 
 
 def texts(documents: list[Document]) -> list[str]:
@@ -123,7 +138,7 @@ def test_the_store_gives_the_vectors_its_own_mmr_compares(made: Store) -> None:
 
 def test_what_the_store_holds_is_found_and_nothing_else(made: Store) -> None:
     store = made.store
-    found = MMRRetriever.from_store(store, k=3, lambda_mult=1).base_retriever.invoke("text 3")
+    found = MMRRetriever.from_store(store, k=3, lambda_mult=1).candidates("text 3", 20)
     vectors = vectors_of(store)
     looked_up = vectors([*found, Document("never stored", id=str(uuid.UUID(int=9**9))), Document("without an id")])
     for document, vector in zip(found, looked_up[: len(found)], strict=True):

@@ -457,7 +457,7 @@ def test_runs_have_one_name_and_one_parent_each() -> None:
             self.started.append((run_id, parent_run_id, name))
 
     runs = Runs()
-    ours(CONFIGURABLE).invoke("query", {"callbacks": [runs], "run_name": "mine"})
+    ours(CONFIGURABLE, fetch_k=20).invoke("query", {"callbacks": [runs], "run_name": "mine"})
     (outer, _, name), (_, parent, inner_name) = runs.started
     assert (name, parent, inner_name) == ("mine", outer, "VectorStoreRetriever")
 
@@ -503,12 +503,20 @@ def test_a_base_that_returns_no_more_than_k_is_warned_of_once(base: Any) -> None
         retriever.invoke("query")
 
 
+def test_a_store_that_is_not_asked_for_more_than_k_is_warned_of() -> None:
+    store = InMemoryVectorStore.from_texts([f"text {number}" for number in range(9)], EMBEDDINGS)
+    with pytest.warns(rm.RetrievalWarning, match=r"nothing to choose from, because k=4: pass fetch_k=.* fetch_k=20"):
+        ours(store.as_retriever(), k=4).invoke("query")
+
+
 @pytest.mark.filterwarnings("error")
 def test_nothing_is_warned_of_where_there_is_a_choice_or_a_store_holds_no_more() -> None:
     assert len(ours(TakesTop(), k=4, fetch_k=50, fetch_k_arg="top").invoke("query")) == 4
     small = InMemoryVectorStore.from_texts(["a", "b"], EMBEDDINGS)
     assert len(MMRRetriever.from_store(small).invoke("query")) == 2
     assert len(ours(FEW, k=2).invoke("query")) == 2  # no fetch_k was asked for
+    assert len(ours(small.as_retriever(), k=4).invoke("query")) == 2
+    assert len(ours(small.as_retriever(), k=1).invoke("query")) == 1
 
 
 def test_an_argument_that_the_base_ignores_is_warned_of() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import copy
 import pickle
 import uuid
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,35 +19,36 @@ from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 from langchain_qdrant import QdrantVectorStore
 from qdrant_client import models
 
-from clustered_embeddings import NAMES, TEXTS, Counting, N, of_text
-from langchain_retrieval_metrics import MMRRetriever, vectors_of
+import retrieval_metrics as rm
+from clustered_embeddings import KINDS, NAMES, TEXTS, Counting, N, of_text
+from langchain_retrieval_metrics import MMRRetriever, evaluate_retriever, tune_mmr, vectors_of
 
 QUERIES = 300
 SETTINGS = [(4, 20, 0.5), (4, 20, 0.0), (10, 50, 0.25), (10, 50, 0.75), (5, 20, 1.0)]
 """k, fetch_k and lambda."""
 
 
-def in_memory(embeddings: Embeddings) -> VectorStore:
-    return InMemoryVectorStore.from_texts(TEXTS, embeddings, ids=NAMES)
+def in_memory(embeddings: Embeddings, names: Any = NAMES) -> VectorStore:
+    return InMemoryVectorStore.from_texts(TEXTS, embeddings, ids=names)
 
 
-def faiss(embeddings: Embeddings) -> VectorStore:
-    return FAISS.from_texts(TEXTS, embeddings, ids=NAMES)
+def faiss(embeddings: Embeddings, names: Any = NAMES) -> VectorStore:
+    return FAISS.from_texts(TEXTS, embeddings, ids=names)
 
 
-def chroma(embeddings: Embeddings) -> VectorStore:
+def chroma(embeddings: Embeddings, names: Any = NAMES) -> VectorStore:
     store = Chroma(
         f"c{uuid.uuid4().hex}",
         embeddings,
         client=EphemeralClient(),
         collection_metadata={"hnsw:space": "cosine", "hnsw:search_ef": N},  # exact, as the others are
     )
-    store.add_texts(TEXTS, ids=NAMES)
+    store.add_texts(TEXTS, ids=names)
     return store
 
 
-def qdrant(embeddings: Embeddings) -> VectorStore:
-    return QdrantVectorStore.from_texts(TEXTS, embeddings, ids=NAMES, location=":memory:", collection_name="c")
+def qdrant(embeddings: Embeddings, names: Any = NAMES) -> VectorStore:
+    return QdrantVectorStore.from_texts(TEXTS, embeddings, ids=names, location=":memory:", collection_name="c")
 
 
 class Store(NamedTuple):
@@ -54,7 +56,7 @@ class Store(NamedTuple):
     embeddings: Counting
 
 
-MAKERS: dict[str, Callable[[Embeddings], VectorStore]] = {
+MAKERS: dict[str, Callable[..., VectorStore]] = {
     "InMemoryVectorStore": in_memory,
     "FAISS": faiss,
     "Chroma": chroma,
@@ -80,6 +82,20 @@ def test_a_query_is_embedded_once_and_no_document_is(named: tuple[str, Store]) -
         assert len(retriever.invoke(f"question {number}")) == 4
     asyncio.run(retriever.ainvoke("question 5"))
     assert (embeddings.texts - texts, embeddings.queries - queries) == (0, 6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", MAKERS)
+def test_vectors_are_found_whatever_the_ids_are(name: str, kind: str) -> None:
+    embeddings = Counting()
+    if (name, kind) in {("Chroma", "integers"), ("Qdrant", "strings")}:
+        with pytest.raises(ValueError, match=r"Expected ID to be a str|is not a valid UUID"):
+            MAKERS[name](embeddings, KINDS[kind])
+        return
+    store = MAKERS[name](embeddings, KINDS[kind])
+    before = embeddings.texts
+    assert len(MMRRetriever.from_store(store, k=4, fetch_k=20).invoke("question")) == 4
+    assert embeddings.texts == before
 
 
 def test_around_the_stores_own_retriever_no_document_is_embedded_either(named: tuple[str, Store]) -> None:
@@ -129,6 +145,7 @@ def filtered(maker: Callable[[Embeddings], VectorStore], every: int) -> tuple[Ve
     return store, (lambda document: document.metadata["part"] == 1) if kind == "InMemoryVectorStore" else {"part": 1}
 
 
+@pytest.mark.filterwarnings("ignore:FAISS filters the")
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("every", [3, 10])
 def test_with_a_filter_the_documents_are_those_of_the_stores_own_mmr(name: str, every: int) -> None:
@@ -156,6 +173,33 @@ def test_what_faiss_fetches_for_a_filter_can_be_given() -> None:
     store, condition = filtered(faiss, 10)
     many = MMRRetriever.from_store(store, k=8, fetch_k=20, search_kwargs={"filter": condition, "fetch_k": N})
     assert len(many.invoke("question")) == 8
+
+
+def test_a_filter_of_faiss_that_leaves_fewer_than_k_is_said_once() -> None:
+    store, condition = filtered(faiss, 10)
+    few = MMRRetriever.from_store(store, k=8, fetch_k=10, search_kwargs={"filter": condition})
+    with pytest.warns(rm.RetrievalWarning, match=r"filters the 20 documents .* fewer than k=8: .*'fetch_k': 200"):
+        few.invoke("question")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        few.invoke("question 1")
+
+
+@pytest.mark.filterwarnings("ignore:FAISS filters the")
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("every", [None, 3])
+def test_a_setting_is_tuned_with_the_candidates_it_has(name: str, every: int | None) -> None:
+    store, condition = filtered(MAKERS[name], every or 3)
+    search = {} if every is None else {"filter": condition}
+    base = MMRRetriever.from_store(store, k=4, fetch_k=50, search_kwargs=search)
+    texts = [f"question {number}" for number in range(15)]
+    asked: Any = [(text, [rm.Text(one.page_content) for one in base.candidates(text, 60)[:15:3]]) for text in texts]
+    tuned = tune_mmr(base, asked, lambdas=[0.2, 0.6], fetch_ks=[20, 40])
+    for fetch_k in (20, 40):
+        for weight in (0.2, 0.6):
+            configured = base.model_copy(update={"fetch_k": fetch_k, "lambda_mult": weight})
+            expected = evaluate_retriever(configured, asked, "recall@4").per_query["recall@4"]
+            assert tuned.evaluations[f"lambda {weight:g} of {fetch_k}"].per_query["recall@4"] == expected
 
 
 def test_a_filter_that_most_match_leaves_as_many_candidates_as_faiss_has() -> None:

@@ -98,6 +98,22 @@ def test_each_setting_scores_what_the_retriever_so_configured_does() -> None:
             assert mean == evaluate_retriever(configured, BOTH, "ndcg@2").means["ndcg@2"]
 
 
+@pytest.mark.parametrize("metric", ["recall@2", "precision@2", "hit_rate@2", "f1@2", "full_recall@3"])
+def test_without_a_choice_what_no_order_changes_is_not_tuned(metric: str) -> None:
+    base = Prepared(answers={text: [FOUND[0], FOUND[3]] for text in QUESTIONS})
+    ours = MMRRetriever(base_retriever=base, embeddings=TableOfVectors(EMBEDDED), k=2)
+    with pytest.raises(ValueError, match=rf"no setting changes {metric} in any .* at most 2 documents, .* fetch_k=20"):
+        tune_mmr(ours, BOTH, metric=metric)
+
+
+def test_without_a_choice_what_an_order_changes_is_tuned_and_said() -> None:
+    base = Prepared(answers={text: [FOUND[3], FOUND[0]] for text in QUESTIONS})
+    ours = MMRRetriever(base_retriever=base, embeddings=TableOfVectors(EMBEDDED), k=2)
+    with pytest.warns(rm.RetrievalWarning, match=r"at most 2 documents, and MMR selects k=2 of them, so it can only"):
+        tuned = tune_mmr(ours, ONE, metric="mrr")
+    assert (tuned.default_mean, tuned.mean) == (0.5, 1)
+
+
 def test_quotes_are_found_in_documents_without_ids() -> None:
     texts = [f"number {number} tells" for number in range(20)]
     table = TableOfVectors({text: [1.0, number] for number, text in enumerate([*texts, *QUESTIONS])})

@@ -1,7 +1,6 @@
-"""Each text is embedded once: over instances, configured copies, threads and tasks; and what is kept is bounded."""
+"""Each text is embedded once: over instances, configured copies, threads and tasks."""
 
 import asyncio
-import gc
 import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +13,6 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import ConfigurableField, RunnableLambda
 
 from langchain_retrieval_metrics import MMRReranker, MMRRetriever, evaluate_retriever
-from langchain_retrieval_metrics import vectors as vector_cache
-from langchain_retrieval_metrics.vectors import Vector, VectorCache, shared_cache
 
 DOCUMENTS = [Document(f"text {number}", id=f"d{number}") for number in range(50)]
 
@@ -94,78 +91,6 @@ def test_a_synchronous_call_inside_a_task_never_waits_for_a_task() -> None:
 
     one, other = asyncio.run(asyncio.wait_for(both(), 20))
     assert one == other == retriever(embedding).invoke("query")
-
-
-def test_a_failure_is_raised_to_its_caller_and_the_others_go_on() -> None:
-    cache, together = VectorCache(10), threading.Barrier(2, timeout=10)
-
-    def fail(texts: list[str]) -> list[Vector]:
-        together.wait()
-        raise ConnectionError(texts)
-
-    def embed(texts: list[str]) -> list[Vector]:
-        return [np.ones(2, dtype=np.float32) for _ in texts]
-
-    with ThreadPoolExecutor(2) as threads:
-        failing = threads.submit(cache.vectors, "document", ["a"], fail)
-        while not cache._flights:  # noqa: SLF001  (what is under way shows nowhere else)
-            threading.Event().wait(0.001)
-        waiting = threads.submit(cache.vectors, "document", ["a", "b"], embed)
-        together.wait()
-        assert sorted(waiting.result(10)) == ["a", "b"]
-        assert isinstance(failing.exception(10), ConnectionError)
-    assert (len(cache), cache._flights) == (2, {})  # noqa: SLF001  (as above)
-
-
-def test_a_cancelled_task_leaves_its_texts_to_the_others() -> None:
-    cache = VectorCache(10)
-
-    async def never(_: list[str]) -> list[Vector]:
-        await asyncio.sleep(60)
-        raise AssertionError("slept for a minute")
-
-    async def embed(texts: list[str]) -> list[Vector]:
-        return [np.ones(2, dtype=np.float32) for _ in texts]
-
-    async def cancelled() -> list[str]:
-        first = asyncio.ensure_future(cache.avectors("document", ["a"], never))
-        await asyncio.sleep(0)
-        gives_up = asyncio.ensure_future(cache.avectors("document", ["a"], embed))
-        second = asyncio.ensure_future(cache.avectors("document", ["a"], embed))
-        await asyncio.sleep(0)
-        gives_up.cancel()  # one that waits does not take the others with it
-        await asyncio.sleep(0)
-        first.cancel()
-        return list(await second)
-
-    assert asyncio.run(asyncio.wait_for(cancelled(), 20)) == ["a"]
-
-
-def test_what_is_kept_is_bounded_and_queries_are_not_documents() -> None:
-    cache = VectorCache(3)
-
-    asked: list[str] = []
-
-    def embed(texts: list[str]) -> list[Vector]:
-        asked.extend(texts)
-        return [np.ones(2, dtype=np.float32) for _ in texts]
-
-    cache.vectors("document", ["a", "b", "c", "d", "e"], embed)
-    assert len(cache) == 3
-    cache.vectors("query", ["e"], embed)
-    cache.vectors("document", ["e", "a"], embed)
-    assert asked == ["a", "b", "c", "d", "e", "e", "a"]
-
-
-def test_the_cache_of_embeddings_goes_with_them() -> None:
-    embeddings = Counting()
-    cache = shared_cache(embeddings, 100)
-    assert shared_cache(embeddings, 100) is cache
-    assert shared_cache(Counting(), 100) is not cache
-    name = id(embeddings)
-    del embeddings
-    gc.collect()
-    assert (name, 100) not in vector_cache._shared  # noqa: SLF001  (the test is of what it holds)
 
 
 @pytest.mark.parametrize("size", [0, 100])

@@ -106,7 +106,7 @@ def reranked(
 
 @pytest.mark.parametrize("embedded", [True, False])
 @pytest.mark.parametrize("lambda_mult", [0, 0.3, 0.5, 1])
-@pytest.mark.parametrize("relevance", ["query", "score"])
+@pytest.mark.parametrize("relevance", ["query", "score", "rank"])
 def test_the_order_is_the_textbooks_sync_and_async(*, embedded: bool, lambda_mult: float, relevance: Any) -> None:
     rng = random.Random(7)
     for _ in range(15):
@@ -115,7 +115,7 @@ def test_the_order_is_the_textbooks_sync_and_async(*, embedded: bool, lambda_mul
         query = [rng.gauss(0, 1) for _ in range(4)]
         nodes = nodes_of(vectors, embedded=embedded)
         scores = [1 - at / (n - 1) for at in range(n)]
-        relevances = scores if relevance == "score" else [cosine(query, vector) for vector in vectors]
+        relevances = scores if relevance != "query" else [cosine(query, vector) for vector in vectors]
         expected = textbook(relevances, vectors, lambda_mult, k)
         rerank = MMRPostprocessor(top_n=k, lambda_mult=lambda_mult, relevance=relevance, embed_model=Counting())
         assert ids(rerank.postprocess_nodes(nodes, query_str=json.dumps(query))) == expected
@@ -193,7 +193,7 @@ def test_nothing_and_a_single_node_need_no_vector(n: int) -> None:
         ({"top_n": 0}, "top_n\n.*greater than or equal to 1"),
         ({"lambda_mult": 1.5}, "lambda_mult\n.*less than or equal to 1.*input_value=1.5"),
         ({"lambda_mult": float("nan")}, "lambda_mult\n"),
-        ({"relevance": "rank"}, "relevance\n.*'query' or 'score'.*input_value='rank'"),
+        ({"relevance": "order"}, "relevance\n.*'query', 'score' or 'rank'.*input_value='order'"),
         ({"mmr_threshold": 0.5}, "mmr_threshold\n.*Extra inputs are not permitted"),
     ],
 )
@@ -204,7 +204,7 @@ def test_a_wrong_argument_is_refused(arguments: dict[str, Any], message: str) ->
 
 def test_what_is_missing_is_named() -> None:
     nodes = nodes_of([[1, 0], [0, 1]])
-    with pytest.raises(ValueError, match=r"pass query_bundle or query_str, or use relevance='score'"):
+    with pytest.raises(ValueError, match=r"pass query_bundle or query_str, or use relevance='score' or 'rank'"):
         MMRPostprocessor().postprocess_nodes(nodes)
     nodes[1].score = None
     with pytest.raises(ValueError, match="needs a finite score, but node '1' has None"):

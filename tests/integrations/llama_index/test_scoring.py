@@ -1,5 +1,6 @@
 """Nodes as the core sees them: offsets are checked before they count, and judgments survive another chunking."""
 
+import asyncio
 import json
 import re
 import warnings
@@ -534,3 +535,60 @@ def test_a_dataset_with_a_corpus_is_judged_by_its_texts_after_the_index_was_buil
 def test_a_dataset_without_the_texts_is_refused(dataset: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         judged_by_text(dataset)
+
+
+FILES = {"with.md": "The with statement closes a file.", "for.md": "The for statement walks over a list."}
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Prepared:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    nodes = SentenceSplitter().get_nodes_from_documents(SimpleDirectoryReader(tmp_path).load_data())
+    return Prepared({"what closes a file?": [NodeWithScore(node=one) for one in nodes]})
+
+
+def test_the_names_of_files_are_judgments_in_one_way_wherever_a_dataset_is_evaluated(reader: Prepared) -> None:
+    questions = [("what closes a file?", ["with.md"])]
+    how: Any = {"match": "metadata:file_name"}
+    ours = RetrieverEvaluator.from_metric_names(["recall"], retriever=reader)
+    assert ours.evaluate_dataset(questions, **how).means["recall"] == 1
+    assert asyncio.run(ours.aevaluate_dataset(questions, **how)).means["recall"] == 1
+    compared = rm.compare_retrievers({"a": reader, "b": reader}, questions, "recall", **how)
+    assert compared.evaluations["a"].means["recall"] == 1
+    set_before = RetrieverEvaluator.from_metric_names(["recall"], retriever=reader, **how)
+    assert set_before.evaluate_dataset(questions).means["recall"] == 1
+    named = RetrieverEvaluator.from_metric_names(["recall"], retriever=reader, source="file_name")
+    assert named.evaluate_dataset(questions, match="source").means["recall"] == 1
+
+
+def test_a_source_is_not_silently_the_id_that_a_reader_made_up(reader: Prepared) -> None:
+    ours = RetrieverEvaluator.from_metric_names(["recall"], retriever=reader)
+    said = r"would compare the judged '(with.md|closing)' with '[0-9a-f-]{36}', .* write match='metadata:file_name'"
+    with pytest.raises(ValueError, match=said):
+        ours.evaluate_dataset([("what closes a file?", ["with.md"])], match="source")
+    with pytest.raises(ValueError, match=said):
+        ours.evaluate_dataset([("what closes a file?", {"with.md": 2, "closing": 1})], match=rm.Matching(by="source"))
+    found = reader.answers["what closes a file?"]
+    by_id = [("what closes a file?", [found[0].node.ref_doc_id])]
+    assert ours.evaluate_dataset(by_id, match="source").means["recall"] == 1
+    by_quote = [("what closes a file?", [rm.Quote("statement closes a file")])]
+    assert ours.evaluate_dataset(by_quote, match="source").means["recall"] == 1
+
+
+def test_a_span_in_a_file_with_the_line_ends_of_windows_is_that_of_what_open_reads(tmp_path: Path) -> None:
+    path = tmp_path / "rules.txt"
+    lines = [f"Rule {at}: an order of class {at} is sent within {at + 2} days." for at in range(40)]
+    path.write_bytes("\r\n".join(lines).encode())
+    documents = SimpleDirectoryReader(tmp_path).load_data()
+    nodes = SentenceSplitter(chunk_size=60, chunk_overlap=0).get_nodes_from_documents(documents)
+    read = path.read_text()
+    for line in lines[::3]:
+        start = read.index(line)
+        span = rm.Span("rules.txt", start, start + len(line))
+        for holds in (True, False):
+            found = [NodeWithScore(node=one) for one in nodes if (line in one.get_content()) is holds]
+            ours = RetrieverEvaluator.from_metric_names(
+                ["recall"], retriever=Prepared({"q": found}), source="file_name", documents=documents
+            )
+            assert ours.evaluate("q", [span]).metric_vals_dict["recall"] == holds

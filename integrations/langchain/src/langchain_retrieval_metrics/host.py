@@ -41,7 +41,7 @@ class Refused:
     def read(self, cure: str | None = None) -> None:
         """Raise, naming what the chain takes, and what to do."""
         takes = f" with {', '.join(map(repr, self._keys))}" if self._keys else ""
-        key = repr(self._keys[0]) if self._keys else ""
+        key = repr(self._keys[0]) if self._keys else "'input', as create_retrieval_chain calls it"
         cure = f"name the key of the query with query_key={key}" if cure is None else cure
         raise TypeError(f"the chain takes a mapping{takes}, not a text; {cure}") from self._error
 
@@ -126,7 +126,7 @@ def _refused(retriever: Any, error: Exception, query_key: str | None) -> Refused
     """Return the refusal of a text by a chain that takes a mapping; raise any other failure."""
     if query_key is None and not isinstance(error, OSError):
         keys = _keys(retriever)
-        if keys or is_graph(retriever):
+        if keys or is_graph(retriever) or "must be a dict" in str(error):  # as `create_retrieval_chain` says it
             return Refused(error, keys)
     raise error
 

@@ -15,9 +15,9 @@ from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from langchain_retrieval_metrics.host import score_of
-from langchain_retrieval_metrics.vectors import WantedVectors, as_vector, shared_cache, state_vector
+from langchain_retrieval_metrics.vectors import WantedVectors, as_vector, state_vector
 from retrieval_metrics import mmr
-from retrieval_metrics.adapting import relevance_by
+from retrieval_metrics.adapting import relevance_by, vector_cache
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -160,7 +160,7 @@ class MMRSettings(BaseModel):
         if not wanted.texts:
             return {}
         model = self._model(wanted)
-        return shared_cache(model, self.cache_size).vectors(
+        return vector_cache(model, self.cache_size).vectors(
             "document", wanted.texts, lambda texts: wanted.checked(texts, model.embed_documents(texts))
         )
 
@@ -172,7 +172,7 @@ class MMRSettings(BaseModel):
         async def embed(texts: list[str]) -> list[Vector]:
             return wanted.checked(texts, await model.aembed_documents(texts))
 
-        return await shared_cache(model, self.cache_size).avectors("document", wanted.texts, embed)
+        return await vector_cache(model, self.cache_size).avectors("document", wanted.texts, embed)
 
     def _model(self, wanted: WantedVectors) -> Embeddings:
         if self.embeddings is None:
@@ -191,7 +191,7 @@ class MMRSettings(BaseModel):
 
 def query_vector(model: Embeddings, cache_size: int, query: str) -> Vector:
     """Return the vector of a query, embedded once."""
-    cache = shared_cache(model, cache_size)
+    cache = vector_cache(model, cache_size)
     return cache.vectors("query", [query], lambda _: [as_vector(model.embed_query(query), "the query")])[query]
 
 
@@ -201,7 +201,7 @@ async def aquery_vector(model: Embeddings, cache_size: int, query: str) -> Vecto
     async def embed(_: list[str]) -> list[Vector]:
         return [as_vector(await model.aembed_query(query), "the query")]
 
-    return (await shared_cache(model, cache_size).avectors("query", [query], embed))[query]
+    return (await vector_cache(model, cache_size).avectors("query", [query], embed))[query]
 
 
 class MMRReranker(MMRSettings, BaseDocumentCompressor):

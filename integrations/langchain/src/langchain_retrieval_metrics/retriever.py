@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever, RetrieverLike
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 
+if TYPE_CHECKING:
+    Base: TypeAlias = RetrieverLike | Callable[[str], Any]  # what may be given
+else:
+    Base = InstanceOf[RetrieverLike]  # what a validator makes of it
 FETCH_K = 20
 """The number of candidates fetched from a store by default, as in LangChain."""
 _config: ContextVar[RunnableConfig | None] = ContextVar("config of the call", default=None)
@@ -41,7 +45,8 @@ def _under(config: RunnableConfig | None) -> Iterator[RunnableConfig]:
     try:
         yield whole
     finally:
-        _config.reset(token)
+        with suppress(ValueError):  # a task that its loop left behind ends in another context
+            _config.reset(token)
 
 
 class MMRRetriever(MMRSettings, BaseRetriever):
@@ -79,7 +84,8 @@ class MMRRetriever(MMRSettings, BaseRetriever):
             or there is no source of vectors.
 
     Warns:
-        RetrievalWarning: (once) If the base retriever returns no more than `k` documents although `fetch_k` is more.
+        RetrievalWarning: (once) If the base retriever returns no more than `k` documents, or a filter of FAISS leaves
+            fewer, because it filters what it fetched.
 
     Example:
         >>> vectors = {"a": [1.0, 0.0], "same": [1.0, 0.0], "other": [0.0, 1.0]}
@@ -93,7 +99,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
     # BaseRetriever ignores unknown arguments, so a misspelt one would go unnoticed.
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", validate_assignment=True)
 
-    base_retriever: InstanceOf[RetrieverLike]
+    base_retriever: Base
     k: int = Field(default=4, ge=1)
     fetch_k: int | None = Field(default=None, ge=1)
     fetch_k_arg: str | None = None
@@ -213,6 +219,11 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         found = await request.base.ainvoke(query, config, **request.arguments)
         return await self._aselect(self._candidates(found, k, fetch_k, request), query, k, lambda_mult)
 
+    def is_told(self, fetch_k: int | None) -> bool:
+        """Whether the base retriever is told how many candidates are wanted, rather than its list cut."""
+        request = asked_for(self.base_retriever, fetch_k, self.fetch_k_arg)
+        return request.told or bool(request.arguments)
+
     def candidates(self, query: str, fetch_k: int | None, config: RunnableConfig | None = None) -> list[Document]:
         """Return the candidates of MMR for a query, in the order of the base retriever.
 
@@ -243,17 +254,28 @@ class MMRRetriever(MMRSettings, BaseRetriever):
             or not all(isinstance(one, Document) for one in found)
         ):
             raise TypeError(f"base_retriever must return a list of Documents, got {found!r:.200}")
-        if fetch_k is not None and fetch_k > k >= len(found) > 0 and not request.told and not self._has_warned:
+        if not self._has_warned and (said := self._too_few(len(found), k, fetch_k, request)):
             self._has_warned = True
-            how = "under the name given as fetch_k_arg=" if self.fetch_k_arg is None else f"as {self.fetch_k_arg}="
-            warnings.warn(
-                f"the base retriever returned {len(found)} documents, so MMR has nothing to choose from, although "
-                f"fetch_k={fetch_k} and k={k}: let it return more, by its own setting or, if it takes their number "
-                f"with each call, {how}",
-                RetrievalWarning,
-                stacklevel=2,
-            )
+            warnings.warn(said, RetrievalWarning, stacklevel=2)
         return found[: request.most]
+
+    def _too_few(self, found: int, k: int, fetch_k: int | None, request: Request) -> str:
+        """Return what to say if there are too few documents to choose from; nothing if that is in order."""
+        if request.fetched is not None and 0 < found < k:
+            return (
+                f"FAISS filters the {request.fetched} documents that it fetched, and {found} of them match, fewer than "
+                f"k={k}: let it fetch more, search_kwargs={{'filter': ..., 'fetch_k': {10 * request.fetched}}}"
+            )
+        few = f"the base retriever returned {found} documents, so MMR has nothing to choose from"
+        if fetch_k is None and request.own == found <= k:
+            return f"{few}, because k={k}: pass fetch_k=, the number of candidates, such as fetch_k={FETCH_K}"
+        if request.told or fetch_k is None or not fetch_k > k >= found > 0:
+            return ""
+        how = "under the name given as fetch_k_arg=" if self.fetch_k_arg is None else f"as {self.fetch_k_arg}="
+        return (
+            f"{few}, although fetch_k={fetch_k} and k={k}: let it return more, by its own setting or, if it takes "
+            f"their number with each call, {how}"
+        )
 
 
 def _require_choice(k: int, fetch_k: int | None) -> None:
@@ -330,31 +352,46 @@ class Request(NamedTuple):
     arguments: dict[str, Any]
     most: int | None
     told: bool
+    own: int | None = None
+    """How many documents the retriever of a store returns of itself."""
+    fetched: int | None = None
+    """How many documents a store fetches before it filters them, if it does."""
 
 
 def asked_for(base: Any, fetch_k: int | None, argument: str | None) -> Request:
     """Return how to ask a base retriever for candidates."""
     # The retriever of a vector store, also configurable or bound, takes `k` with each call. A retriever with a field
     # `k`, such as BM25Retriever, is copied, so that the given one stays as it is.
-    if fetch_k is None:
-        return Request(base, {}, None, told=False)
-    if argument is not None:
+    if argument is not None and fetch_k is not None:
         return Request(base, {argument: fetch_k}, fetch_k, told=False)
     inner = base
     while isinstance(inner, (RunnableBinding, DynamicRunnable)):
         inner = inner.bound if isinstance(inner, RunnableBinding) else inner.default
+    if fetch_k is None:
+        own = inner.search_kwargs.get("k", 4) if isinstance(inner, VectorStoreRetriever) else None
+        return Request(base, {}, None, told=False, own=own)
     if isinstance(inner, StoreSearch):
         arguments = _of_search(inner.store, inner.search_kwargs, fetch_k)
-        return Request(base, {"k": fetch_k}, arguments["k"], told=True)
+        fetched = _fetched(inner.store, inner.search_kwargs, arguments)
+        return Request(base, {"k": fetch_k}, arguments["k"], told=True, fetched=fetched)
     if isinstance(inner, VectorStoreRetriever):
         bound = base.kwargs if isinstance(base, RunnableBinding) else {}
-        arguments = _of_search(inner.vectorstore, {**inner.search_kwargs, **bound}, fetch_k)
-        return Request(base, arguments, arguments["k"], told=True)
+        given = {**inner.search_kwargs, **bound}
+        arguments = _of_search(inner.vectorstore, given, fetch_k)
+        fetched = _fetched(inner.vectorstore, given, arguments)
+        return Request(base, arguments, arguments["k"], told=True, fetched=fetched)
     if isinstance(base, BaseRetriever) and not isinstance(base, MMRSettings):
         field = type(base).model_fields.get("k")
         if field is not None and field.annotation is int:
             return Request(base.model_copy(update={"k": fetch_k}), {}, fetch_k, told=True)
     return Request(base, {}, fetch_k, told=False)
+
+
+def _fetched(store: VectorStore, given: Mapping[str, Any], arguments: Mapping[str, int]) -> int | None:
+    """Return how many documents a store fetches before it filters them, if it does."""
+    if given.get("filter") is None or not is_kind(store, "FAISS"):
+        return None
+    return int({**given, **arguments}["fetch_k"])
 
 
 def _of_search(store: VectorStore, given: Mapping[str, Any], fetch_k: int) -> dict[str, int]:

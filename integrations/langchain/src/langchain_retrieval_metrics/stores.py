@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
+from uuid import UUID
 
 import numpy as np
 from langchain_core.documents import Document
@@ -90,7 +91,10 @@ class _InMemory:
         return [None if one.id is None else self._vector(one.id) for one in documents]
 
     def _vector(self, name: str) -> Vector | None:
-        if (held := self._store.store.get(name)) is None:
+        held = self._store.store.get(name)
+        if held is None and name.isdecimal():
+            held = self._store.store.get(int(name))  # a document has its id as text, whatever the store was given
+        if held is None:
             self._converted.pop(name, None)
             return None
         stored, known = held["vector"], self._converted.get(name)
@@ -114,7 +118,7 @@ class _Faiss:
     def __call__(self, documents: Sequence[Document]) -> list[Any]:
         names = self._store.index_to_docstore_id  # grows in place, and is another object after a deletion
         if names is not self._names or len(names) != self._count:
-            self._places = {name: place for place, name in names.items()}
+            self._places = {str(name): place for place, name in names.items()}
             self._names, self._count = names, len(names)
         places = [None if one.id is None else self._places.get(one.id) for one in documents]
         held = [place for place in places if place is not None]
@@ -155,14 +159,21 @@ class _Qdrant(_ByKey):
 
     def _key(self, document: Document) -> Any:
         point = document.metadata.get("_id", document.id)
-        return None if point is None else str(point)
+        return point if isinstance(point, int) or _is_uuid(point) else None  # a server refuses the request for another
 
     def _held(self, keys: list[Any]) -> Mapping[Any, Any]:
         name = self._store.vector_name
         found = self._store.client.retrieve(
             self._store.collection_name, keys, with_payload=False, with_vectors=[name] if name else True
         )
-        return {str(one.id): one.vector.get(name) if isinstance(one.vector, dict) else one.vector for one in found}
+        return {one.id: one.vector.get(name) if isinstance(one.vector, dict) else one.vector for one in found}
+
+
+def _is_uuid(name: Any) -> bool:
+    try:
+        return bool(str(UUID(name)) == name)
+    except (TypeError, ValueError, AttributeError):
+        return False
 
 
 class _LanceDB(_ByKey):

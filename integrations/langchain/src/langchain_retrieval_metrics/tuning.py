@@ -15,7 +15,7 @@ from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on, p
 from retrieval_metrics.types import Tuning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from langchain_core.documents import Document
     from langchain_core.runnables import RunnableConfig
@@ -118,29 +118,29 @@ class _Tuning:
             "show_progress": show_progress,
         }
         self.ways = Ways(self._ask, self._aask)
-        self._found: dict[str, _Candidates] = {}
+        wanted = sorted({setting.fetch_k for setting in tried}, key=lambda size: size or 0)
+        # What a search for fewer would find need not be the first of a search for more; a list only has to be cut.
+        self._asks = wanted if self._retriever.is_told(wanted[-1]) else wanted[-1:]
+        self._found: dict[tuple[str, int | None], _Candidates] = {}
 
     def _ask(self, text: str) -> list[Document]:
-        """Ask a question, and keep the candidates with their vectors."""
-        documents = self._retriever.candidates(text, self._most, self._config)
-        if documents:
-            self._keep(text, documents, *self._retriever._vectors(documents, text))  # noqa: SLF001  (same package)
+        """Ask a question, and keep the candidates of every size with their vectors; return those of the largest."""
+        documents: list[Document] = []
+        for size in self._asks:
+            documents = self._retriever.candidates(text, size, self._config)
+            if documents:
+                vectors = self._retriever._vectors(documents, text)  # noqa: SLF001  (same package)
+                self._found[text, size] = _Candidates(documents, items_of(documents), *vectors)
         return documents
 
     async def _aask(self, text: str) -> list[Document]:
-        documents = await self._retriever.acandidates(text, self._most, self._config)
-        if documents:
-            self._keep(text, documents, *await self._retriever._avectors(documents, text))  # noqa: SLF001  (as above)
+        documents: list[Document] = []
+        for size in self._asks:
+            documents = await self._retriever.acandidates(text, size, self._config)
+            if documents:
+                vectors = await self._retriever._avectors(documents, text)  # noqa: SLF001  (as above)
+                self._found[text, size] = _Candidates(documents, items_of(documents), *vectors)
         return documents
-
-    def _keep(self, text: str, documents: list[Document], vectors: Vector, of_query: Vector | None) -> None:
-        self._found[text] = _Candidates(documents, items_of(documents), vectors, of_query)
-
-    @property
-    def _most(self) -> int | None:
-        """The largest number of candidates that a setting needs; None for all."""
-        sizes = [setting.fetch_k for setting in self._settings.values()]
-        return None if None in sizes else max(filter(None, sizes))
 
     def result(self, run: RetrievedRun) -> MMRTuning:
         """Choose among the settings."""
@@ -149,13 +149,30 @@ class _Tuning:
             for name, setting in [(BASE, None), *self._settings.items()]:
                 evaluations[name] = self._asked.evaluation(self._run(run, setting))
                 warnings.simplefilter("ignore", RetrievalWarning)  # of the same failures, once is enough
+            few = self._without_choice(evaluations)
             parameters = {name: setting._asdict() for name, setting in self._settings.items()}
             chosen = tune(evaluations, metric=self._metric, default=BASE, parameters=parameters)
+        if few:
+            warnings.warn(few, RetrievalWarning, stacklevel=2)
         known = {one.name: getattr(chosen, one.name) for one in fields(chosen)}
         switch = chosen.winner != BASE and (chosen.better or chosen.new_gain > 0)
         best = self._settings[chosen.winner] if switch else None
         retriever = None if best is None else self._retriever.model_copy(update=best._asdict())
         return MMRTuning(**known, best=best, retriever=retriever)
+
+    def _without_choice(self, evaluations: Mapping[str, Evaluation]) -> str:
+        """Say that no question has more candidates than MMR returns, or raise if the metric cannot notice an order."""
+        most, k = max((len(found.documents) for found in self._found.values()), default=0), self._retriever.k
+        if not 0 < most <= k:
+            return ""
+        cure = (
+            f"the base retriever returned at most {most} documents, and MMR selects k={k} of them, so it can only "
+            "reorder them: pass a larger fetch_k=, such as fetch_k=20, and let the base retriever return as many"
+        )
+        as_retrieved = evaluations[BASE].per_query[self._metric]
+        if all(one.per_query[self._metric] == as_retrieved for one in evaluations.values()):
+            raise ValueError(f"no setting changes {self._metric} in any question: {cure}")
+        return cure
 
     def _run(self, run: RetrievedRun, setting: Setting | None) -> RetrievedRun:
         texts = self._asked.texts
@@ -163,14 +180,17 @@ class _Tuning:
         return RetrievedRun({query: self._selected(texts[query], setting) for query in run}, run.errors)
 
     def _selected(self, text: str, setting: Setting | None) -> list[Retrieved]:
-        if (found := self._found.get(text)) is None:
+        asked = setting is not None and setting.fetch_k in self._asks
+        found = self._found.get((text, setting.fetch_k if setting is not None and asked else self._asks[-1]))
+        if found is None:
             return []
         if setting is None:
             return found.items[: self._retriever.k]
-        documents = found.documents[: setting.fetch_k]
+        most = None if asked else setting.fetch_k
+        documents = found.documents[:most]
         selection = mmr(
             found.of_query,
-            found.vectors[: setting.fetch_k],
+            found.vectors[:most],
             k=self._retriever.k,
             lambda_mult=setting.lambda_mult,
             relevance=self._retriever._relevance(documents),  # noqa: SLF001  (same package)
@@ -182,9 +202,10 @@ class _Tuning:
 def tune_mmr(*args: Any, **options: Any) -> MMRTuning:  # noqa: D417  (they are those of _Tuning)
     """Try MMR with several lambdas and numbers of candidates, and say whether to prefer one to the base retriever.
 
-    Every question is asked and embedded once, with the largest `fetch_k`; smaller ones use its first candidates. The
-    bar to beat is the base retriever: its first `k` documents, in its own order. The core's `tune` chooses and says
-    what the choice is worth on new questions, corrected for the number of settings.
+    Each setting has the candidates that the retriever so configured would have: a store is searched for each `fetch_k`,
+    anything else is asked once, and every text is embedded once. The bar to beat is the base retriever: its first `k`
+    documents, in its own order. The core's `tune` chooses and says what the choice is worth on new questions, corrected
+    for the number of settings.
 
     Args:
         retriever: An MMRRetriever, whose own setting is tried too; or any other retriever or function that
@@ -209,12 +230,12 @@ def tune_mmr(*args: Any, **options: Any) -> MMRTuning:  # noqa: D417  (they are 
 
     Raises:
         TypeError: If there are settings for an MMRRetriever, or as in `evaluate_retriever`.
-        ValueError: If there is no lambda below 1, no `fetch_k`, one of them is smaller than `k`, or as in
-            `evaluate_retriever`.
+        ValueError: If there is no lambda below 1, no `fetch_k`, one of them is smaller than `k`, the base retriever
+            returns no more than `k` documents and no setting changes the metric, or as in `evaluate_retriever`.
         Exception: The first failure, if every question failed.
 
     Warns:
-        RetrievalWarning: As in `evaluate_retriever`.
+        RetrievalWarning: If the base retriever returns no more than `k` documents, or as in `evaluate_retriever`.
 
     Example:
         >>> from langchain_core.documents import Document

@@ -127,12 +127,14 @@ class AskingEvaluator(StockRetrieverEvaluator):
         items = as_items(await self.aget_retrieved_nodes(query), mode, self.source)
         return ids_of(items, named_by(self.match)), [str(item.text) for item in items]
 
-    def _scorer(self, questions: EvaluationSet, mode: RetrievalEvalMode, **options: Any) -> NodeScorer:
+    def _scorer(
+        self, questions: EvaluationSet, mode: RetrievalEvalMode, match: MatchBy | None = None, **options: Any
+    ) -> NodeScorer:
         """Return the questions with what this evaluator is told, checked."""
         return NodeScorer(
             self.metrics,
             questions,
-            "id" if self._chooses_ids else self.match,
+            "id" if self._chooses_ids else self.match if match is None else match,
             mode=mode,
             source=self.source,
             documents=self.documents,
@@ -193,10 +195,10 @@ class RetrieverEvaluator(AskingEvaluator):
             any function of the query text that returns nodes or such a response. Synchronous ones run in threads.
         metrics: Metrics of this package or of LlamaIndex; see `from_metric_names`. The default is that of the core.
         node_postprocessors: Applied to the retrieved nodes, in order, and awaited if they are asynchronous.
-        match: What identifies a node in the judgments, as in the core's `evaluate`: `"id"`, `"source"` (the document it
-            was cut from), `"metadata:<key>"`, a function of the core's `Retrieved`, or its `Matching`. A `Quote`,
-            `Text` or `Span` in the judgments does not need it: it is searched for in the text of the nodes, or compared
-            with their place in their document.
+        match: What identifies a node in the judgments, as in the core's `evaluate`: `"id"`, `"metadata:<key>"`, such as
+            `"metadata:file_name"`, `"source"` (the document it was cut from, as `source` names it), a function of the
+            core's `Retrieved`, or its `Matching`. A `Quote`, `Text` or `Span` in the judgments does not need it: it is
+            searched for in the text of the nodes, or compared with their place in their document.
         source: The name of a node's document, as used in a `Span`: `"ref_doc_id"`, which many readers change at every
             load, a key of the metadata such as `"file_name"` or `"file_path"`, or a function of a `NodeWithScore`.
         documents: The documents that the nodes were cut from, as a reader returns them, or their texts by name, if a
@@ -204,7 +206,7 @@ class RetrieverEvaluator(AskingEvaluator):
 
     Raises:
         ValueError: (as pydantic's ValidationError) If an argument or `match` is unknown, or two metrics have the same
-            name.
+            name. When asked: if `match="source"` would compare the judged names with random ids of documents.
     """
 
     @classmethod
@@ -279,6 +281,7 @@ class RetrieverEvaluator(AskingEvaluator):
         workers: int = WORKERS,
         show_progress: bool = False,  # noqa: FBT001, FBT002  (as in LlamaIndex)
         *,
+        match: MatchBy | None = None,
         timeout: float | None = None,
         retries: int = 0,
         raise_on_error: bool = False,
@@ -289,7 +292,7 @@ class RetrieverEvaluator(AskingEvaluator):
         """Take the arguments of `evaluate_dataset`."""
         content = content_of(dataset)
         questions, mode = EvaluationSet.of(content), mode_of(content)
-        scorer = self._scorer(questions, mode, clusters=clusters)
+        scorer = self._scorer(questions, mode, match, clusters=clusters)
         asking = scorer.asking | {
             "workers": workers,
             "timeout": timeout,
@@ -311,6 +314,8 @@ class RetrieverEvaluator(AskingEvaluator):
                 of `evaluate`.
             workers: How many queries may be under way at once. A synchronous retriever runs in as many threads.
             show_progress: Show a progress bar.
+            match: What identifies a node in the judgments of this dataset, such as `"metadata:file_name"`; None takes
+                the setting of the evaluator.
             timeout: Seconds that one attempt may take; None sets no limit.
             retries: How often a failed query is repeated.
             raise_on_error: Raise the first failure. Otherwise a failed query has its `error` in its result, scores 0

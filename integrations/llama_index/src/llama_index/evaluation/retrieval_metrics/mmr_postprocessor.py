@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
+import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny, field_validator
 from llama_index.core.callbacks import CBEventType, EventPayload
@@ -21,15 +22,13 @@ from llama_index.core.settings import Settings
 from llama_index.core.vector_stores import SimpleVectorStore
 
 from retrieval_metrics import mmr
-from retrieval_metrics.adapting import relevance_by
+from retrieval_metrics.adapting import relevance_by, vector_cache
 
 VectorLookup: TypeAlias = Callable[[list[str]], Sequence[Any]]
 """Returns the vector of each node id, None for an unknown one."""
-Vector: TypeAlias = Sequence[float]
+Vector: TypeAlias = Any  # a list of numbers or an array
 dispatcher = get_dispatcher(__name__)
 logger = logging.getLogger(__name__)
-MOST_KEPT = 20_000
-"""How many computed vectors are kept; the oldest go first."""
 
 
 class MMRPostprocessor(BaseNodePostprocessor):
@@ -44,11 +43,11 @@ class MMRPostprocessor(BaseNodePostprocessor):
         top_n: How many nodes are kept; None keeps all.
         lambda_mult: The weight of relevance from 0 (diversity alone, after the most relevant node) to 1.
         relevance: `"query"` takes the cosine of query and node; `"score"` takes the scores of the nodes, such as those
-            of another reranker, scaled to [0, 1].
+            of another reranker, scaled to [0, 1]; `"rank"` takes their order, from 1 to 0.
         embed_model: Embeds nodes without a vector, in one batch, and the query if its vector is not in the query
             bundle. None takes the one in `Settings`, only if it is needed. Stores return nodes without their vectors,
-            so without `vectors` every candidate is embedded once; the vectors are kept by node id, and the log says
-            once what is embedded.
+            so without `vectors` every candidate is embedded once; the vectors are kept for the model, by text, and the
+            log says once what is embedded.
         vectors: Where the vectors of the index are, so that nothing is embedded: the `VectorStoreIndex` with a simple
             store, Qdrant, FAISS or Chroma; one of these stores, except FAISS, which does not know the ids of its nodes;
             or a function from node ids to their vectors, None for an unknown one.
@@ -69,15 +68,13 @@ class MMRPostprocessor(BaseNodePostprocessor):
 
     top_n: int | None = Field(default=None, ge=1, description="How many nodes are kept; None keeps all")
     lambda_mult: float = Field(default=0.5, ge=0, le=1, description="The weight of relevance")
-    relevance: Literal["query", "score"] = Field(default="query", description="The source of relevance")
+    relevance: Literal["query", "score", "rank"] = Field(default="query", description="The source of relevance")
     embed_model: SerializeAsAny[BaseEmbedding] | None = Field(
         default=None, description="Embeds nodes and queries without a vector; None takes the one in Settings"
     )
 
     vectors: Any = Field(default=None, description="Where the vectors of the index are", exclude=True)
 
-    # By node id, with the text and the model itself: the `id` of a model that is gone can be that of the next.
-    _kept: dict[str, tuple[BaseEmbedding, str, Vector]] = PrivateAttr(default_factory=dict)
     _said: bool = PrivateAttr(default=False)
     _lookup: VectorLookup | None = PrivateAttr(default=None)
 
@@ -110,10 +107,16 @@ class MMRPostprocessor(BaseNodePostprocessor):
         if len(nodes) <= 1:
             return list(nodes)
         known, queries = self._known(nodes), self._queries_without_vector(query_bundle)
-        texts = self._to_embed(nodes, known)
-        made = self._model.get_text_embedding_batch([*texts.values()]) if texts else []
-        query = self._model.get_agg_embedding_from_queries(queries) if queries else None
-        return self._chosen(nodes, self._with_made(nodes, known, texts, made), query_bundle, query)
+        texts = [_text_of(scored) for scored, vector in zip(nodes, known, strict=True) if vector is None]
+        model: Any = self._model if texts or queries else None  # that of the settings is made when it is first read
+
+        def embed(missing: list[str]) -> list[Vector]:
+            self._say_once(missing, nodes)
+            return _arrays(model.get_text_embedding_batch(missing))
+
+        made = vector_cache(model).vectors("document", texts, embed) if texts else {}
+        query = model.get_agg_embedding_from_queries(queries) if queries else None
+        return self._chosen(nodes, _completed(nodes, known, made), query_bundle, query)
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
@@ -121,66 +124,50 @@ class MMRPostprocessor(BaseNodePostprocessor):
         if len(nodes) <= 1:
             return list(nodes)
         known, queries = self._known(nodes), self._queries_without_vector(query_bundle)
-        texts = self._to_embed(nodes, known)
+        texts = [_text_of(scored) for scored, vector in zip(nodes, known, strict=True) if vector is None]
+        model: Any = self._model if texts or queries else None  # that of the settings is made when it is first read
+
+        async def embed(missing: list[str]) -> list[Vector]:
+            self._say_once(missing, nodes)
+            return _arrays(await model.aget_text_embedding_batch(missing))
+
         made, query = await asyncio.gather(
-            self._model.aget_text_embedding_batch([*texts.values()]) if texts else _nothing([]),
-            self._model.aget_agg_embedding_from_queries(queries) if queries else _nothing(None),
+            vector_cache(model).avectors("document", texts, embed) if texts else _nothing({}),
+            model.aget_agg_embedding_from_queries(queries) if queries else _nothing(None),
         )
-        return self._chosen(nodes, self._with_made(nodes, known, texts, made), query_bundle, query)
+        return self._chosen(nodes, _completed(nodes, known, made), query_bundle, query)
 
     def _known(self, nodes: Sequence[NodeWithScore]) -> list[Vector | None]:
-        """Return the vector of every node: its own, that of the index, or the one that was computed for its text."""
+        """Return the vector of every node: its own, or that of the index."""
         known: list[Any] = [scored.node.embedding for scored in nodes]
         if self._lookup is not None and (missing := [at for at, vector in enumerate(known) if vector is None]):
             found = self._lookup([nodes[at].node.node_id for at in missing])
             for at, vector in zip(missing, found, strict=True):
                 known[at] = vector
-        if self._kept:
-            for at, scored in enumerate(nodes):
-                kept = self._kept.get(scored.node.node_id) if known[at] is None else None
-                if kept is not None and kept[0] is self._model and kept[1] == _text_of(scored):
-                    known[at] = kept[2]
         return known
 
-    def _to_embed(self, nodes: Sequence[NodeWithScore], known: Sequence[Vector | None]) -> dict[int, str]:
-        """Return the texts that have no vector, by the place of their node; the log says so once."""
-        texts = {at: _text_of(scored) for at, scored in enumerate(nodes) if known[at] is None}
-        if texts and not self._said:
+    def _say_once(self, texts: Sequence[str], nodes: Sequence[NodeWithScore]) -> None:
+        if not self._said:
             self._said = True
             logger.warning(
                 "MMR embeds %d of %d candidates, because the retriever returned them without vectors: %d texts for "
-                "this query, and each further node once. To embed none, pass vectors=index, or a function of node ids",
+                "this query, and each further text once. To embed none, pass vectors=index, or a function of node ids",
                 len(texts),
                 len(nodes),
                 len(texts),
             )
-        return texts
-
-    def _with_made(
-        self,
-        nodes: Sequence[NodeWithScore],
-        known: Sequence[Vector | None],
-        texts: Mapping[int, str],
-        made: Sequence[Vector],
-    ) -> list[Vector]:
-        """Return the vector of every node, and keep the computed ones."""
-        computed = dict(zip(texts, made, strict=True))
-        for at, vector in computed.items():
-            self._kept[nodes[at].node.node_id] = self._model, texts[at], vector
-        while len(self._kept) > MOST_KEPT:
-            del self._kept[next(iter(self._kept))]
-        return _of_one_length(nodes, [computed.get(at) if own is None else own for at, own in enumerate(known)])
 
     @property
     def _model(self) -> BaseEmbedding:
         return Settings.embed_model if self.embed_model is None else self.embed_model
 
     def _queries_without_vector(self, query_bundle: QueryBundle | None) -> list[str]:
-        if self.relevance == "score":
+        if self.relevance != "query":
             return []
         if query_bundle is None:
             raise ValueError(
-                "MMR compares the nodes with the query: pass query_bundle or query_str, or use relevance='score'"
+                "MMR compares the nodes with the query: pass query_bundle or query_str, or use relevance='score' or "
+                "'rank'"
             )
         return query_bundle.embedding_strs if query_bundle.embedding is None else []
 
@@ -249,8 +236,15 @@ def _text_of(scored: NodeWithScore) -> str:
     return str(scored.node.get_content(metadata_mode=MetadataMode.EMBED))
 
 
-def _of_one_length(nodes: Sequence[NodeWithScore], vectors: Sequence[Any]) -> list[Vector]:
-    """Return the vectors if one model can have made them all."""
+def _arrays(vectors: Sequence[Any]) -> list[Vector]:
+    return [np.asarray(vector, dtype=np.float64) for vector in vectors]
+
+
+def _completed(
+    nodes: Sequence[NodeWithScore], known: Sequence[Vector | None], made: Mapping[str, Vector]
+) -> list[Vector]:
+    """Return the vectors of all nodes if one model can have made them."""
+    vectors = [made[_text_of(scored)] if own is None else own for scored, own in zip(nodes, known, strict=True)]
     for scored, vector in zip(nodes, vectors, strict=True):
         if len(vector) != len(vectors[0]):
             raise ValueError(
@@ -258,7 +252,7 @@ def _of_one_length(nodes: Sequence[NodeWithScore], vectors: Sequence[Any]) -> li
                 f"{nodes[0].node.node_id!r} one of {len(vectors[0])}: they come from different embedding models; pass "
                 "the model of the index as embed_model"
             )
-    return list(vectors)
+    return vectors
 
 
 def _score(scored: NodeWithScore) -> float:

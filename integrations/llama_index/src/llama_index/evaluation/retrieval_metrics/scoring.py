@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from uuid import UUID
 
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
@@ -75,7 +76,7 @@ class ResponseEvaluator(BaseEvaluator):
         asked = Asked(questions, [metric], match, documents=partial(texts_by_name, documents, source))
         self._scorer = RowScorer([metric], match=asked.match, max_grade=asked.qrels.largest_grade or 1.0)
         (self._metric,) = self._scorer.metrics
-        self._source = one_document_each(source, asked.sources)
+        self._source = named_as_judged(asked, questions, match, source)
         self._has_ids = asked.qrels.document_kind is not None
         self._judgments: dict[str, Any] = {}
         judged: Mapping[Any, Any] = questions.qrels
@@ -173,7 +174,7 @@ class NodeScorer:
             clusters=clusters,
             documents=partial(texts_by_name, documents, source),
         )
-        self.items = partial(as_items, mode=mode, source=one_document_each(source, self._asked.sources))
+        self.items = partial(as_items, mode=mode, source=named_as_judged(self._asked, questions, match, source))
         self.asking = self._asked.asking | {"items": self.items} | ({} if self._own else {"check": None})
 
     def dataset(self, run: RetrievedRun, *, raise_on_error: bool) -> DatasetResult:
@@ -275,6 +276,40 @@ def source_of(source: Source) -> Callable[[NodeWithScore], str | None]:
 def _document_id(scored: NodeWithScore) -> str | None:
     node = scored.node
     return node.node_id if isinstance(node, Document) else node.ref_doc_id
+
+
+def named_as_judged(
+    asked: Asked, questions: EvaluationSet, match: MatchBy, source: Source
+) -> Callable[[NodeWithScore], str | None]:
+    """Return what names a node's document; it raises where a random id would be compared with judged names."""
+    named = one_document_each(source, asked.sources)
+    by = match.by if isinstance(match, Matching) else match
+    if by != "source" or source != "ref_doc_id" or asked.qrels.document_kind is None:
+        return named
+    judged = {one for judgments in questions.qrels.values() for one in relevant_ids(plain(judgments))}
+    if not judged or any(map(_is_random, judged)):
+        return named
+
+    def name(scored: NodeWithScore) -> str | None:
+        found = named(scored)
+        if found is not None and _is_random(found):
+            metadata = scored.node.metadata
+            key = next((key for key, value in metadata.items() if value in judged), "file_name")
+            raise ValueError(
+                f"match='source' would compare the judged {min(judged)!r} with {found!r}, the ref_doc_id that a reader "
+                f"made up for the document: write match='metadata:{key}'; node {scored.node.node_id!r} has the "
+                f"metadata {', '.join(map(repr, metadata)) or 'none'}"
+            )
+        return found
+
+    return name
+
+
+def _is_random(name: str) -> bool:
+    try:
+        return str(UUID(name)) == name.lower()
+    except ValueError:
+        return False
 
 
 def one_document_each(source: Source, judged: Collection[str]) -> Callable[[NodeWithScore], str | None]:
@@ -392,7 +427,9 @@ def text_of(scored: NodeWithScore) -> str:
     """Return the text of any node, Documents included, for which `NodeWithScore.text` raises."""
     node = scored.node
     # Most nodes are plain TextNodes; calling their method takes three times as long as reading the attribute.
-    return node.text if type(node) is TextNode else node.get_content(metadata_mode=MetadataMode.NONE)
+    text = node.text if type(node) is TextNode else node.get_content(metadata_mode=MetadataMode.NONE)
+    # Readers keep the line ends of Windows, but spans are written against what `open` reads.
+    return text.replace("\r\n", "\n") if isinstance(node, Document) else text
 
 
 class IdsAndTexts(NamedTuple):

@@ -426,10 +426,14 @@ def as_retrieved(document: Document) -> Retrieved:
     source, start = document.meta.get(SOURCE), document.meta.get(START)
     if isinstance(level := document.meta.get(LEVEL), int) and level > 1:
         source = None
-    placed = source is not None and document.content is not None and isinstance(start, int) and start >= 0
+    text = document.content
+    placed = source is not None and text is not None and isinstance(start, int) and start >= 0
+    if SOURCE not in document.meta and text is not None:
+        # Converters keep the line ends of Windows in whole documents, but spans are written against what `open` reads.
+        text = text.replace("\r\n", "\n")
     return Retrieved(
         document.id,
-        text=document.content,
+        text=text,
         source=source if isinstance(source, str) else None,
         start=start if placed else None,
         score=known_score(document.score),

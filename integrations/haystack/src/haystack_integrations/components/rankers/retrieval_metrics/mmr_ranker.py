@@ -12,11 +12,11 @@ from haystack.core.serialization import component_to_dict
 
 from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import run_async, shown
 from retrieval_metrics import mmr
-from retrieval_metrics.adapting import relevance_by
+from retrieval_metrics.adapting import relevance_by, vector_cache
 from retrieval_metrics.adapting.twins import arguments_of, passed_on, positive_integer
 
 Relevance = Literal["query", "score", "rank"]
-Ranked: TypeAlias = Callable[[Sequence[Mapping[str, Any]]], dict[str, list[Document]]]
+Ranked: TypeAlias = Callable[..., dict[str, list[Document]]]
 
 
 @component
@@ -101,14 +101,28 @@ class MMRRanker:
         query_embedding: list[float] | None = None,
         top_k: int | None = None,
         lambda_mult: float | None = None,
-    ) -> tuple[list[tuple[Any, dict[str, Any]]], Ranked]:
-        """Return the embedders to call, each with its inputs, and what ranks the documents by their answers."""
+    ) -> tuple[dict[str, Document], str | None, Ranked]:
+        """Return the documents and the query to embed, and what ranks the documents by their vectors."""
         unique = _unique(documents)
+        without = {_embedded_of(document): document for document in unique if document.embedding is None}
+        if without and self.document_embedder is None:
+            first = next(iter(without.values()))
+            raise ValueError(
+                f"{shown(first)}, has no embedding, nor have {len(without) - 1} others; let the retriever "
+                "return them, InMemoryEmbeddingRetriever(..., return_embedding=True), or pass a document_embedder"
+            )
+        asks = bool(unique) and self.relevance == "query" and query_embedding is None
+        if asks and (query is None or self.text_embedder is None):
+            raise ValueError(
+                "relevance='query' needs a query_embedding, or a query and a text_embedder; or choose "
+                "relevance='score' or 'rank'"
+            )
 
-        def ranked(answers: Sequence[Mapping[str, Any]]) -> dict[str, list[Document]]:
-            return {"documents": self._ranked(unique, query_embedding, answers, top_k, lambda_mult)}
+        def ranked(made: Mapping[str, Any], of_query: Any = None) -> dict[str, list[Document]]:
+            given = query_embedding if of_query is None else of_query
+            return {"documents": self._ranked(unique, made, given, top_k, lambda_mult)}
 
-        return self._to_embed(unique, query, query_embedding), ranked
+        return without, query if asks else None, ranked
 
     @component.output_types(documents=list[Document])
     @arguments_of(_asked)
@@ -128,60 +142,67 @@ class MMRRanker:
         Raises:
             ValueError: If a required embedding or score is missing or not finite, or embeddings differ in length.
         """
-        wanted, ranked = passed_on("run", self._asked, args, inputs)
-        return ranked([embedder.run(**given) for embedder, given in wanted])
+        without, query, ranked = passed_on("run", self._asked, args, inputs)
+
+        def embed(texts: list[str]) -> list[Any]:
+            embedder: Any = self.document_embedder
+            return _made(texts, without, embedder.run(documents=[without[text] for text in texts]))
+
+        made = vector_cache(self.document_embedder).vectors("document", [*without], embed) if without else {}
+        return ranked(made, None if query is None else self.text_embedder.run(text=query)["embedding"])  # type: ignore[union-attr]  # checked
 
     @component.output_types(documents=list[Document])
     @arguments_of(_asked)
     async def run_async(self, *args: Any, **inputs: Any) -> dict[str, list[Document]]:
         """Rank documents by MMR; the asynchronous twin of `run`, which embeds query and documents concurrently."""
-        wanted, ranked = passed_on("run_async", self._asked, args, inputs)
-        return ranked(await asyncio.gather(*(run_async(embedder, **given) for embedder, given in wanted)))
+        without, query, ranked = passed_on("run_async", self._asked, args, inputs)
 
-    def _to_embed(
-        self, documents: list[Document], query: str | None, query_embedding: list[float] | None
-    ) -> list[tuple[Any, dict[str, Any]]]:
-        """Return the embedders to call, each with its inputs."""
-        wanted: list[tuple[Any, dict[str, Any]]] = []
-        if without := [document for document in documents if document.embedding is None]:
-            if self.document_embedder is None:
-                raise ValueError(
-                    f"{shown(without[0])}, has no embedding, nor have {len(without) - 1} others; let the retriever "
-                    "return them, InMemoryEmbeddingRetriever(..., return_embedding=True), or pass a document_embedder"
-                )
-            wanted.append((self.document_embedder, {"documents": without}))
-        if documents and self.relevance == "query" and query_embedding is None:
-            if query is None or self.text_embedder is None:
-                raise ValueError(
-                    "relevance='query' needs a query_embedding, or a query and a text_embedder; or choose "
-                    "relevance='score' or 'rank'"
-                )
-            wanted.append((self.text_embedder, {"text": query}))
-        return wanted
+        async def embed(texts: list[str]) -> list[Any]:
+            found = await run_async(self.document_embedder, documents=[without[text] for text in texts])
+            return _made(texts, without, found)
+
+        async def of_documents() -> Mapping[str, Any]:
+            return await vector_cache(self.document_embedder).avectors("document", [*without], embed) if without else {}
+
+        async def of_query() -> Any:
+            return None if query is None else (await run_async(self.text_embedder, text=query))["embedding"]
+
+        return ranked(*await asyncio.gather(of_documents(), of_query()))
 
     def _ranked(
         self,
         documents: list[Document],
+        made: Mapping[str, Any],
         query_embedding: list[float] | None,
-        answers: Sequence[Mapping[str, Any]],
         top_k: int | None,
         lambda_mult: float | None,
     ) -> list[Document]:
         if not documents:
             return []
-        made = {key: value for answer in answers for key, value in answer.items()}
-        embedded = {document.id: document.embedding for document in made.get("documents", ())}
-        vectors = [
-            embedded.get(document.id) if document.embedding is None else document.embedding for document in documents
-        ]
+        vectors = [made[_embedded_of(one)] if one.embedding is None else one.embedding for one in documents]
         selection = mmr(
-            made.get("embedding", query_embedding) if self.relevance == "query" else None,
+            query_embedding if self.relevance == "query" else None,
             _stacked(documents, vectors),
             k=self.top_k if top_k is None else top_k,
             lambda_mult=self.lambda_mult if lambda_mult is None else lambda_mult,
             relevance=relevance_by(self.relevance, documents, _score),
         )
         return [documents[at] for at in selection]
+
+
+def _embedded_of(document: Document) -> str:
+    """Return all that an embedder may read of a document."""
+    return f"{document.content}\0{document.meta}\0{document.blob}"
+
+
+def _made(texts: Sequence[str], documents: Mapping[str, Document], answer: Mapping[str, Any]) -> list[Any]:
+    """Return the vectors in an answer of an embedder, in the order of the texts."""
+    embedded = {document.id: document.embedding for document in answer["documents"]}
+    vectors = [embedded.get(documents[text].id) for text in texts]
+    for text, vector in zip(texts, vectors, strict=True):
+        if not vector:
+            raise ValueError(f"the document_embedder returned no embedding of {shown(documents[text])}, but {vector!r}")
+    return [np.asarray(vector, dtype=np.float64) for vector in vectors]
 
 
 def _unique(documents: Sequence[Document]) -> list[Document]:
@@ -197,8 +218,6 @@ def _unique(documents: Sequence[Document]) -> list[Document]:
 def _stacked(documents: Sequence[Document], vectors: Sequence[Any]) -> Any:
     """Return the vectors as rows."""
     for document, vector in zip(documents, vectors, strict=True):
-        if not vector:
-            raise ValueError(f"the document_embedder returned no embedding of {shown(document)}, but {vector!r}")
         if len(vector) != len(vectors[0]):
             raise ValueError(
                 f"{shown(document)}, has an embedding of {len(vector)} numbers, and {shown(documents[0])}, one of "
