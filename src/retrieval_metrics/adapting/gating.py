@@ -2,8 +2,10 @@
 
 from retrieval_metrics.judging.judge import with_documents
 from retrieval_metrics.keeping.document import questions_fingerprint
+from retrieval_metrics.statistics.paired import fewest_units
 
 __all__ = [
+    "fewest_units",
     "questions_fingerprint",
     "with_documents",
 ]
