@@ -278,8 +278,8 @@ class JudgedRun:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing that was retrieved is judged for its query."""
-        return not len(self.items.rank) and not len(self.ranks.rank)
+        """Whether something is relevant, but nothing that was retrieved is judged for its query."""
+        return not len(self.items.rank) and not len(self.ranks.rank) and bool(self.n_relevant().any())
 
     @property
     def n_repeated(self) -> IntArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from numbers import Real
@@ -32,6 +32,7 @@ class ScoredRow(NamedTuple):
     row: Row
     scores: Mapping[str, float | None]
     others: Mapping[str, float | None] = MappingProxyType({})
+    fields: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def failed(self) -> bool:
@@ -46,8 +47,8 @@ class ScoredRow(NamedTuple):
 
 def read_rows(result: Any) -> list[Mapping[str, Any]]:
     """Return the rows of an experiment, a DataFrame or a list as mappings."""
-    if hasattr(result, "to_dict") and hasattr(result, "columns"):
-        result = result.to_dict(orient="records")
+    if hasattr(result, "columns"):
+        result = result.to_dicts() if hasattr(result, "to_dicts") else result.to_dict(orient="records")
     if not isinstance(result, Iterable) or isinstance(result, (str, bytes, Mapping)):
         raise TypeError(
             f"rows must be the result of evaluate() or an experiment, a list of mappings or a DataFrame, got "
@@ -71,7 +72,8 @@ def of_result(result: EvaluationResult, names: Sequence[str] | None, others: Col
         returned = getattr(trace, "scores", {})
         values = {column: _returned(scores[column], returned.get(column)) for column in columns}
         fields = dict(sample)
-        rows.append(ScoredRow(row_of(fields), values, {one: _value(scores[one], one, fields) for one in foreign}))
+        others_of_row = {one: _value(scores[one], one, fields) for one in foreign}
+        rows.append(ScoredRow(row_of(fields), values, others_of_row, fields))
     return rows
 
 
@@ -92,6 +94,7 @@ def of_rows(
             row_of(row),
             {column: _value(row.get(column), column, row) for column in columns},
             {column: _value(row.get(column), column, row) for column in foreign},
+            row,
         )
         for row in rows
     ]
@@ -191,7 +194,12 @@ class Gathered:
     @property
     def truth(self) -> rm.Qrels:
         """The judgments in columns."""
-        truth = rm.Qrels(self.questions)
+        try:
+            truth = rm.Qrels(self.questions)
+        except (TypeError, ValueError):
+            for query, judgments in self.questions.qrels.items():
+                _require_judgments(query, judgments)
+            raise
         return truth if self.scale is None else truth.with_largest_grade(max(self.scale, truth.largest_grade))
 
     def refusals(self, metrics: Sequence[rm.Metric], queries: Collection[Any] | None = None) -> dict[Any, Exception]:
@@ -203,6 +211,18 @@ class Gathered:
         found = Scorer(metrics, match=self.match).refusals(truth, self.run)
         return {query: row_error(error, query, f"row {query!r}") for query, error in found.items()}
 
+    def of_one_kind(self) -> Gathered:
+        """Return the rows with ids of `int` as texts, where rows that are each of one kind differ; mixed rows fail."""
+        qrels: dict[Any, Any] = dict(self.questions.qrels)
+        kinds = {query: {type(one) for one in (*_ids(qrels[query]), *_ids(self.run[query]))} for query in qrels}
+        if {int, str} - set().union(*kinds.values()):
+            return self
+        mixed = TypeError("cannot be judged: its ids are partly str and partly int")
+        errors = {query: TypeError(f"row {query!r} {mixed}") for query, found in kinds.items() if {int, str} <= found}
+        questions = rm.EvaluationSet(self.questions.queries, _as_texts(qrels), self.questions.provenance)
+        run = rm.RetrievedRun(_as_texts(dict(self.run)), self.run.errors)
+        return replace(self, questions=questions, run=run).with_failed(errors)
+
     def with_failed(self, errors: Mapping[Any, Exception]) -> Gathered:
         """Return the rows with further failures."""
         run = {**self.run, **{query: [] for query in errors}}
@@ -211,6 +231,41 @@ class Gathered:
 
 class EveryRowFailedError(ValueError):
     """No row of a dataset could be scored."""
+
+
+class RowWithoutJudgmentsError(ValueError):
+    """The judgments of a row cannot be read."""
+
+
+def _require_judgments(query: Any, judgments: Any) -> None:
+    try:
+        rm.Qrels({query: judgments})
+    except (TypeError, ValueError) as error:
+        raise RowWithoutJudgmentsError(str(row_error(error, query, f"row {query!r}"))) from error
+
+
+def _ids(given: Any) -> Iterator[Any]:
+    """Yield the ids of judgments or a ranking, in any shape."""
+    for one in given:
+        if isinstance(one, (list, tuple, set, frozenset, Mapping)):
+            yield from _ids(one)
+        else:
+            yield one.id if isinstance(one, rm.Retrieved) else one
+
+
+def _as_texts(given: Any) -> Any:
+    """Return judgments or rankings of many queries with ids of `int` as texts; the ids of queries stay."""
+
+    def text(one: Any) -> Any:
+        if isinstance(one, rm.Retrieved):
+            return replace(one, id=str(one.id))
+        if isinstance(one, Mapping):
+            return {text(key): value for key, value in one.items()}
+        if isinstance(one, (list, tuple, set, frozenset)):
+            return [text(each) for each in one]
+        return str(one) if isinstance(one, int) else one
+
+    return {query: text(of_one) for query, of_one in given.items()}
 
 
 def gather(rows: Sequence[Row], by: By, references: References | None) -> Gathered:
@@ -227,7 +282,10 @@ def gather(rows: Sequence[Row], by: By, references: References | None) -> Gather
             row = row.read()  # noqa: PLW2901  (as it was meant)
             found = compared(row, by, references)
         except (TypeError, ValueError) as error:
-            found = RowToScore(by, _judgments_alone(row, by, references, error), [])
+            try:
+                found = RowToScore(by, _judgments_alone(row, by, references, error), [])
+            except (TypeError, ValueError) as unjudged:
+                raise RowWithoutJudgmentsError(str(row_error(unjudged, name, f"row {name!r}"))) from unjudged
             errors[name] = error
         read.append(row)
         if found.judgments is None and references is not None:
@@ -250,9 +308,12 @@ def scored(gathered: Gathered, metrics: Sequence[rm.Metric], score: Callable[[rm
     _require_one(gathered.run)
     try:
         return score(gathered.truth, gathered.run)
+    except RowWithoutJudgmentsError:
+        raise
     except (TypeError, ValueError):
+        before, gathered = gathered, gathered.of_one_kind()
         refused = gathered.refusals(metrics)
-        if not refused:
+        if not refused and gathered is before:
             raise
     failed = gathered.with_failed(refused)
     _require_one(failed.run)
