@@ -528,7 +528,7 @@ MANUALS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("told_by", ["id", "reference_context_ids"])
 def test_rows_with_the_same_query_are_paired_by_what_they_are(told_by: str) -> None:
-    finished = [
+    finished: list[dict[str, Any]] = [
         {key: row[key] for key in ("user_input", told_by)} | {"mrr": float(row["id"][0] == "A") / 2 + 0.5}
         for row in MANUALS
     ]
