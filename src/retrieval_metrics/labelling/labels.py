@@ -263,12 +263,10 @@ class Labels(Printed):
     def alpha(self, weights: Weights = "quadratic", *, level: float = 0.95) -> Agreed:
         """Return the agreement of all graders beyond chance, however many there are: Krippendorff's alpha.
 
-        Documents with a single grade say nothing and are left out. The interval treats each query as one unit; see
-        `retrieval_metrics.statistics.krippendorffs_alpha`.
+        Documents with a single grade are left out; see `retrieval_metrics.statistics.krippendorffs_alpha`.
 
         Args:
-            weights: How disagreements count: `"quadratic"`, by the square of their distance in grades, `"linear"`, or
-                None, all alike.
+            weights: How disagreements count: by the square of their distance, `"linear"`, or None, all alike.
             level: Confidence level of the interval.
 
         Raises:
@@ -281,10 +279,9 @@ class Labels(Printed):
             >>> graders[0].merge(*graders[1:]).alpha().value
             0.375
         """
-        several = self._several
-        if not several:
+        if not self._several:
             raise ValueError(f"no document has the grades of several graders, of {self.name}; merge theirs first")
-        return alpha(several, weights, level)
+        return alpha(self._several, weights, level)
 
     @property
     def _several(self) -> dict[Key, list[float]]:
@@ -370,11 +367,8 @@ class Labels(Printed):
                 f"{numbers.interval(found.weighted_kappa.interval)}, {numbers.count(found.n, 'document')}"
             )
         if len(self.graders) > 2 and said:  # noqa: PLR2004  (two agree as above)
-            value, ends = self.alpha()
-            said.append(
-                f"all {len(self.graders)}: alpha {numbers.value(value)} {numbers.interval(ends)}, "
-                f"{numbers.count(len(self._several), 'document')}"
-            )
+            value, documents = numbers.mean(*self.alpha()), numbers.count(len(self._several), "document")
+            said.append(f"all {len(self.graders)}: alpha {value}, {documents}")
         if self.conflicts:
             said.append(f"{numbers.count(len(self.conflicts), 'document')} with different grades: .conflicts")
         return said

@@ -620,11 +620,10 @@ def krippendorffs_alpha(tables: ArrayLike, weights: Weights = None, *, level: fl
 
         alpha = 1 - (n - 1) sum w o / sum w n(i) n(j)
 
-    with o(i, j) the coincidences: of a document with m >= 2 grades, each ordered pair of them counts 1 / (m - 1); n(i)
-    is how often i occurs in them, n all of them, and w as in `cohens_kappa`. At most 1, which is perfect agreement; 0
-    is that of chance. NaN without coincidences, or if only one grade occurs. The variance is that of the jackknife
-    without one query each; with d the weighted disagreements of each query, t has the degrees of freedom of as many
-    queries as disagree equally much, (sum d)^2 / sum d^2, at most one less than there are.
+    with o(i, j) the coincidences: of a document with m >= 2 grades, each ordered pair counts 1 / (m - 1); n(i) is how
+    often i occurs in them, n all of them, and w as in `cohens_kappa`. At most 1, perfect agreement; 0 is that of
+    chance. NaN without coincidences, or if one grade alone occurs. The variance is that of the jackknife by query; with
+    d the weighted disagreements of each, t has (sum d)^2 / sum d^2 degrees of freedom, at most one less than queries.
 
     Args:
         tables: Shape (G, grades, grades), the coincidences of each query.
@@ -632,8 +631,7 @@ def krippendorffs_alpha(tables: ArrayLike, weights: Weights = None, *, level: fl
         level: Confidence level, strictly between 0 and 1.
 
     Returns:
-        The value with its interval, cut at -1 and 1; the interval is (nan, nan) if graders disagree in fewer than 3
-        queries, or alpha is undefined without one of them.
+        The value and its interval, cut at -1 and 1; (nan, nan) if graders disagree in fewer than 3 queries.
 
     Raises:
         ValueError: If the weights are unknown.

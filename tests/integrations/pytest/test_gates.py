@@ -382,7 +382,8 @@ def test_a_check_that_cannot_fail_is_not_compared_unless_something_else_guards_i
         (verdict,) = regression_gate(now, comparison, "test_words.json", SETTINGS)
         assert verdict.outcome == "not compared"
         assert verdict.figures == (
-            "no drop can fail: 5 queries; at least 6 are needed (alpha 0.025): give a floor in at_least, or ask more"
+            "no drop can fail: 5 queries; at least 6 are needed (alpha 0.025): give a floor in at_least, or ask about "
+            "more queries"
         )
         (guarded,) = regression_gate(now, comparison, "test_words.json", SETTINGS, {"mrr"})
         assert guarded.outcome == ("passed" if now is good else "cannot tell")

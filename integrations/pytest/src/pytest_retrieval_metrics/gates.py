@@ -196,33 +196,33 @@ def _room(difference: Difference, before: Evaluation) -> list[float]:
 
 
 class Able(NamedTuple):
-    """How many independent units of a baseline can lose: only they can make a drop significant."""
+    """How many independent units of a baseline, of how many, can lose: only they can make a drop significant."""
 
     units: int
-    words: str
-    advice: str
+    of_all: int
+    thing: str
 
     @classmethod
     def of(cls, difference: Difference, before: Evaluation) -> Able:
         """Count the units of a difference from a baseline, as the test does."""
         clusters, known = difference.clusters, before.scores.clusters
         of_query = range(difference.n) if clusters is None else clusters.tolist()
-        pairs = zip(of_query, _room(difference, before), strict=True)
-        units = len({unit for unit, room in pairs if room > ROUNDING})
-        unit = "document" if known is not None and known.by_source else "cluster"
-        thing, things = ("query", "queries") if clusters is None else (unit, f"{unit}s")
-        words = numbers.count(units, thing, things)
-        if units < difference.units:
-            words = f"{units} of {numbers.count(difference.units, thing, things)} can get worse"
-        advice = f"give a floor in at_least, or ask about more {things}" if clusters is not None else ""
-        other = "give a floor in at_least, or ask more"
-        return cls(units, words, f"{advice}, or pass clusters=None" if advice else other)
+        units = {unit for unit, room in zip(of_query, _room(difference, before), strict=True) if room > ROUNDING}
+        by_source = known is not None and known.by_source
+        return cls(
+            len(units), difference.units, "query" if clusters is None else "document" if by_source else "cluster"
+        )
 
     def short_of(self, fewest: int, alpha: float) -> str:
         """Return in words that no drop can fail a check that needs so many; nothing if they are enough."""
         if self.units >= fewest:
             return ""
-        return f"no drop can fail: {self.words}; at least {fewest} are needed (alpha {alpha:.4g}): {self.advice}"
+        things, others = (f"{self.thing}s", ", or pass clusters=None") if self.thing != "query" else ("queries", "")
+        words = numbers.count(self.of_all, self.thing, things)
+        if self.units < self.of_all:
+            words = f"{self.units} of {words} can get worse"
+        needed = f"at least {fewest} are needed (alpha {alpha:.4g})"
+        return f"no drop can fail: {words}; {needed}: give a floor in at_least, or ask about more {things}{others}"
 
 
 def found_in_words(low: float, high: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from numbers import Real
@@ -197,8 +197,13 @@ class Gathered:
         try:
             truth = rm.Qrels(self.questions)
         except (TypeError, ValueError):
-            for query, judgments in self.questions.qrels.items():
-                _require_judgments(query, judgments)
+            read: dict[Any, Any] = {}
+            for query, judgments in self.questions.qrels.items():  # find the row, by itself or beside the first
+                try:
+                    rm.Qrels({**read, query: judgments})
+                except (TypeError, ValueError) as error:
+                    raise _without_judgments(error, query) from error
+                read = read or {query: judgments}
             raise
         return truth if self.scale is None else truth.with_largest_grade(max(self.scale, truth.largest_grade))
 
@@ -210,18 +215,6 @@ class Gathered:
             truth = rm.Qrels(some).with_largest_grade(truth.largest_grade)
         found = Scorer(metrics, match=self.match).refusals(truth, self.run)
         return {query: row_error(error, query, f"row {query!r}") for query, error in found.items()}
-
-    def of_one_kind(self) -> Gathered:
-        """Return the rows with ids of `int` as texts, where rows that are each of one kind differ; mixed rows fail."""
-        qrels: dict[Any, Any] = dict(self.questions.qrels)
-        kinds = {query: {type(one) for one in (*_ids(qrels[query]), *_ids(self.run[query]))} for query in qrels}
-        if {int, str} - set().union(*kinds.values()):
-            return self
-        mixed = TypeError("cannot be judged: its ids are partly str and partly int")
-        errors = {query: TypeError(f"row {query!r} {mixed}") for query, found in kinds.items() if {int, str} <= found}
-        questions = rm.EvaluationSet(self.questions.queries, _as_texts(qrels), self.questions.provenance)
-        run = rm.RetrievedRun(_as_texts(dict(self.run)), self.run.errors)
-        return replace(self, questions=questions, run=run).with_failed(errors)
 
     def with_failed(self, errors: Mapping[Any, Exception]) -> Gathered:
         """Return the rows with further failures."""
@@ -237,35 +230,8 @@ class RowWithoutJudgmentsError(ValueError):
     """The judgments of a row cannot be read."""
 
 
-def _require_judgments(query: Any, judgments: Any) -> None:
-    try:
-        rm.Qrels({query: judgments})
-    except (TypeError, ValueError) as error:
-        raise RowWithoutJudgmentsError(str(row_error(error, query, f"row {query!r}"))) from error
-
-
-def _ids(given: Any) -> Iterator[Any]:
-    """Yield the ids of judgments or a ranking, in any shape."""
-    for one in given:
-        if isinstance(one, (list, tuple, set, frozenset, Mapping)):
-            yield from _ids(one)
-        else:
-            yield one.id if isinstance(one, rm.Retrieved) else one
-
-
-def _as_texts(given: Any) -> Any:
-    """Return judgments or rankings of many queries with ids of `int` as texts; the ids of queries stay."""
-
-    def text(one: Any) -> Any:
-        if isinstance(one, rm.Retrieved):
-            return replace(one, id=str(one.id))
-        if isinstance(one, Mapping):
-            return {text(key): value for key, value in one.items()}
-        if isinstance(one, (list, tuple, set, frozenset)):
-            return [text(each) for each in one]
-        return str(one) if isinstance(one, int) else one
-
-    return {query: text(of_one) for query, of_one in given.items()}
+def _without_judgments(error: Exception, query: Any) -> RowWithoutJudgmentsError:
+    return RowWithoutJudgmentsError(str(row_error(error, query, f"row {query!r}")))
 
 
 def gather(rows: Sequence[Row], by: By, references: References | None) -> Gathered:
@@ -285,7 +251,7 @@ def gather(rows: Sequence[Row], by: By, references: References | None) -> Gather
             try:
                 found = RowToScore(by, _judgments_alone(row, by, references, error), [])
             except (TypeError, ValueError) as unjudged:
-                raise RowWithoutJudgmentsError(str(row_error(unjudged, name, f"row {name!r}"))) from unjudged
+                raise _without_judgments(unjudged, name) from unjudged
             errors[name] = error
         read.append(row)
         if found.judgments is None and references is not None:
@@ -311,9 +277,8 @@ def scored(gathered: Gathered, metrics: Sequence[rm.Metric], score: Callable[[rm
     except RowWithoutJudgmentsError:
         raise
     except (TypeError, ValueError):
-        before, gathered = gathered, gathered.of_one_kind()
         refused = gathered.refusals(metrics)
-        if not refused and gathered is before:
+        if not refused:
             raise
     failed = gathered.with_failed(refused)
     _require_one(failed.run)

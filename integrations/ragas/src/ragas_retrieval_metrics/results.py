@@ -454,7 +454,7 @@ def recomputed(rows: Sequence[ScoredRow], columns: Mapping[str, Named], referenc
     rules = rules_of(unjudged.pop() if len(unjudged) == 1 else "nan")
     metrics = [named.metric for named in columns.values()]
     try:
-        gathered = gather([row.row for row in rows], by.pop(), references).of_one_kind()
+        gathered = gather([row.row for row in rows], by.pop(), references)
         lost = [query for query, row in zip(gathered.run, rows, strict=True) if row.lost]
         gathered = gathered.with_failed(_errors(gathered, lost, metrics))
         scores = scored(gathered, metrics, lambda truth, run: scored_run(truth, run, metrics, rules, gathered.match))
