@@ -44,6 +44,7 @@ class Builds:
         self.ini()
 
     def write(self, text: str) -> None:
+        self.text = text
         self.pytester.makepyfile(test_search=text)
 
     def ini(self, **keys: str) -> None:

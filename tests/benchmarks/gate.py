@@ -10,10 +10,16 @@
 
     uv run tests/benchmarks/gate.py --builds 1000
     uv run tests/benchmarks/gate.py --project
+    uv run tests/benchmarks/gate.py --chains 200
 
 A simulated retriever finds the one relevant document of a query at a random rank; a check has three metrics of that
 rank. A build without a change ranks 20 % of the queries anew. A build with a drop of D ranks them anew as well, and
 then fails a random choice of queries altogether, so that the true mean of mrr@10 falls by D.
+
+With --chains, each of eight updates lowers a metric a little, while the others stay, vary or rise. It prints the share
+of chains that are refused, at which update on average, and what the stored mean of the metric lost; with one memory
+that is forgotten as soon as any metric is better, and with a memory for each metric, as in `approval.keep_best`. The
+line `nothing` is the share of chains refused where no metric changes but by chance.
 
 With --project, pytest itself runs twelve builds of a project of four files, all together and file by file; in every
 fourth build the retriever loses queries of one file. It prints whether any verdict differs.
@@ -86,6 +92,67 @@ def simulate(n: int, found: float, checks: int, builds: int) -> str:
     return rates + "".join(f"{100 * rate:9.1f}" for rate in np.mean(found_drops, axis=0))
 
 
+LONGEST, LOST, RISEN = 8, 4, 10
+"""Updates of a chain, and how many of 100 queries an update lowers in the metric that falls, or raises in another."""
+MIXED = (1.0, 1.0, 0.5, 0.0)
+"""The values of a metric, equally often."""
+
+
+def updated(random: np.random.Generator, values: Values, others: str, *, falls: bool) -> Values:
+    """Return the values after an update, shape (queries, metrics), of which the first metric falls."""
+    now = values.copy()
+    if falls:
+        now[random.choice(np.flatnonzero(values[:, 0] == 1), LOST, replace=False), 0] = 1 / 3
+    for column in range(int(falls), values.shape[1]):
+        if others == "rise":
+            now[random.choice(np.flatnonzero(values[:, column] < 1), RISEN, replace=False), column] = 1.0
+        elif others == "vary":
+            anew = random.random(len(values)) < SHARE
+            now[anew, column] = random.choice(MIXED, int(anew.sum()))
+    return now
+
+
+def chain(seed: int, metrics: int, others: str, *, each: bool, falls: bool = True) -> tuple[int, float]:
+    """Return at which update a chain is refused, 0 if at none, and what the stored mean of the first metric lost."""
+    random = np.random.default_rng(seed)
+    first = random.choice(MIXED, (100, metrics))
+    first[:, 1:][random.random((100, metrics - 1)) < (others == "rise")] = 0.0
+    stored, best = first, [first] * metrics
+
+    def tested(now: Values, before: Values) -> PairedDifferences:
+        return paired_differences(now - before, spans=[1.0] * metrics, level=1 - 2 * ALPHA, resamples=RESAMPLES)
+
+    for step in range(1, LONGEST + 1):
+        now = updated(random, stored, others, falls=falls)
+        of_best = [tested(now, before) for before in best]
+        found = [bool(of_best[at].corrected[at] <= 2 * ALPHA) for at in range(metrics)]
+        gains = [of_best[at].each[at].mean for at in range(metrics)]
+        replaced = tested(now, stored)
+        drops = [p <= 2 * ALPHA and one.mean < 0 for p, one in zip(replaced.corrected, replaced.each, strict=True)]
+        if any(drops) or any(yes and gain < 0 for yes, gain in zip(found, gains, strict=True)):
+            return step, float((first - stored)[:, 0].mean())
+        better = [yes and gain > 0 for yes, gain in zip(found, gains, strict=True)]
+        best = [now if (better[at] if each else any(better)) else best[at] for at in range(metrics)]
+        stored = now
+    return 0, float((first - stored)[:, 0].mean())
+
+
+def chains(number: int) -> None:
+    print("metrics  others   memory     refused %  at update  lost before  nothing %")
+    for metrics, others in [(1, "-"), *((m, o) for m in (2, 3, 5) for o in ("stay", "vary", "rise"))]:
+        for each in (False, True) if metrics > 1 else (True,):
+            found = [chain(seed, metrics, others, each=each) for seed in range(number)]
+            same = [chain(seed, metrics, "vary", each=each, falls=False)[0] > 0 for seed in range(number)]
+            steps = [step for step, _ in found if step]
+            lost = float(np.mean([loss for _, loss in found]))
+            memory, refused = "each" if each else "one", 100 * len(steps) / number
+            print(
+                f"{metrics:7}  {others:8} {memory:8}{refused:12.1f}{np.mean(steps or [0]):11.2f}{lost:13.3f}"
+                f"{100 * np.mean(same):11.1f}",
+                flush=True,
+            )
+
+
 TEST = """
 import json, os, random
 
@@ -148,7 +215,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--builds", type=int, default=1_000, help="simulated builds per line")
     parser.add_argument("--project", action="store_true", help="run pytest on a project of four files instead")
+    parser.add_argument("--chains", type=int, default=0, help="simulate so many chains of updates instead")
     given = parser.parse_args()
+    if given.chains:
+        chains(given.chains)
+        return
     if given.project:
         project()
         return

@@ -23,6 +23,50 @@ def test_kappa_is_that_of_scikit_learn() -> None:
     assert found.same.value == pytest.approx(np.mean(np.array(one) == np.array(other)))
 
 
+SEVERAL: dict[str, list[int | None]] = {
+    "Ada": [0, 1, 2, 3, 3, 2, 1, 3, 1, 2, None, None],
+    "Ben": [0, 1, 2, 3, 3, 2, 2, 3, 1, 2, 3, None],
+    "Cem": [None, 3, 2, 3, 3, 2, 2, 3, 2, 2, 3, 1],
+    "Dot": [0, 1, 2, 3, 0, 2, 1, 3, 1, 2, 3, 1],
+}
+
+
+def of_several(names: str = "Ada Ben Cem Dot", queries: int = 4) -> rm.Labels:
+    """Return the grades of several people for twelve documents, spread over queries."""
+    found = []
+    for name in names.split():
+        qrels: dict[str, dict[str, int]] = {}
+        for at, grade in enumerate(SEVERAL[name]):
+            if grade is not None:
+                qrels.setdefault(f"q{at % queries}", {})[f"d{at}"] = grade
+        found.append(rm.Labels.of(qrels, by=name))
+    return found[0].merge(*found[1:])
+
+
+def test_alpha_of_several_is_that_of_the_package_krippendorff() -> None:
+    """The values are those of krippendorff 0.9.0, with the levels of measurement `nominal` and `interval`."""
+    labels = of_several()
+    assert labels.alpha(None).value == pytest.approx(0.7279805352798053, abs=1e-12)
+    assert labels.alpha().value == pytest.approx(0.6326833797585887, abs=1e-12)
+    alone = of_several(queries=1).alpha()
+    assert alone.value == labels.alpha().value
+    assert math.isnan(alone.interval.low)
+    low, high = labels.alpha().interval
+    assert -1 <= low < labels.alpha().value < high <= 1
+    assert "all 4: alpha 0.633" in str(labels)
+
+
+def test_alpha_leaves_out_what_one_alone_graded() -> None:
+    labels = of_several("Ada Ben")
+    without = rm.Labels([label for label in labels if label.document != "d10"])  # which Ben alone graded
+    assert labels.alpha() == without.alpha()
+    assert "alpha" not in str(labels)  # two have kappa
+    with pytest.raises(ValueError, match="no document has the grades of several graders, of Ada; merge theirs first"):
+        labels.by("Ada").alpha()
+    with pytest.raises(ValueError, match=r"4 graders, not two.*labels.alpha\(\)"):
+        of_several().agreement()
+
+
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
 def test_kappa_of_random_tables_is_that_of_scikit_learn(weights: Any) -> None:
     for seed in range(20):

@@ -283,6 +283,24 @@ class TestForm:
         assert f"is in {language}; write in English" in made.rejected[0].message
         assert len(made) == 0
 
+    @pytest.mark.parametrize(("others", "kept"), [("English", 0), ("mixed", 1)])
+    def test_of_code_the_language_is_that_of_the_corpus(self, others: str, kept: int) -> None:
+        code = (
+            "lent = book.lent\n>>> lent.add(key)\n>>> lent.remove_every_key_of(guest)\nguest.key\n>>> sorted(lent)[:2]"
+        )
+        german = "Der Tresor darf in der Nacht von dem Wachmann geöffnet werden, und es muss noch jemand dabei sein."
+        corpus = {
+            "code": code,
+            "one": VAULT,
+            "two": VAULT.replace("vault", "cellar") if others == "English" else german,
+        }
+        question = "Wie kann man den Gast aus der Liste wieder entfernen?"
+        asked = {"question": question, "quotes": [">>> lent.remove_every_key_of(guest)"]}
+        model = Told(("Write one", asked), ("Can the question be answered", {"answerable": True}))
+        made = rm.generate_questions(corpus, model, 3, kinds="one_passage", checks=())
+        assert ("other language" in made.reasons) == (not kept)
+        assert len(made) == kept
+
     def test_the_language_that_was_asked_for_counts_and_one_that_cannot_be_told_is_let_be(self) -> None:
         german = rm.QuestionPrompts(language="German")
         assert len(self.asked("Wer darf den Raum nach Feierabend noch betreten?", prompts=german)) == 1

@@ -80,6 +80,10 @@ def test_where_bm25_finds_too_little_for_too_many_it_says_so_and_reports_none_of
     assert len(few.of("unanswered")) == 9
     assert not many.of("unanswered")
     assert any("hardly finds what is relevant to 30 of 40: they use other words" in one for one in many.unchecked)
+    (said,) = [one for one in many.unchecked if "suspected most are" in one]
+    named = set(said.partition("suspected most are ")[2].removesuffix(" and 10 more").split(", "))
+    assert len(named) == 20
+    assert named <= {repr(one) for one in [*many.questions.queries][:30]}
 
 
 class TestSearching:

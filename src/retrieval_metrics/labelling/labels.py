@@ -17,7 +17,7 @@ from retrieval_metrics.inputs.entries import plain
 from retrieval_metrics.inputs.items import Piece, Quote
 from retrieval_metrics.inputs.qrels import GradedByRubric, as_qrels
 from retrieval_metrics.keeping.document import Document, Lines, write_document
-from retrieval_metrics.labelling.people_and_model import Agreement
+from retrieval_metrics.labelling.people_and_model import Agreement, alpha
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Printed, Table
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.checks import DocumentId, QueryId
     from retrieval_metrics.inputs.items import QrelsMapping
     from retrieval_metrics.labelling.people_and_model import Kinds
+    from retrieval_metrics.statistics import Agreed
+    from retrieval_metrics.statistics.corrected import Weights
 
     Key = tuple[QueryId, DocumentId]
 
@@ -249,7 +251,7 @@ class Labels(Printed):
             if len(self.graders) != 2:  # noqa: PLR2004  (two agree)
                 raise ValueError(
                     f"these grades come from {numbers.count(len(self.graders), 'grader')}, not two; give the other "
-                    "grades: labels.by(name).agreement(labels.by(another))"
+                    "grades, labels.by(name).agreement(labels.by(another)), or take all together: labels.alpha()"
                 )
             first, second = (self.by(grader) for grader in self.graders)
             return first.agreement(second, level=level, kinds=kinds)
@@ -257,6 +259,34 @@ class Labels(Printed):
         scale = Scale.common([self.scale, others.scale])
         threshold = None if scale is None else scale.relevant_from
         return Agreement.of((self.name, others.name), self.graded, others.graded, level, kinds, threshold)
+
+    def alpha(self, weights: Weights = "quadratic", *, level: float = 0.95) -> Agreed:
+        """Return the agreement of all graders beyond chance, however many there are: Krippendorff's alpha.
+
+        Documents with a single grade are left out; see `retrieval_metrics.statistics.krippendorffs_alpha`.
+
+        Args:
+            weights: How disagreements count: by the square of their distance, `"linear"`, or None, all alike.
+            level: Confidence level of the interval.
+
+        Raises:
+            ValueError: If no document has several grades, or the weights are unknown.
+
+        Example:
+            >>> import retrieval_metrics as rm
+            >>> given = {"Ada": {"d1": 0, "d2": 1}, "Ben": {"d1": 0, "d2": 1}, "Eve": {"d1": 1, "d2": 1}}
+            >>> graders = [rm.Labels.of({"q": grades}, by=name) for name, grades in given.items()]
+            >>> graders[0].merge(*graders[1:]).alpha().value
+            0.375
+        """
+        if not self._several:
+            raise ValueError(f"no document has the grades of several graders, of {self.name}; merge theirs first")
+        return alpha(self._several, weights, level)
+
+    @property
+    def _several(self) -> dict[Key, list[float]]:
+        given = {key: [float(one.grade) for one in held if one.grade is not None] for key, held in self._given.items()}
+        return {key: grades for key, grades in given.items() if len(grades) > 1}
 
     @property
     def name(self) -> str:
@@ -336,6 +366,9 @@ class Labels(Printed):
                 f"{one} and {other}: weighted kappa {numbers.value(found.weighted_kappa.value)} "
                 f"{numbers.interval(found.weighted_kappa.interval)}, {numbers.count(found.n, 'document')}"
             )
+        if len(self.graders) > 2 and said:  # noqa: PLR2004  (two agree as above)
+            value, documents = numbers.mean(*self.alpha()), numbers.count(len(self._several), "document")
+            said.append(f"all {len(self.graders)}: alpha {value}, {documents}")
         if self.conflicts:
             said.append(f"{numbers.count(len(self.conflicts), 'document')} with different grades: .conflicts")
         return said

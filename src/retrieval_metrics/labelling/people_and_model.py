@@ -1,4 +1,4 @@
-"""The agreement of two graders, by grade and by kind of passage."""
+"""The agreement of two graders, by grade and by kind of passage, and of more in one number."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from retrieval_metrics.checks import grouped, require
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.charts import ChartRow, Rows
 from retrieval_metrics.presentation.tables import Printed, Table
-from retrieval_metrics.statistics import Agreed, cohens_kappa, jackknifed, share_alike
+from retrieval_metrics.statistics import Agreed, cohens_kappa, jackknifed, krippendorffs_alpha, share_alike
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from retrieval_metrics.checks import DocumentId, FloatArray, QueryId
+    from retrieval_metrics.statistics.corrected import Weights
 
     Graded = Mapping[tuple[QueryId, DocumentId], float]
     Kinds = Mapping[tuple[QueryId, DocumentId], Mapping[str, str]]
@@ -83,10 +84,7 @@ class Agreement(Printed):
     @cached_property
     def grades(self) -> tuple[float, ...]:
         """All grades that occur, in order; for whole numbers also those in between."""
-        found = sorted({float(grade) for pair in self.pairs.values() for grade in pair})
-        if all(grade.is_integer() for grade in found):
-            return tuple(float(grade) for grade in range(int(found[0]), int(found[-1]) + 1))
-        return tuple(found)
+        return _scale(grade for pair in self.pairs.values() for grade in pair)
 
     @cached_property
     def by_query(self) -> FloatArray:
@@ -257,3 +255,22 @@ def _share_of(relevant: NDArray[np.bool_], column: NDArray[np.float64]) -> float
     """Return the share of relevant ones among the counts of a column; NaN without counts."""
     total = column.sum()
     return float(column[relevant].sum() / total) if total else math.nan
+
+
+def alpha(given: Mapping[tuple[QueryId, DocumentId], Sequence[float]], weights: Weights, level: float) -> Agreed:
+    """Return Krippendorff's alpha of the grades of any number of graders, by document."""
+    at = {grade: number for number, grade in enumerate(_scale(one for held in given.values() for one in held))}
+    queries = {query: number for number, query in enumerate(dict.fromkeys(query for query, _ in given))}
+    tables = np.zeros((len(queries), len(at), len(at)))
+    for (query, _), held in given.items():
+        counts = np.bincount([at[grade] for grade in held], minlength=len(at))
+        tables[queries[query]] += (np.outer(counts, counts) - np.diag(counts)) / (len(held) - 1)
+    return krippendorffs_alpha(tables, weights, level=level)
+
+
+def _scale(grades: Iterable[float]) -> tuple[float, ...]:
+    """Return all grades that occur, in order; for whole numbers also those in between."""
+    found = sorted(set(map(float, grades)))
+    if all(grade.is_integer() for grade in found):
+        return tuple(float(grade) for grade in range(int(found[0]), int(found[-1]) + 1))
+    return tuple(found)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.inputs.items import Quote
@@ -121,6 +123,7 @@ MOST_PLACES = 3
 """A quote in more places than this identifies none of them."""
 FEWEST_KEYWORDS, MOST_KEYWORDS = 2, 6
 LONGEST_QUESTION = 600  # characters
+NEARLY_ALL = 0.9
 
 
 class Reading:
@@ -280,7 +283,16 @@ class Reading:
         """Return the language that was asked for, if it is one that can be told."""
         if self._language != OF_PASSAGE:
             return self._language if self._language in COMMON_WORDS else None
-        return language_or_script([word for at in places for word in self._corpus.passages.tokens[at]], SURE)
+        tokens = self._corpus.passages.tokens
+        return language_or_script([word for at in places for word in tokens[at]], SURE) or self._language_of_corpus
+
+    @cached_property
+    def _language_of_corpus(self) -> str | None:
+        """The language of nearly all passages that show one, for those that are mostly code."""
+        found = Counter(language_or_script(tokens, SURE) for tokens in self._corpus.passages.tokens)
+        found.pop(None, None)
+        language, number = max(found.items(), key=itemgetter(1), default=(None, 0))
+        return language if number >= NEARLY_ALL * found.total() else None
 
     def _overlap(self, question: str, places: Sequence[int]) -> float:
         telling = set(content_words(words(question)))

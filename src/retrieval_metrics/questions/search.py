@@ -10,6 +10,7 @@ import numpy as np
 
 from retrieval_metrics.checks import argument, grouped
 from retrieval_metrics.inputs.items import Piece, Quote, Retrieved, Span
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.questions import words as word_index
 from retrieval_metrics.questions.findings import LintFinding
 from retrieval_metrics.questions.words import Passages, WordIndex, shortened
@@ -184,6 +185,8 @@ def _windows(item: Retrieved) -> Iterator[Retrieved]:
 RECIPROCAL_RANK = Metric("mrr")
 MOST_UNANSWERED, MANY = 0.25, 10
 """If BM25 finds nothing for more than this share of the questions, and for so many, that says something about BM25."""
+SUSPECTS = 20
+"""How many of them are named."""
 
 
 def hard_and_easy(subject: Subject) -> Iterator[LintFinding | str]:
@@ -208,15 +211,18 @@ def _by_search(subject: Subject, passages: Passages) -> Iterator[LintFinding | s
         yield (f"how hard the questions are, which needs at least {FEWEST_PASSAGES} passages")
         return
     found = list(search.findings())
-    unanswered = sum(finding.name == "unanswered" for finding in found)
+    suspects = [finding for finding in found if finding.name == "unanswered"]
     judged = sum(bool(relevant) for relevant in subject.relevant.values())
-    if unanswered < MANY or unanswered <= MOST_UNANSWERED * judged:
+    if len(suspects) < MANY or len(suspects) <= MOST_UNANSWERED * judged:
         yield from found
         return
     yield from (finding for finding in found if finding.name != "unanswered")
+    suspects.sort(key=lambda one: (one.evidence["share_of_best_score"], -one.evidence["chance"]))
+    few = f"{len(suspects):,} of {judged:,}"
     yield (
-        f"which questions have no answer, because BM25 hardly finds what is relevant to {unanswered:,} of {judged:,}: "
-        f"they use other words, so pass {argument('runs')} of a retriever that matches meanings"
+        f"which questions have no answer, because BM25 hardly finds what is relevant to {few}: they use other words, "
+        f"so pass {argument('runs')} of a retriever that matches meanings; suspected most are "
+        f"{numbers.listed([repr(one.query) for one in suspects], most=SUSPECTS)}"
     )
 
 

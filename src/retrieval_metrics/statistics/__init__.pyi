@@ -3,6 +3,7 @@ from retrieval_metrics.statistics.corrected import CorrectedMean as CorrectedMea
 from retrieval_metrics.statistics.corrected import cohens_kappa as cohens_kappa
 from retrieval_metrics.statistics.corrected import corrected_mean as corrected_mean
 from retrieval_metrics.statistics.corrected import jackknifed as jackknifed
+from retrieval_metrics.statistics.corrected import krippendorffs_alpha as krippendorffs_alpha
 from retrieval_metrics.statistics.corrected import share_alike as share_alike
 from retrieval_metrics.statistics.means import ExactSums as ExactSums
 from retrieval_metrics.statistics.means import Interval as Interval

@@ -547,19 +547,24 @@ def cohens_kappa(confusion: ArrayLike, weights: Weights = None) -> float:
     total = table.sum()
     if not total:
         return math.nan
-    at = np.arange(len(table))
-    apart = np.abs(at[:, None] - at[None, :])
-    match weights:
-        case None:
-            cost = (apart > 0).astype(np.float64)
-        case "linear":
-            cost = apart.astype(np.float64)
-        case "quadratic":
-            cost = apart.astype(np.float64) ** 2
-        case _:
-            raise ValueError(f"weights must be 'linear', 'quadratic' or None, got {weights!r}")
+    cost = _costs(len(table), weights)
     chance = float((cost * np.outer(table.sum(axis=1), table.sum(axis=0))).sum()) / total
     return float(1 - (cost * table).sum() / chance) if chance else math.nan
+
+
+def _costs(grades: int, weights: Weights) -> NDArray[np.float64]:
+    """Return what each disagreement costs, shape (grades, grades)."""
+    at = np.arange(grades)
+    apart: NDArray[np.float64] = np.abs(at[:, None] - at[None, :]).astype(np.float64)
+    match weights:
+        case None:
+            return (apart > 0).astype(np.float64)
+        case "linear":
+            return apart
+        case "quadratic":
+            return np.square(apart)
+        case _:
+            raise ValueError(f"weights must be 'linear', 'quadratic' or None, got {weights!r}")
 
 
 def share_alike(confusion: ArrayLike) -> float:
@@ -604,3 +609,57 @@ def jackknifed(
     error = math.sqrt((units - 1) * float(without.var()))
     half = float(stdtrit(units - 1, (1 + level) / 2)) * error
     return Agreed(value, Interval(max(value - half, lowest), min(value + half, 1.0)))
+
+
+FEWEST_TO_DIFFER = 3
+"""Queries with a disagreement; fewer do not show how much disagreements vary, so an alpha has no interval."""
+
+
+def krippendorffs_alpha(tables: ArrayLike, weights: Weights = None, *, level: float = 0.95) -> Agreed:
+    """Return Krippendorff's alpha, the agreement of any number of graders beyond chance, with an interval by query.
+
+        alpha = 1 - (n - 1) sum w o / sum w n(i) n(j)
+
+    with o(i, j) the coincidences: of a document with m >= 2 grades, each ordered pair counts 1 / (m - 1); n(i) is how
+    often i occurs in them, n all of them, and w as in `cohens_kappa`. At most 1, perfect agreement; 0 is that of
+    chance. NaN without coincidences, or if one grade alone occurs. The variance is that of the jackknife by query; with
+    d the weighted disagreements of each, t has (sum d)^2 / sum d^2 degrees of freedom, at most one less than queries.
+
+    Args:
+        tables: Shape (G, grades, grades), the coincidences of each query.
+        weights: None counts every disagreement alike.
+        level: Confidence level, strictly between 0 and 1.
+
+    Returns:
+        The value and its interval, cut at -1 and 1; (nan, nan) if graders disagree in fewer than 3 queries.
+
+    Raises:
+        ValueError: If the weights are unknown.
+
+    Example:
+        Three graders, two documents: 0, 0, 1 and 1, 1, 1. The first counts 1 for 0-0 and for each order of 0-1, the
+        second 3 for 1-1: o = [[1, 1], [1, 3]], n = 6, n(0) = 2, n(1) = 4, and alpha = 1 - 5 * 2 / (2 * 2 * 4).
+
+        >>> krippendorffs_alpha([[[1, 1], [1, 0]], [[0, 0], [0, 3]]]).value
+        0.375
+
+    References:
+        K. Krippendorff (2011). Computing Krippendorff's alpha-reliability.
+    """
+    proportion(level, "level")
+    counts = np.asarray(tables, dtype=np.float64)
+    total, units, cost = counts.sum(axis=0), len(counts), _costs(counts.shape[1], weights)
+    apart = np.einsum("qij,ij->q", counts, cost)
+
+    def alpha(table: NDArray[np.float64]) -> float:
+        given = table.sum(axis=1)
+        chance = float(given @ cost @ given)
+        return float(1 - (given.sum() - 1) * (cost * table).sum() / chance) if chance else math.nan
+
+    value = alpha(total)
+    if np.count_nonzero(apart) < FEWEST_TO_DIFFER or math.isnan(value):
+        return Agreed(value, Interval(math.nan, math.nan))
+    without = np.array([alpha(total - one) for one in counts])
+    error = math.sqrt((units - 1) * float(without.var()))
+    half = _student(min(units - 1.0, float(apart.sum()) ** 2 / float(apart @ apart)), level) * error
+    return Agreed(value, Interval(max(value - half, -1.0), min(value + half, 1.0)))

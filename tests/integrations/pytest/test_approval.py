@@ -85,13 +85,19 @@ def test_a_small_change_is_stored_and_shown(builds: Builds) -> None:
     assert builds.held().means["mrr"] == pytest.approx(0.96667, abs=1e-5)
 
 
+def bests(builds: Builds) -> dict[str, str]:
+    """Return what is kept beside the baseline, by the beginning of the name, which is that of the metric."""
+    folder = builds.path / WORDS.parent / "best" / "test_words"
+    kept = folder.iterdir() if folder.exists() else []
+    return {path.name.partition("-")[0].removesuffix(".json"): path.read_text(encoding="utf-8") for path in kept}
+
+
 def test_small_drops_add_up_to_a_refusal(builds: Builds) -> None:
-    best = WORDS.parent / "best" / WORDS.name
     builds.baseline()
-    assert not (builds.path / best).exists()  # the baseline is the best
+    assert not bests(builds)  # the baseline is the best
     first = (builds.path / WORDS).read_text(encoding="utf-8")
     builds.run("--retrieval-update", lost=4).assert_outcomes(passed=1)  # p 1 / 2^4
-    assert (builds.path / best).read_text(encoding="utf-8") == first
+    assert bests(builds) == {"ndcg_10": first, "mrr": first}
     second = (builds.path / WORDS).read_bytes()
     builds.run(lost=8).assert_outcomes(passed=1)  # four more, beside the last
     refused = builds.run("--retrieval-update", lost=8)
@@ -105,28 +111,68 @@ def test_small_drops_add_up_to_a_refusal(builds: Builds) -> None:
     assert (builds.path / WORDS).read_bytes() == second
 
     builds.run("--retrieval-update", "--retrieval-accept-worse", lost=8).assert_outcomes(passed=1)
-    assert not (builds.path / best).parent.exists()  # accepted: now this is the best
+    assert not (builds.path / WORDS.parent / "best").exists()  # accepted: now this is the best
     builds.run("--retrieval-update", lost=8).assert_outcomes(passed=1)
-    assert not (builds.path / best).exists()  # nothing changed
+    assert not bests(builds)  # nothing changed
+
+
+RISING = """
+    import os
+    QRELS = {f"q{i}": ["d"] for i in range(80)}
+    STEP = int(os.environ.get("LOST", "0"))
+
+    def found(query):  # of 40, 4 a step fall to rank 3; of the others, 8 a step appear at rank 10
+        at = int(query[1:])
+        rank = (3 if at < 4 * STEP else 1) if at < 40 else 10 if at < 40 + 8 * STEP else 11
+        return [f"x{before}" for before in range(rank - 1)] + ["d"]
+
+    def test_words(retrieval_check):
+        retrieval_check(QRELS, found, dict.fromkeys(METRICS), baseline=True)
+"""
+
+
+@pytest.mark.parametrize("others", [[], ["recall@10"], ["recall@10", "hit_rate@10"]])
+def test_a_metric_remembers_its_best_while_others_rise(builds: Builds, others: list[str]) -> None:
+    builds.write(RISING.replace("METRICS", repr(["mrr@10", *others])))
+    builds.run("--retrieval-update").assert_outcomes(passed=1)
+    first = (builds.path / WORDS).read_text(encoding="utf-8")
+    builds.run("--retrieval-update", lost=1).assert_outcomes(passed=1)
+    assert bests(builds) == {"mrr_10": first}  # the others rose
+    for step in (2, 3, 4):
+        refused = builds.run("--retrieval-update", lost=step)
+        refused.assert_outcomes(failed=1)
+        refused.stdout.fnmatch_lines(["mrr@10 worse: than the best approved baseline: 0.500 -> 0.4* (p *"])
+    accepted = builds.run("--retrieval-update", "--retrieval-accept-worse", lost=2)
+    accepted.assert_outcomes(passed=1)
+    assert not bests(builds)
+
+
+def test_drops_within_the_tolerance_add_up_too(builds: Builds) -> None:
+    builds.baseline()
+    builds.run("--retrieval-update", "--retrieval-tolerance=0.2", lost=8).assert_outcomes(passed=1)  # p 1 / 2^8
+    assert set(bests(builds)) == {"ndcg_10", "mrr"}
+    refused = builds.run("--retrieval-update", "--retrieval-tolerance=0.2", lost=14)
+    refused.assert_outcomes(failed=1)
+    refused.stdout.fnmatch_lines(["ndcg@10 worse: than the best approved baseline: 1.000 -> *"])
 
 
 def test_the_best_is_replaced_by_what_is_better_and_goes_with_its_baseline(builds: Builds) -> None:
-    best = builds.path / WORDS.parent / "best" / WORDS.name
     builds.run("--retrieval-update", lost=8).assert_outcomes(passed=1)
     builds.run("--retrieval-update", lost=10).assert_outcomes(passed=1)
-    assert best.exists()
+    assert bests(builds)
     builds.run("--retrieval-update").assert_outcomes(passed=1)  # 10 won
-    assert not best.exists()
+    assert not bests(builds)
     builds.run("--retrieval-update", lost=3).assert_outcomes(passed=1)
-    assert best.exists()
-    best.write_text("{", encoding="utf-8")
+    assert bests(builds)
+    for best in (builds.path / WORDS.parent / "best" / "test_words").iterdir():
+        best.write_text("{", encoding="utf-8")
     damaged = builds.run("--retrieval-update", lost=4)
     damaged.assert_outcomes(failed=1)
-    damaged.stdout.fnmatch_lines(["*best/test_words.json*"])
+    damaged.stdout.fnmatch_lines(["*best/test_words/*.json*"])
     builds.run(lost=4).assert_outcomes(passed=1)  # only updates read it
     builds.write("def test_other():\n    pass\n")
     builds.run("--retrieval-prune")
-    assert not best.exists()
+    assert not bests(builds)
 
 
 @pytest.mark.parametrize("accept", [False, True])

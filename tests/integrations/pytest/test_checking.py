@@ -91,7 +91,12 @@ def test_the_texts_of_queries_can_stand_beside_the_judgments(check: RetrievalChe
         ((QRELS, QRELS, ["mrr"]), TypeError, "at_least must map metrics to floors"),
         ((QRELS, QRELS, {}), ValueError, "at_least is empty"),
         ((QRELS, QRELS, {"mrrr": 1}), ValueError, "mrr"),
-        ((QRELS, QRELS, {"mrr": "high"}), TypeError, "the floor of mrr must be a number or None, got 'high'"),
+        (
+            (QRELS, QRELS, {"mrr": "high"}),
+            TypeError,
+            "the floor of mrr must be a number, a pair of it and .* got 'high'",
+        ),
+        ((QRELS, QRELS, {"mrr": (0.5, 0)}), ValueError, "queries that the floor of mrr needs"),
         ((QRELS, QRELS, {"mrr": math.nan}), ValueError, "the floor of mrr must be finite"),
         ((QRELS, QRELS, {"map": 0, "ap": 1}), ValueError, "at_least has map twice"),
         ((QRELS, 3, {"mrr": 1}), TypeError, "a retriever must be a function .* got int"),

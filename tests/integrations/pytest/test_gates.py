@@ -20,7 +20,9 @@ def test_without_a_change_the_build_passes_and_claims_no_sensitivity(builds: Bui
     builds.baseline()
     result = builds.run()
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["*ndcg@10  1.000*0  1.00  passed"])
+    result.stdout.fnmatch_lines(["retrieval quality: 1 check passed; ndcg@10 1.000, mrr 1.000; -v shows the table"])
+    result.stdout.no_fnmatch_line("*interval*")
+    builds.run("-v").stdout.fnmatch_lines(["*ndcg@10  1.000*0  1.00  passed"])
 
 
 def test_a_real_drop_fails_with_what_one_needs_to_act(builds: Builds) -> None:
@@ -65,7 +67,11 @@ def test_what_cannot_be_told_ends_as_one_asks(builds: Builds, end: str, outcome:
     assert warned(result) == int(end == "warn") * 2
     if end == "fail":
         result.stdout.fnmatch_lines(
-            ["ndcg@10 cannot tell: *", "  a drop of 0.26 fails at least 80 % of builds; was *", "  q0: *"]
+            [
+                "ndcg@10 cannot tell: *",
+                "  a drop of 0.1? would have been found in four of five cases, 0.26 whichever queries lose; was *",
+                "  q0: *",
+            ]
         )
 
 
@@ -156,18 +162,15 @@ def test_only_drops_fail_so_five_losses_and_no_gain_do(builds: Builds) -> None:
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["ndcg@10 worse: 1.000 -> * (p 0.0312), 5 of 40 queries"])  # 1 / 2^5
     builds.run("--retrieval-update", "--retrieval-accept-worse", lost=5)
-    builds.run().stdout.fnmatch_lines(["*ndcg@10  1.000 *0.969*passed"])  # 1 - 1 / 2^5: a gain is no alarm
+    builds.run("-v").stdout.fnmatch_lines(["*ndcg@10  1.000 *0.969*passed"])  # 1 - 1 / 2^5: a gain is no alarm
 
 
-def test_the_error_is_stated_by_build_and_by_month_with_the_way_to_another(builds: Builds) -> None:
+def test_the_error_is_stated_by_build_with_the_way_to_another(builds: Builds) -> None:
     builds.baseline()
-    told = (
-        "*; worse if p is at most {}; of unchanged builds at most {} % fail: up to {} of 30 in a month, and some in up "
-        "to {} % of months"
-    )
-    choice = " (with retrieval_builds=30: in 5 %, but only larger drops fail)"
-    builds.run().stdout.fnmatch_lines([told.format("0.05", "5", "1.5", "79") + choice])
-    builds.run("--retrieval-builds=30").stdout.fnmatch_lines([told.format("0.001667", "0.17", "0.05", "4.9")])
+    told = "*; worse if p is at most {}; of unchanged builds at most {} % fail{}; fails at:*"
+    choice = " (retrieval_builds=30: of such months; only larger drops fail then)"
+    builds.run(lost=4).stdout.fnmatch_lines([told.format("0.05", "5", choice)])
+    builds.run("--retrieval-builds=30", lost=4).stdout.fnmatch_lines([told.format("0.001667", "0.17", "")])
 
 
 def test_drift_is_warned_of_only_where_a_baseline_rose_by_chance(builds: Builds) -> None:
@@ -267,6 +270,22 @@ def test_every_query_can_have_a_floor(builds: Builds) -> None:
     )
 
 
+def test_a_floor_sees_what_has_no_value_any_more(builds: Builds) -> None:
+    gone = SUITE.replace("    LOST", "    QRELS |= {f'q{i}': {'d': 0} for i in range(4, 40)}\n    LOST")
+    gone = gone.replace(", baseline=True", "").replace('"mrr": None', '"mrr": FLOOR')
+    for floor, said in {
+        "(0.5, 4)": "retrieval quality: 1 check passed; *: mrr of 4 of 40 queries; -v shows the table",
+        "(0.5, 30)": "mrr below the floor: 4 of 40 queries have a value; the floor needs 30",
+        "1.5": "mrr below the floor: 1.000 < 1.5, 4 of 40 queries",
+        "None}, at_least_per_query={'mrr': 0.5": "mrr below the floor: 36 of 40 queries: q4 is undefined, *",
+    }.items():
+        builds.write(gone.replace("FLOOR", floor))
+        result = builds.run("-k", "words")
+        result.assert_outcomes(**{"passed" if "passed" in said else "failed": 1})
+        result.stdout.fnmatch_lines([said])
+    result.stdout.fnmatch_lines(["*::test_words  mrr *  4 of 40 *below the floor"])
+
+
 def test_one_query_that_may_not_lose_fails_the_build_where_no_test_could(builds: Builds) -> None:
     exact(builds, 'baseline=True, never_worse=["q0", "q30"]')
     builds.run("--retrieval-update").assert_outcomes(passed=2)
@@ -355,13 +374,119 @@ def test_the_claim_is_that_of_the_core_for_what_a_query_has_to_lose() -> None:
     assert half == detectable_difference(differences, span=0.5).high < claim
 
 
-def test_a_set_that_can_show_no_drop_says_so() -> None:
+def test_a_check_that_cannot_fail_is_not_compared_unless_something_else_guards_it() -> None:
     qrels = {f"q{at}": ["d"] for at in range(5)}
     good, bad = (rm.evaluate(qrels, dict.fromkeys(qrels, ranking), "mrr") for ranking in (["d"], ["x", "d"]))
-    comparison = compared(bad, good, alpha=0.025)
-    (verdict,) = regression_gate(bad, comparison, "test_words.json", SETTINGS)
-    assert verdict.outcome == "cannot tell"
-    assert verdict.said.startswith("5 queries cannot show any drop: at least 6 are needed; was ")
+    for now in (good, bad):
+        comparison = compared(now, good, alpha=0.025)
+        (verdict,) = regression_gate(now, comparison, "test_words.json", SETTINGS)
+        assert verdict.outcome == "not compared"
+        assert verdict.figures == (
+            "no drop can fail: 5 queries; at least 6 are needed (alpha 0.025): give a floor in at_least, or ask about "
+            "more queries"
+        )
+        (guarded,) = regression_gate(now, comparison, "test_words.json", SETTINGS, {"mrr"})
+        assert guarded.outcome == ("passed" if now is good else "cannot tell")
+    assert guarded.said.startswith("no drop can fail: 5 queries; at least 6 are needed")
+
+
+@pytest.mark.parametrize(("found", "able"), [(6, True), (5, False)])
+def test_only_what_a_query_has_to_lose_can_fail(found: int, able: bool) -> None:  # noqa: FBT001  (a parameter of the test)
+    qrels = {f"q{at}": {"d": 1, "x": 0} for at in range(40)}
+    before = rm.evaluate(qrels, {query: ["d"] if at < found else ["x"] for at, query in enumerate(qrels)}, "mrr")
+    nothing = rm.evaluate(qrels, {query: ["x"] for query in qrels}, "mrr")
+    (verdict,) = regression_gate(nothing, compared(nothing, before, alpha=0.025), "test_words.json", SETTINGS)
+    assert verdict.outcome == ("worse" if able else "not compared")  # 1 / 2^6 is below .025, 1 / 2^5 is not
+    assert ("5 of 40 queries can get worse; at least 6" in verdict.figures) is not able
+
+
+FEW = """
+    import os
+    import retrieval_metrics as rm
+    BROKEN = os.environ["LOST"] != "0"
+
+    def questions(n, start=0):
+        return [(f"question {at}" + ("?" if at < start else ""), [f"d{at}"]) for at in range(n)]
+
+    def search(text):
+        return ["x", "y"] if BROKEN else [f"d{text.split()[1].rstrip('?')}", "x"]
+"""
+FEWS = {
+    "few questions": ("questions(4)", "", "*mrr not compared: no drop can fail: 4 queries; at least 5 *"),
+    "few clusters": (
+        "questions(40)",
+        ", clusters=lambda text: int(text.split()[1]) % 4",
+        "*not compared: no drop can fail: 4 clusters; at least 5 *, or ask about more clusters, or pass clusters=None*",
+    ),
+    "few documents": (
+        (
+            "rm.EvaluationSet({f'question {at}': f'question {at}' for at in range(40)}, "
+            "{f'question {at}': [f'd{at}'] for at in range(40)}, "
+            "provenance={f'question {at}': rm.Provenance(source=f's{at % 4}') for at in range(40)})"
+        ),
+        "",
+        "*not compared: no drop can fail: 4 documents; at least 5 *, or ask about more documents, or pass *",
+    ),
+    "reworded": (
+        (
+            "rm.Qrels(rm.EvaluationSet({str(at): f'question {at}' + '?' * (BROKEN and at > 3) for at in range(40)}, "
+            "{str(at): [f'd{at}'] for at in range(40)}))"
+        ),
+        "",
+        "mrr not compared: 36 of 40 queries worded differently *Compared on 4 queries *: 4 queries; at least 5 *",
+    ),
+    "cut short": (
+        "questions(4 if BROKEN else 40)",
+        "",
+        "mrr not compared: 36 of 40 queries *: 4 queries; at least 5 *",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FEWS)
+def test_retrieval_that_collapses_is_red_however_few_can_tell(builds: Builds, case: str) -> None:
+    asked, options, said = FEWS[case]
+    builds.write(
+        f"{FEW}\n    def test_few(retrieval_check):\n"
+        f"        retrieval_check({asked}, search, {{'mrr': None}}, baseline=True{options})\n"
+    )
+    stored = builds.run("--retrieval-update")
+    stored.assert_outcomes(passed=1)
+    if case not in {"reworded", "cut short"}:  # which is known when the baseline is written, and so is the next build
+        stored.stdout.fnmatch_lines(["test_search.py::test_few: mrr will not be compared: no drop can fail: 4 *"])
+        builds.run().assert_outcomes(failed=1)
+    broken = builds.run(lost=1)
+    broken.assert_outcomes(failed=1)
+    broken.stdout.fnmatch_lines([said])
+    builds.write(builds.text.replace("'mrr': None", "'mrr': 0.1"))  # a floor can fail
+    builds.run().assert_outcomes(passed=1)
+    builds.run(lost=1).stdout.fnmatch_lines(["mrr below the floor: 0.000 < 0.1*"])
+
+
+def test_baselines_that_share_alpha_need_more_questions_and_the_update_knows(builds: Builds) -> None:
+    ours = "".join(
+        f"\n    def test_{at}(retrieval_check):\n"
+        "        retrieval_check(questions(6), search, {'mrr': None}, baseline=True)\n"
+        for at in range(6)
+    )
+    builds.write(FEW + ours)
+    stored = builds.run_alone("xdist", "-n", "2", "--retrieval-update")
+    stored.assert_outcomes(passed=6)
+    stored.stdout.fnmatch_lines(["*test_0: mrr will not be compared: no drop can fail: 6 queries; at least 7 are *"])
+    builds.run_alone("xdist", "-n", "2", lost=1).assert_outcomes(failed=6)
+    builds.write(FEW + ours[: ours.index("    def test_1")])  # alone, six are enough
+    builds.run().assert_outcomes(passed=1)
+    builds.run(lost=1).stdout.fnmatch_lines(["mrr worse: 1.000 -> 0.000 (p 0.0156), 6 of 6 queries"])
+
+
+def test_rankings_that_meet_no_judgment_are_refused_whatever_may_be_uncompared(builds: Builds) -> None:
+    chunks = SUITE.replace('["d", "e", "x"]', '["d#1", "e#1"]').replace('"ndcg@10": 0.35, ', "")
+    builds.write(chunks)
+    for options in (["--retrieval-update", "--retrieval-accept-worse"], ["--retrieval-uncompared=pass"]):
+        refused = builds.run(*options)
+        refused.assert_outcomes(failed=1)
+        refused.stdout.fnmatch_lines(["mrr not measured: no judged document was retrieved for any query*"])
+    assert not (builds.path / WORDS).exists()
 
 
 def test_nothing_is_claimed_where_nothing_differs_or_nothing_can_be_found() -> None:

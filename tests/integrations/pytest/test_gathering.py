@@ -83,7 +83,7 @@ def test_a_report_that_cannot_be_written_after_all_changes_the_exit_code_and_not
     builds.write(
         SUITE
         + """
-    def test_fills_the_disk(retrieval_check):
+    def test_fills_the_disk():
         import pathlib
         pathlib.Path("r.md").unlink(missing_ok=True)
         pathlib.Path("r.md").mkdir()

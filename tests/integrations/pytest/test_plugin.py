@@ -170,6 +170,76 @@ def test_the_plug_in_itself_brings_neither_numpy_nor_the_core() -> None:
     assert done.stdout.strip() == "set()"
 
 
+NOTHING_CHECKED = (
+    SUITE.partition("    def test_words")[0]
+    + """
+    @pytest.fixture
+    def quality(retrieval_check):
+        return lambda: retrieval_check(QRELS, found, {"mrr": 0.5})
+
+    @pytest.mark.parametrize("questions", [QRELS, {}])
+    def test_loop(retrieval_check, questions):
+        for query in asked_of(questions):
+            retrieval_check(QRELS, found, {"mrr": 0.5})
+
+    def asked_of(questions):
+        return list(questions)[:1]
+
+    def test_through_another(quality):
+        pass
+
+    @pytest.mark.asyncio
+    async def test_not_awaited(retrieval_check):
+        retrieval_check(QRELS, found, {"mrr": 0.5})
+        retrieval_check.acheck(QRELS, found, {"mrr": 0.5}, name="second").close()
+
+    @pytest.mark.xfail
+    def test_expected(retrieval_check):
+        retrieval_check(QRELS, found, {"mrr": 2})
+
+    def test_failure_wanted(retrieval_check):
+        with pytest.raises(pytest.fail.Exception):
+            retrieval_check(QRELS, found, {"mrr": 2})
+
+    def test_swallowed(retrieval_check):
+        try:
+            retrieval_check(QRELS, found, {"mrrr": 2})
+        except ValueError:
+            pass
+
+    @pytest.mark.skip
+    def test_skipped(retrieval_check):
+        pass
+
+    class TestAutomatic:
+        @pytest.fixture(autouse=True)
+        def _retrieval(self, retrieval_check):
+            self.retrieval_check = retrieval_check
+
+        def test_something_else(self):
+            assert True
+"""
+)
+
+
+@pytest.mark.parametrize("plugins", ["", "xdist", "pytest_rerunfailures"])
+def test_a_test_that_takes_the_fixture_and_checks_nothing_fails(builds: Builds, plugins: str) -> None:
+    builds.write(NOTHING_CHECKED)
+    if plugins:
+        options = {"xdist": ["-n", "2"], "pytest_rerunfailures": ["--reruns=1"]}[plugins]
+        result = builds.run_alone(f"pytest_asyncio.plugin,{plugins}", *options)
+    else:
+        result = builds.run("--junitxml=junit.xml")
+        (suite,) = ET.parse(builds.path / "junit.xml").getroot()  # noqa: S314  (our own file)
+        assert suite.get("failures") == "4"
+    passed = "test_loop[[]questions0]", "test_failure_wanted", "test_something_else"
+    result.stdout.fnmatch_lines([f"*{len(passed)} passed*"])
+    result.stdout.fnmatch_lines(["*4 failed*"])
+    for test in ("test_loop[[]questions1[]]", "test_through_another", "test_swallowed", "test_not_awaited"):
+        result.stdout.fnmatch_lines([f"*::{test} *nothing checked*"])
+    result.stdout.fnmatch_lines(["nothing checked: acheck was called, but not awaited: write `await *"])
+
+
 PARAMETRISED = (
     SUITE
     + """

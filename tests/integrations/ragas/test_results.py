@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import pandas as pd
+import polars as pl
 import pytest
 from ragas import Dataset, EvaluationDataset, MultiTurnSample, SingleTurnSample, evaluate, experiment
 from ragas.messages import HumanMessage
@@ -111,7 +112,16 @@ def test_only_metrics_of_retrieval_are_taken() -> None:
     assert dict(to_evaluation(result).means) == {"mrr": 1.0, "faithfulness": 0.9}
     assert list(to_evaluation(result, scores=()).means) == ["mrr"]
     rows = [{"user_input": "q", "recall": 1.0, "mrr": 0.5, "response": "text"}]
-    assert list(to_evaluation(rows).means) == ["recall", "mrr"]
+    assert list(to_evaluation(rows, metrics=["recall", "mrr"]).means) == ["recall", "mrr"]
+    for known in ({}, FOUND):  # a metric of another package: the rows do not say that it is ours, or say that it is not
+        with pytest.warns(rm.RetrievalWarning, match=r"not taken: recall, because .* pass metrics="):
+            assert list(to_evaluation([{**known, "recall": 0.25, "mrr": 1.0}]).means) == ["mrr"]
+        with (
+            pytest.warns(rm.RetrievalWarning, match="not taken: f1"),
+            pytest.raises(ValueError, match="no column but f1 is named like a retrieval metric"),
+        ):
+            to_evaluation([{**known, "f1": 0.25}])
+    assert list(to_evaluation([FOUND | {"recall": 1.0, "mrr": 1.0}]).means) == ["recall", "mrr"]
     assert list(to_evaluation(rows, metrics=["mrr"]).means) == ["mrr"]
     with pytest.raises(ValueError, match="no column 'ndcg'; it has 'user_input', 'recall'"):
         to_evaluation(rows, metrics=["ndcg"])
@@ -507,3 +517,77 @@ def test_questions_of_one_document_are_a_cluster() -> None:
     assert dict(to_evaluation(result).intervals()) != dict(core.intervals())
     alone = [{"user_input": query, "mrr": value} for query, value in core.per_query["ndcg@5"].items()]
     assert dict(to_evaluation(alone, clusters=by_topic).intervals()) != dict(to_evaluation(alone).intervals())
+
+
+MANUALS: list[dict[str, Any]] = [
+    {"id": f"{manual}{at}", "user_input": f"how, {at}?", "reference_context_ids": [f"{manual}{at}"]}
+    for at in range(8)
+    for manual in "AB"
+]
+
+
+@pytest.mark.parametrize("told_by", ["id", "reference_context_ids"])
+def test_rows_with_the_same_query_are_paired_by_what_they_are(told_by: str) -> None:
+    finished: list[dict[str, Any]] = [
+        {key: row[key] for key in ("user_input", told_by)} | {"mrr": float(row["id"][0] == "A") / 2 + 0.5}
+        for row in MANUALS
+    ]
+    first = to_evaluation(finished, expected=MANUALS)
+    finished.sort(key=lambda row: str(row[told_by]), reverse=True)
+    other = to_evaluation(finished, expected=MANUALS)
+    assert list(first.per_query["mrr"].items()) == list(other.per_query["mrr"].items())
+    assert rm.compare({"first": first, "other": other}).difference("mrr").paired.ties == len(MANUALS)
+    with pytest.warns(rm.RetrievalWarning, match="1 of 16 rows failed or were dropped, for example 'how, 3. .2.'"):
+        lost = to_evaluation([row for row in finished if "B3" not in str(row[told_by])], expected=MANUALS)
+    assert (lost.per_query["mrr"]["how, 3?"], lost.per_query["mrr"]["how, 3? (2)"]) == (1.0, 0.0)
+
+
+def test_rows_that_nothing_tells_apart_are_a_guess_that_is_said() -> None:
+    finished = [{"user_input": row["user_input"], "mrr": float(row["id"][0] == "A")} for row in MANUALS]
+    with pytest.warns(rm.RetrievalWarning, match=r"cannot be told apart, such as those of 'how, 0\?' \(8 in all\)"):
+        to_evaluation(finished, expected=MANUALS)
+    to_evaluation([row | {"mrr": 1.0} for row in finished], expected=MANUALS)  # which is which makes no difference
+
+
+BAD_ROWS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], str]] = {
+    "an empty reference": (
+        [
+            {"user_input": "x", "retrieved_contexts": ["a text"], "reference_contexts": [""]},
+            {"user_input": "y", "retrieved_contexts": ["a text"], "reference_contexts": ["a text"]},
+        ],
+        {"by": "texts"},
+        "row 'x' cannot be judged: a Text needs a text, got ''",
+    ),
+    "ids of another type than in other rows": (
+        [
+            {"user_input": "numbers", "retrieved_context_ids": [1, 2], "reference_context_ids": [2]},
+            {"user_input": "more", "retrieved_context_ids": [2], "reference_context_ids": [2]},
+            {"user_input": "texts", "retrieved_context_ids": ["a"], "reference_context_ids": ["a"]},
+        ],
+        {},
+        "row 'texts' cannot be judged: document ids in the .* are partly str and partly int",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_ROWS)
+def test_a_row_without_readable_judgments_is_named_on_both_ways(kind: str) -> None:
+    rows, options, said = BAD_ROWS[kind]
+    with pytest.raises(ValueError, match=said):
+        evaluate_dataset(rows, ["mrr"], **options)
+    with pytest.raises(ValueError, match=said):
+        to_evaluation(evaluated(rows, [MRR(**options)]))
+
+
+def test_tables_of_polars_and_lists_of_json_are_read() -> None:
+    rows: Any = [{"user_input": "q", "retrieved_context_ids": ["x", "d"], "reference_context_ids": ["d"]}]
+    table: Any = pl.DataFrame(rows)
+    assert evaluate_dataset(table, ["mrr"]).means["mrr"] == 0.5
+    texts = [rows[0] | {"retrieved_context_ids": '["x", null]'}, rows[0] | {"user_input": "r"}]
+    with pytest.warns(rm.RetrievalWarning, match="must be str or int, got NoneType"):
+        evaluate_dataset(texts, ["mrr"])
+
+
+def test_where_nothing_is_relevant_the_metrics_are_undefined_and_not_called_0() -> None:
+    rows = [{"user_input": "q", "retrieved_context_ids": ["x"], "reference_context_ids": []}]
+    assert math.isnan(evaluate_dataset(rows, ["mrr"]).means["mrr"])

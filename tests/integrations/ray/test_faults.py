@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -76,3 +77,51 @@ def test_skewed_rows_empty_blocks_and_three_killed_workers_change_no_bit(tmp_pat
     assert {metric: values(results, metrics)[metric] for metric in metrics} == {
         metric: dict(found) for metric, found in expected.per_query.items()
     }
+
+
+def workers_of(raylet: int, doing: str) -> list[int]:
+    """Return the processes of a Ray, those of one raylet alone, which run a task of this name."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == raylet and (process / "cmdline").read_text().startswith(f"ray::{doing}"):
+                found.append(int(process.name))
+    return found
+
+
+@pytest.mark.slow  # two workers are started anew
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds the workers of this Ray in /proc")
+@pytest.mark.parametrize("stage", ["HashShuffleMap", "HashShuffleReduce"])
+def test_workers_killed_in_the_shuffle_change_no_bit(stage: str) -> None:
+    chance = random.Random(5)
+    run: Any = {f"q{i}": {f"d{at}": chance.random() for at in range(20)} for i in range(10_000)}
+    qrels = {query: {f"d{chance.randrange(30)}": 1 + chance.randrange(3)} for query in run}
+    rows = [(query, document, score) for query, ranking in run.items() for document, score in ranking.items()]
+    raylet = int((Path("/proc") / str(worker_of_ray()) / "stat").read_text().rpartition(")")[2].split()[1])
+    killed: list[int] = []
+    done = threading.Event()
+
+    def kill() -> None:
+        while not done.wait(0.002) and len(killed) < 2:
+            for worker in set(workers_of(raylet, stage)) - set(killed):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)
+                    killed.append(worker)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        evaluation = to_evaluation(
+            evaluate_dataset(qrels, dataset(rows, "score", 8, 1), ["mrr", "ndcg@10"], partitions=4)
+        )
+    finally:
+        done.set()
+        killer.join()
+    assert killed
+    assert str(evaluation) == str(rm.evaluate(qrels, run, ["mrr", "ndcg@10"]))
+
+
+def worker_of_ray() -> int:
+    """Return the process of a worker, whose parent is the raylet of this Ray."""
+    return int(ray.get(ray.remote(os.getpid).remote()))

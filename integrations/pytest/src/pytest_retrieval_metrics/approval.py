@@ -12,6 +12,7 @@ from pytest_retrieval_metrics.gates import (
     NOW,
     Verdict,
     best_of,
+    bests_of,
     compared,
     losers,
     p_of_drop,
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from retrieval_metrics.types import Difference, Finding, QueryId
 
 HINT = "the baseline was not replaced; --retrieval-accept-worse replaces it"
-STAYS = "the baseline was not replaced: nothing is stored below its floor, or where the retriever failed"
+STAYS = (
+    "the baseline was not replaced: nothing is stored below its floor, or where the retriever failed or found nothing"
+)
 
 
 def approved(
@@ -42,9 +45,8 @@ def approved(
     if failed:
         figures = f"the retriever failed for {failed} of {numbers.queries(evaluation.counts['queries'])}"
         found.insert(0, Verdict(metric=next(iter(metrics)), outcome="not stored", figures=figures))
-    refused = {"below the floor", "above the ceiling", "not checked", "not stored"} | (
-        set() if settings.accept_worse else {"worse"}
-    )
+    refused = {"below the floor", "above the ceiling", "not checked", "not measured", "not stored"}
+    refused |= set() if settings.accept_worse else {"worse"}
     if outcomes := refused & {verdict.outcome for verdict in found}:
         left = HINT if outcomes == {"worse"} else STAYS
         return [verdict for verdict in found if verdict.outcome in {*refused, "passed"}], left
@@ -61,16 +63,16 @@ def store(
     baseline: Baseline,
     evaluation: Evaluation,
     comparison: Comparison | None,
+    found: Sequence[Verdict],
     labels: Mapping[str, str | int],
     *,
-    alpha: float,
     show: int,
 ) -> list[str]:
-    """Write a baseline, and return lines on what it replaces."""
+    """Write a baseline that the verdicts found let pass, and return lines on what it replaces."""
     if baseline.known is None:
         forget_best(baseline.path)
-    elif comparison is None or not all(each.identical for each in comparison.differences):
-        keep_best(evaluation, baseline, alpha)
+    else:
+        keep_best(evaluation, baseline, found)
     written = write(baseline.path, evaluation, labels)
     if baseline.known is None:
         return [f"{baseline.where}: new"]
@@ -102,45 +104,59 @@ def _changes(where: str, comparison: Comparison, show: int) -> list[str]:
     return lines
 
 
-def worse_than_best(evaluation: Evaluation, baseline: Baseline, settings: Settings, alpha: float) -> list[Verdict]:
-    """Return a verdict for each metric worse than in the best approved baseline, so that small drops add up."""
-    comparison = _against(evaluation, baseline.best, alpha)
-    if comparison is None:
-        return []
+def against_best(evaluation: Evaluation, baseline: Baseline, settings: Settings, alpha: float) -> list[Verdict]:
+    """Return the verdict of each metric against its own best approved baseline, so that small drops add up."""
+    verdicts = []
+    for metric in map(str, evaluation.metrics):
+        best = baseline.best.get(kept := best_of(baseline.path, metric))
+        if best is None:
+            continue
+        try:
+            comparison = compared(evaluation, best, alpha)
+        except ValueError:  # no question is the same
+            continue
+        found = regression_gate(evaluation, comparison, kept.name, settings)
+        verdicts += [one for one in found if one.metric == metric]
+    return verdicts
+
+
+def worse_than_best(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return what is said of the metrics that are worse than in their best approved baselines."""
     return [
         replace(one, figures=f"than the best approved baseline: {one.figures}", difference=None)
-        for one in regression_gate(evaluation, comparison, best_of(baseline.path).name, settings)
+        for one in verdicts
         if one.outcome == "worse"
     ]
 
 
-def keep_best(evaluation: Evaluation, baseline: Baseline, alpha: float) -> None:
-    """Keep the best approved baseline before another one replaces it."""
-    # It stays as it is unless the new one is significantly better or worse (which was accepted), or has nothing in
-    # common with it; then the new one is the best.
-    comparison = _against(evaluation, baseline.best or baseline.known, alpha)
-    if comparison is None or any(one.kind in {"better", "worse"} for one in comparison.conclusions):
-        forget_best(baseline.path)
-    elif baseline.best is None:
-        kept = best_of(baseline.path)
-        kept.parent.mkdir(exist_ok=True)
-        save_text(kept, baseline.path.read_text(encoding="utf-8"))
+def keep_best(evaluation: Evaluation, baseline: Baseline, found: Sequence[Verdict]) -> None:
+    """Keep the best approved baseline of each metric before another one replaces it."""
+    # It stays as it is unless the new one is significantly better in this metric, or worse (which was accepted), or
+    # cannot be compared with it; then the new one is the best. The last verdicts are those against the best.
+    of_metric = {one.metric: one for one in found if one.difference is not None}
+    accepted = {one.metric for one in found if one.outcome == "worse"}
+    for metric in map(str, evaluation.metrics):
+        kept, one = best_of(baseline.path, metric), of_metric.get(metric)
+        difference = None if one is None or one.outcome == "not compared" else one.difference
+        if difference is None or metric in accepted or (difference.significant and difference.gain > 0):
+            kept.unlink(missing_ok=True)
+        elif kept not in baseline.best and not difference.identical:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            save_text(kept, baseline.path.read_text(encoding="utf-8"))
+    _without_empty(kept.parent)
 
 
 def forget_best(path: Path) -> None:
-    """Remove the best approved baseline, and its folder if it is empty."""
-    kept = best_of(path)
-    kept.unlink(missing_ok=True)
-    if kept.parent.is_dir() and not any(kept.parent.iterdir()):
-        kept.parent.rmdir()
+    """Remove the best approved baselines, and their folder if it is empty."""
+    for kept in bests_of(path):
+        kept.unlink()
+    _without_empty(best_of(path, "").parent)
 
 
-def _against(evaluation: Evaluation, before: Evaluation | None, alpha: float) -> Comparison | None:
-    """Return the comparison with an evaluation; None if there is none, or no question is the same."""
-    try:
-        return None if before is None else compared(evaluation, before, alpha)
-    except ValueError:
-        return None
+def _without_empty(folder: Path) -> None:
+    for one in (folder, folder.parent):
+        if one.is_dir() and not any(one.iterdir()):
+            one.rmdir()
 
 
 LINES = 20

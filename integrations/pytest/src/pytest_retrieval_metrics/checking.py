@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pytest
 
-from pytest_retrieval_metrics.approval import approved, explained, store, worse_than_best
+from pytest_retrieval_metrics.approval import against_best, approved, explained, store, worse_than_best
 from pytest_retrieval_metrics.gates import (
+    Able,
     Baseline,
     Verdict,
     ceiling_gate,
@@ -23,6 +24,7 @@ from pytest_retrieval_metrics.gates import (
     floor_gate,
     floors_of,
     lean,
+    meeting_gate,
     never_worse_gate,
     queries_of,
     query_floor_gate,
@@ -37,14 +39,15 @@ from retrieval_metrics.adapting.printing import numbers
 from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on, positive_integer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Coroutine, Iterator, Sequence
     from pathlib import Path
 
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Comparison, Matching, Metric, Rules
     from retrieval_metrics.types import ClustersBy, Key, QueryId
 
-    Floors: TypeAlias = Mapping[str, float | None] | Mapping[Metric, float | None]
+    Floor: TypeAlias = float | tuple[float, int] | None
+    Floors: TypeAlias = Mapping[str, Floor] | Mapping[Metric, Floor]
     QueryFloors: TypeAlias = Mapping[str, float | Mapping[Any, float]] | Mapping[Metric, float | Mapping[Any, float]]
 
 
@@ -91,6 +94,8 @@ class RetrievalCheck:
         self._records = records
         self._folder = folder
         self._names: set[str] = set()
+        self._awaited = 0
+        self.used = False
 
     def _call(
         self,
@@ -136,15 +141,15 @@ class RetrievalCheck:
                 `rm.EvaluationSet.of`: pairs, rows, or an object with `queries` and `relevant_docs`.
             run_or_retriever: A run as for `rm.evaluate`; or a synchronous or asynchronous function of the text of a
                 query; or a retriever of a framework whose integration is installed, such as LangChain.
-            at_least: The metrics, each with the floor of its mean, or None for no floor. It may be left out beside
-                `at_most`.
+            at_least: The metrics, each with the floor of its mean, or None for no floor; `(0.35, 120)` is a floor that
+                needs at least 120 queries with a value. It may be left out beside `at_most`.
             at_most: Metrics in which lower is better, each with the ceiling of its mean: `{"leak@5": 0}`. A metric that
                 nothing judged can show fails the test.
             baseline: Whether to compare with the evaluation stored beside the test, written by `--retrieval-update`.
             name: Distinguishes several checks in one test.
             queries: The texts of the queries, by id; None takes the ids as texts.
             at_least_per_query: Floors of single queries, by metric: a number for all queries, or a floor by query id.
-                They are compared exactly, without statistics.
+                They are compared exactly, without statistics; a query without a value does not reach its floor.
             never_worse: Ids of queries whose values must not be lower than in the baseline, compared exactly.
             deterministic: Whether the retriever returns the same for the same query, always. Every change is then real:
                 the test fails if any query is worse than in the baseline, without statistics.
@@ -166,17 +171,34 @@ class RetrievalCheck:
         __tracebackhide__ = True
         call = passed_on("retrieval_check", self._call, args, options)
         with self._noted(call):
-            runs = call.task.runs()
-        return self._finish(call, runs)
+            rounds = call.measured(call.task.runs())
+        return self._finish(call, *rounds)
 
     @arguments_of(_call)
-    async def acheck(self, *args: Any, **options: Any) -> Checked:
+    def acheck(self, *args: Any, **options: Any) -> Coroutine[Any, Any, Checked]:
         """Do the same in an asynchronous test, on its event loop; arguments and errors are those of the call."""
+        self._awaited += 1
+        return self._acheck(*args, **options)
+
+    async def _acheck(self, *args: Any, **options: Any) -> Checked:
         __tracebackhide__ = True
+        self._awaited -= 1
         call = passed_on("acheck", self._call, args, options)
         with self._noted(call):
-            runs = await call.task.aruns()
-        return self._finish(call, runs)
+            rounds = call.measured(await call.task.aruns())
+        return self._finish(call, *rounds)
+
+    def unchecked(self, *, asked: bool) -> str:
+        """Return why a test that passed has checked nothing, and record it; nothing if it did check."""
+        if self._awaited:
+            said = "acheck was called, but not awaited: write `await retrieval_check.acheck(...)`"
+        elif asked and not self.used:
+            said = "the test takes retrieval_check, but no call of it was finished: call it, or take the fixture out"
+        else:
+            return ""
+        record = unmeasured(self._item, None, self._settings, self._alpha, f"nothing checked: {said}")
+        self._records.append(record)
+        return str(record["failure"])
 
     def _with_baseline(self, call: Call) -> Call:
         """Read the baseline, or fail the test with one sentence."""
@@ -192,7 +214,7 @@ class RetrievalCheck:
 
     @contextmanager
     def _noted(self, call: Call) -> Iterator[None]:
-        """Record the error of a retriever for the reports, and let it fail the test."""
+        """Record the error of a retriever, or of what it returned, for the reports, and let it fail the test."""
         __tracebackhide__ = True
         try:
             yield
@@ -200,25 +222,24 @@ class RetrievalCheck:
             self._records.append(self._record(call, f"not measured: {type(error).__name__}: {error}"))
             raise
 
-    def _finish(self, call: Call, runs: Sequence[Any]) -> Checked:
+    def _finish(self, call: Call, rounds: RepeatedRuns, met: Sequence[warnings.WarningMessage]) -> Checked:
         __tracebackhide__ = True
-        with warnings.catch_warnings(record=True) as met:  # after the verdict, which matters more
-            warnings.simplefilter("always")
-            rounds = RepeatedRuns.of(call.task.qrels, runs, list(call.floors), call.given)
         evaluation, whole = rounds.evaluation, lean(rounds.evaluation, texts=True)
         settings, baseline, (comparison, of_baseline) = self._settings, call.baseline, self._compared(call, whole)
         found = [
-            *floor_gate(evaluation, call.floors, settings),
+            *floor_gate(evaluation, call.floors, call.needs, settings),
             *ceiling_gate(evaluation, call.ceilings, settings),
             *query_floor_gate(evaluation, call.query_floors),
             *of_baseline,
         ]
-        verdicts, left = found, ""
+        verdicts, left, of_best = found, "", list[Verdict]()
         if baseline is not None and settings.update:
-            found += worse_than_best(whole, baseline, settings, self._alpha)
+            of_best = against_best(whole, baseline, settings, self._alpha)
+            found += worse_than_best(of_best)
             verdicts, left = approved(evaluation, found, call.floors, settings)
-        notes = [*(comparison.notes if comparison else ()), *rounds.notes()]
         failed = [verdict for verdict in verdicts if ends(verdict, settings) == "fail"]
+        told = " ".join(verdict.figures for verdict in failed)
+        notes = [note for note in (*(comparison.notes if comparison else ()), *rounds.notes()) if note not in told]
         ending = [note for note in (left, *notes, *(str(one.message) for one in met)) if note]
         failure = explained(evaluation, failed, comparison, settings.show, ending) if failed else ""
         raised = None if failure else warned(self._item.nodeid, verdicts, met, settings)
@@ -226,12 +247,15 @@ class RetrievalCheck:
             failure = f"{type(raised).__name__}: {raised}"
             verdicts = [*found, Verdict(metric=next(iter(call.floors)), outcome="warning", figures=str(raised))]
         replaced: list[str] = []
+        able: dict[str, list[Any]] = {}
         if baseline is not None and settings.update and not left and raised is None:
-            labels: dict[str, str | int] = {"test": self._test, "check": call.name, "repeats": len(runs)}
-            replaced = store(baseline, evaluation, comparison, labels, alpha=self._alpha, show=settings.show)
+            labels: dict[str, str | int] = {"test": self._test, "check": call.name, "repeats": rounds.number}
+            compared_to = [*of_baseline, *of_best]
+            replaced = store(baseline, evaluation, comparison, compared_to, labels, show=settings.show)
+            able = self._able(call, whole)
         rows = metric_rows(evaluation, verdicts, call.floors, settings.level)
         record = self._record(call, failure) | measured(whole, comparison, rows, self._folder)
-        self._records.append(record | {"notes": notes, "replaced": replaced})
+        self._records.append(record | {"notes": notes, "replaced": replaced, "able": able})
         hand_to_junit(self._item, record)
         if raised is not None:
             raise raised
@@ -242,22 +266,29 @@ class RetrievalCheck:
         """Compare with the baseline, and return the verdicts of the gates; nothing without a baseline."""
         if call.baseline is None:
             return None, []
-        path, comparison = call.baseline.path, None
+        path, comparison, unmet = call.baseline.path, None, meeting_gate(evaluation)
         if call.baseline.known is None:
             said = f"there is no baseline {call.baseline.where}; --retrieval-update writes it"
         else:
             try:
                 comparison = compared(evaluation, call.baseline.known, self._alpha)
             except ValueError as error:
-                said = f"{error}; --retrieval-update writes a new {path.name}"
+                said = str(error) if unmet else f"{error}; --retrieval-update writes a new {path.name}"
         if comparison is None:
-            return None, [Verdict(metric=metric, outcome="not compared", figures=said) for metric in call.floors]
-        verdicts = regression_gate(evaluation, comparison, path.name, self._settings)
+            return None, [*unmet, *(Verdict(metric=each, outcome="not compared", figures=said) for each in call.floors)]
+        verdicts = regression_gate(evaluation, comparison, path.name, self._settings, call.guarded)
         if call.deterministic:
             verdicts += deterministic_gate(comparison)
-        return comparison, verdicts + never_worse_gate(comparison, call.never_worse)
+        return comparison, verdicts + never_worse_gate(comparison, call.never_worse) + unmet
+
+    def _able(self, call: Call, evaluation: Evaluation) -> dict[str, list[Any]]:
+        """Return how many units of a new baseline can lose, of each metric that only the test guards."""
+        itself = compared(evaluation, evaluation, self._alpha)
+        unguarded = [one for one in itself.differences if one.metric not in call.guarded]
+        return {one.metric: list(Able.of(one, evaluation)) for one in unguarded}  # as xdist passes it on
 
     def _record(self, call: Call, failure: str) -> dict[str, Any]:
+        self.used = True
         return unmeasured(self._item, call, self._settings, self._alpha, failure)
 
 
@@ -334,6 +365,7 @@ class Call:
     name: str
     task: Task
     floors: Mapping[str, float | None]
+    needs: Mapping[str, int]
     query_floors: Mapping[str, float | Mapping[QueryId, float]]
     never_worse: Sequence[QueryId]
     deterministic: bool
@@ -348,7 +380,7 @@ class Call:
         """Read what is demanded of each metric and query."""
         at_least, per_query, never_worse, at_most = gates
         ceilings = {} if at_most is None else ceilings_of(at_most)
-        floors = {} if at_least is None and ceilings else floors_of(at_least)
+        floors, needs = ({}, {}) if at_least is None and ceilings else floors_of(at_least)
         query_floors = query_floors_of(per_query, task.qrels.queries)
         golden = queries_of(never_worse, task.qrels.queries)
         if deterministic and task.repeats > 1:
@@ -357,7 +389,19 @@ class Call:
                 f"repeats={task.repeats}, not both"
             )
         floors |= {metric: None for metric in (*query_floors, *ceilings) if metric not in floors}
-        return cls(name, task, floors, query_floors, golden, deterministic, given, ceilings)
+        return cls(name, task, floors, needs, query_floors, golden, deterministic, given, ceilings)
+
+    @property
+    def guarded(self) -> set[str]:
+        """The metrics that can fail without a test against the baseline."""
+        exact = self.deterministic or set(self.never_worse) >= set(self.task.qrels.queries)
+        return {metric for metric, floor in self.floors.items() if exact or floor or metric in self.query_floors}
+
+    def measured(self, runs: Sequence[Any]) -> tuple[RepeatedRuns, list[warnings.WarningMessage]]:
+        """Evaluate the rounds, and return the warnings, which come after the verdict."""
+        with warnings.catch_warnings(record=True) as met:
+            warnings.simplefilter("always")
+            return RepeatedRuns.of(self.task.qrels, runs, list(self.floors), self.given), met
 
     def check(self, *, baseline: bool) -> None:
         """Raise if something needs a baseline and there is none, or a baseline cannot hold something."""
@@ -378,6 +422,11 @@ class RepeatedRuns:
 
     evaluation: Evaluation
     means: Mapping[str, Sequence[float]]
+
+    @property
+    def number(self) -> int:
+        """How many rounds there are."""
+        return len(next(iter(self.means.values())))
 
     @classmethod
     def of(cls, qrels: Qrels, runs: Sequence[Any], metrics: Sequence[str], given: Mapping[str, Any]) -> RepeatedRuns:
@@ -403,15 +452,14 @@ class RepeatedRuns:
 
     def notes(self) -> list[str]:
         """Return in words how much the means vary; nothing for a single round."""
-        n = len(next(iter(self.means.values())))
-        if n == 1:
+        if self.number == 1:
             return []
         each = (
             f"{metric} {numbers.value(min(means))} to {numbers.value(max(means))}, standard deviation "
             f"{numbers.three(stdev(means))}"
             for metric, means in self.means.items()
         )
-        return [f"{n} rounds, pooled per query; the means of single rounds: {'; '.join(each)}"]
+        return [f"{self.number} rounds, pooled per query; the means of single rounds: {'; '.join(each)}"]
 
 
 def _mean(rows: Sequence[Any]) -> Any:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from math import inf, isfinite, isinf, isnan
 from numbers import Real
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from pytest_retrieval_metrics.settings import shown
+from pytest_retrieval_metrics.settings import file_name, shown
 from retrieval_metrics import Evaluation, Metric, Retrieved, RetrievedRun, Run, compare, evaluate, load
 from retrieval_metrics.adapting.gating import ceiling, refuse_floor
 from retrieval_metrics.adapting.printing import numbers, save_text, written
+from retrieval_metrics.adapting.twins import positive_integer
 from retrieval_metrics.types import Piece
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ Outcome = Literal[
     "worse",
     "cannot tell",
     "not compared",
+    "not measured",
     "not stored",
     "warning",
 ]
@@ -63,18 +65,34 @@ class Verdict:
         return f"{self.metric} {self.outcome}" + (f": {self.figures}" if self.figures else "")
 
 
-def floor_gate(evaluation: Evaluation, floors: Mapping[str, float | None], settings: Settings) -> list[Verdict]:
-    """Compare each mean, or the low end of its interval, with its floor."""
+def meeting_gate(evaluation: Evaluation) -> list[Verdict]:
+    """Refuse rankings of which nothing is judged, where that makes every metric 0: the ids are of two kinds."""
+    falls = [metric for metric in evaluation.metrics if metric.definition.sign > 0]
+    zero = next((str(metric) for metric in falls if evaluation.means[metric] == 0), None)
+    if zero is None or not evaluation.scores.needed_origin("compared").judged.is_empty:
+        return []
+    figures = "no judged document was retrieved for any query, so nothing can be told from a baseline of zeros"
+    return [Verdict(metric=zero, outcome="not measured", figures=figures)]
+
+
+def floor_gate(
+    evaluation: Evaluation, floors: Mapping[str, float | None], needs: Mapping[str, int], settings: Settings
+) -> list[Verdict]:
+    """Compare each mean, or the low end of its interval, with its floor, and its queries with how many it needs."""
     verdicts = []
     for metric, floor in floors.items():
         if floor is None:
             continue
-        mean, interval = evaluation.means[metric], evaluation.intervals(settings.level)[metric]
+        mean, interval, n = evaluation.means[metric], evaluation.intervals(settings.level)[metric], evaluation.n[metric]
+        if n < needs.get(metric, 0):
+            figures = f"{of_all(n, len(evaluation.queries))} have a value; the floor needs {needs[metric]}"
+            verdicts.append(Verdict(metric=metric, outcome="below the floor", figures=figures))
+            continue
         reached, what = (mean, "") if settings.floor == "mean" else (interval.low, "the low end of the interval ")
         if reached >= floor - ROUNDING:
             verdicts.append(Verdict(metric=metric, outcome="passed"))
             continue
-        figures = f"{what}{numbers.apart(reached, floor)[0]} < {floor:g}, {numbers.queries(evaluation.n[metric])}"
+        figures = f"{what}{numbers.apart(reached, floor)[0]} < {floor:g}, {of_all(n, len(evaluation.queries))}"
         if isnan(reached):
             figures = "undefined for every query: none has a relevant document"
         said = f"mean {numbers.value(mean)}, {numbers.level_name(settings.level)} {numbers.interval(interval)}"
@@ -90,20 +108,30 @@ def ceiling_gate(evaluation: Evaluation, ceilings: Mapping[str, float], settings
 
 
 def query_floor_gate(evaluation: Evaluation, floors: Mapping[str, float | Mapping[QueryId, float]]) -> list[Verdict]:
-    """Compare the value of each query with its floor, exactly; a number is the floor of all queries with a value."""
+    """Compare the value of each query with its floor, exactly; a number is the floor of all queries."""
     verdicts = []
     for metric, floor in floors.items():
         values = evaluation.per_query[metric]
         if isinstance(floor, (int, float)):
-            wanted = {query: float(floor) for query, value in values.items() if not isnan(value)}
+            wanted = dict.fromkeys(values, float(floor))
         else:
             wanted = {query: float(least) for query, least in floor.items()}
         missed = {query: least for query, least in wanted.items() if not values[query] >= least - ROUNDING}
         if missed:
-            each = [f"{query} {numbers.apart(values[query], least)[0]} < {least:g}" for query, least in missed.items()]
+            each = [
+                f"{query} is undefined"
+                if isnan(values[query])
+                else f"{query} {numbers.apart(values[query], least)[0]} < {least:g}"
+                for query, least in missed.items()
+            ]
             figures = f"{len(missed)} of {numbers.queries(len(wanted))}: {_some(each)}"
             verdicts.append(Verdict(metric=metric, outcome="below the floor", figures=figures))
     return verdicts
+
+
+def of_all(n: int, queries: int) -> str:
+    """Return in words how many queries have a value, of how many."""
+    return numbers.queries(n) if n == queries else f"{n} of {numbers.queries(queries)}"
 
 
 def compared(evaluation: Evaluation, before: Evaluation, alpha: float) -> Comparison:
@@ -113,8 +141,17 @@ def compared(evaluation: Evaluation, before: Evaluation, alpha: float) -> Compar
     return compare(both, baseline=BASELINE, level=1 - 2 * alpha)
 
 
-def regression_gate(evaluation: Evaluation, comparison: Comparison, baseline: str, settings: Settings) -> list[Verdict]:
-    """Test each metric against the baseline, a file of that name, on the same queries."""
+def regression_gate(
+    evaluation: Evaluation,
+    comparison: Comparison,
+    baseline: str,
+    settings: Settings,
+    guarded: Collection[str] = (),
+) -> list[Verdict]:
+    """Test each metric against the baseline, a file of that name, on the same queries.
+
+    Where no drop could fail the test, it is not compared, unless something else guards the metric.
+    """
     held = {difference.metric for difference in comparison.differences}
     notes, lacking = " ".join(comparison.notes), f"{baseline} does not hold it"
     verdicts = [
@@ -122,18 +159,25 @@ def regression_gate(evaluation: Evaluation, comparison: Comparison, baseline: st
         for metric in evaluation.metrics
         if str(metric) not in held
     ]
-    return verdicts + [_verdict(comparison, conclusion, settings) for conclusion in comparison.conclusions]
+    verdicts += [_verdict(comparison, each, settings, guarded) for each in comparison.conclusions]
+    for at, one in enumerate(verdicts):
+        if one.difference is not None and one.outcome == "not compared" and notes:  # which is why, so it comes first
+            verdicts[at] = replace(one, figures=f"{notes} {one.figures}")
+            break
+    return verdicts
 
 
-def _verdict(comparison: Comparison, conclusion: Conclusion, settings: Settings) -> Verdict:
+def _verdict(comparison: Comparison, conclusion: Conclusion, settings: Settings, guarded: Collection[str]) -> Verdict:
     difference, metric = conclusion.found, conclusion.metric
     before, now = (comparison.evaluations[name] for name in (BASELINE, NOW))
-    column, highest = before.per_query[metric], 0.0 if difference.higher_is_better else difference.span
-    largest_loss = max((abs(column[query] - highest) for query in difference.queries), default=0.0)
-    fails_at = difference.detectable(POWER, span=largest_loss).high
+    found = difference.detectable(POWER, span=max(_room(difference, before), default=0.0))
     if conclusion.kind in {"no common query", "not comparable"}:
         said = "; ".join([conclusion.sentence.removesuffix("."), *conclusion.caveats])
-        return Verdict(metric=metric, outcome="not compared", figures=said, difference=difference, fails_at=fails_at)
+        return Verdict(metric=metric, outcome="not compared", figures=said, difference=difference)
+    able = Able.of(difference, before)
+    unable = able.short_of(difference.fewest, difference.alpha / 2)
+    if unable and metric not in guarded:
+        return Verdict(metric=metric, outcome="not compared", figures=unable, difference=difference)
     outcome: Outcome = "passed"
     if conclusion.kind != "the same" and -conclusion.gain > settings.tolerance:
         outcome = "worse" if conclusion.kind == "worse" else "cannot tell"
@@ -147,24 +191,62 @@ def _verdict(comparison: Comparison, conclusion: Conclusion, settings: Settings)
         f"{numbers.interval(difference.interval, difference=True)}, alpha {difference.alpha / 2:.4g} per build; "
         f"{difference.paired.wins} better, {difference.paired.ties} equal, {difference.paired.losses} worse"
     )
-    if outcome == "cannot tell" and (able := would_fail(difference, fails_at)):
-        said = f"{able}; {said}"
-    return Verdict(metric=metric, outcome=outcome, figures=figures, said=said, difference=difference, fails_at=fails_at)
+    if outcome == "cannot tell" and (would_fail := unable or found_in_words(*found)):
+        said = f"{would_fail}; {said}"
+    return Verdict(
+        metric=metric, outcome=outcome, figures=figures, said=said, difference=difference, fails_at=found.high
+    )
+
+
+def _room(difference: Difference, before: Evaluation) -> list[float]:
+    """Return how much worse each query of a difference can become."""
+    low, high = Metric.parse(difference.metric).definition.bounds
+    values = [before.per_query[difference.metric][query] for query in difference.queries]
+    return [value - low if difference.higher_is_better else high - value for value in values]
+
+
+class Able(NamedTuple):
+    """How many independent units of a baseline, of how many, can lose: only they can make a drop significant."""
+
+    units: int
+    of_all: int
+    thing: str
+
+    @classmethod
+    def of(cls, difference: Difference, before: Evaluation) -> Able:
+        """Count the units of a difference from a baseline, as the test does."""
+        clusters, known = difference.clusters, before.scores.clusters
+        of_query = range(difference.n) if clusters is None else clusters.tolist()
+        units = {unit for unit, room in zip(of_query, _room(difference, before), strict=True) if room > ROUNDING}
+        by_source = known is not None and known.by_source
+        return cls(
+            len(units), difference.units, "query" if clusters is None else "document" if by_source else "cluster"
+        )
+
+    def short_of(self, fewest: int, alpha: float) -> str:
+        """Return in words that no drop can fail a check that needs so many; nothing if they are enough."""
+        if self.units >= fewest:
+            return ""
+        things, others = (f"{self.thing}s", ", or pass clusters=None") if self.thing != "query" else ("queries", "")
+        words = numbers.count(self.of_all, self.thing, things)
+        if self.units < self.of_all:
+            words = f"{self.units} of {words} can get worse"
+        needed = f"at least {fewest} are needed (alpha {alpha:.4g})"
+        return f"no drop can fail: {words}; {needed}: give a floor in at_least, or ask about more {things}{others}"
+
+
+def found_in_words(low: float, high: float) -> str:
+    """Return in words which drop would fail such a check, by `Difference.detectable`; nothing if no query differs."""
+    if isinf(low):
+        return ""
+    sure = "" if isinf(high) else f", {high:.2f} whichever queries lose"
+    return f"a drop of {low:.2f} would have been found in four of five cases{sure}"
 
 
 def p_of_drop(difference: Difference) -> float:
     """Return the corrected p value of the one-sided test: how likely so low a mean is if nothing got worse."""
     half = difference.p_corrected / 2
     return 1.0 if difference.identical else half if difference.gain < 0 else 1 - half
-
-
-def would_fail(difference: Difference, fails_at: float) -> str:
-    """Return in words which drop would fail such a check; nothing if no query differs."""
-    if difference.units < difference.fewest:
-        return f"{numbers.queries(difference.n)} cannot show any drop: at least {difference.fewest} are needed"
-    if difference.identical or isinf(fails_at):
-        return ""
-    return f"a drop of {fails_at:.2f} fails at least {100 * POWER:g} % of builds"
 
 
 def never_worse_gate(comparison: Comparison, never_worse: Sequence[QueryId]) -> list[Verdict]:
@@ -230,18 +312,22 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def floors_of(at_least: Any) -> dict[str, float | None]:
-    """Return the floor of each metric by its full name."""
+def floors_of(at_least: Any) -> tuple[dict[str, float | None], dict[str, int]]:
+    """Return the floor of each metric by its full name, and how many queries it needs, if that is said."""
     if not isinstance(at_least, Mapping):
         raise TypeError(f"at_least must map metrics to floors, such as {{'ndcg@10': 0.35}}; got {at_least!r}")
     if not at_least:
         raise ValueError("at_least is empty: name a metric, with None for no floor: {'ndcg@10': None}")
-    named = _by_name("at_least", at_least)
-    floors = {name: None if floor is None else _number(f"floor of {name}", floor) for name, floor in named.items()}
-    for name, floor in floors.items():
+    floors: dict[str, float | None] = {}
+    needs: dict[str, int] = {}
+    for name, given in _by_name("at_least", at_least).items():
+        floor = given
+        if isinstance(given, tuple) and len(given) == PAIR:
+            floor, needs[name] = given[0], positive_integer(given[1], f"the queries that the floor of {name} needs")
+        floors[name] = None if floor is None else _number(f"floor of {name}", floor)
         if floor is not None:
             refuse_floor(name)
-    return floors
+    return floors, needs
 
 
 def ceilings_of(at_most: Any) -> dict[str, float]:
@@ -298,9 +384,13 @@ def _by_name(what: str, given: Mapping[Any, Any]) -> dict[str, Any]:
     return found
 
 
+PAIR = 2
+"""A floor, and how many queries it needs."""
+
+
 def _number(what: str, floor: Any) -> float:
     if isinstance(floor, bool) or not isinstance(floor, Real):
-        raise TypeError(f"the {what} must be a number or None, got {floor!r}")
+        raise TypeError(f"the {what} must be a number, a pair of it and the number of queries, or None; got {floor!r}")
     if not abs(float(floor)) < float("inf"):
         raise ValueError(f"the {what} must be finite, got {floor!r}")
     return float(floor)
@@ -321,22 +411,28 @@ class Baseline:
     path: Path
     where: str
     known: Evaluation | None
-    best: Evaluation | None = None
+    best: Mapping[Path, Evaluation] = field(default_factory=dict)
 
     @classmethod
     def of(cls, path: Path, test: str, root: Path, *, with_best: bool) -> Baseline:
-        """Read the baseline of a test."""
+        """Read the baseline of a test, and the best approved ones if they are asked for."""
         try:
             known = read(path, test) if path.exists() else None
-            best = read(best_of(path), test) if with_best and best_of(path).exists() else None
+            best = {kept: read(kept, test) for kept in bests_of(path) if with_best}
         except ValueError as error:
             raise ValueError(str(error).replace(str(path.parent), shown(path.parent, root))) from None
         return cls(path, shown(path, root), known, best)
 
 
-def best_of(path: Path) -> Path:
-    """Return where the best approved baseline is kept, if it is not the baseline itself."""
-    return path.parent / BEST / path.name
+def best_of(path: Path, metric: str) -> Path:
+    """Return where the best approved baseline of a metric is kept, if it is not the baseline itself."""
+    return path.parent / BEST / path.stem / file_name(metric)
+
+
+def bests_of(path: Path) -> list[Path]:
+    """Return the best approved baselines that are kept beside a baseline."""
+    folder = best_of(path, "").parent
+    return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
 def read(path: Path, test: str) -> Evaluation:

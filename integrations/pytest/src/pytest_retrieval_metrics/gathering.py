@@ -72,6 +72,7 @@ class Gathered:
                 self.said.append(f"retrieval report: {path}")
         if records or self._config.getoption("retrieval_prune"):
             self.said += self._without_a_test(records)
+        self.said += self._unable(records)
 
     def _tried(self, session: pytest.Session, what: str, work: Any) -> bool:
         """Do something that may fail, for example because the disk is full, without hiding the results of tests."""
@@ -104,13 +105,36 @@ class Gathered:
                 one.path.unlink()
                 forget_best(one.path)
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the table of all checks, and what was written."""
-        if self.checks:
-            from pytest_retrieval_metrics.reports import summary  # noqa: PLC0415  (only where a check ran)
+    def _unable(self, records: Sequence[dict[str, Any]]) -> Iterator[str]:
+        """Yield the metrics of new baselines in which no drop can fail, now that all baselines are there."""
+        stored = [one for one in records if one["able"]]
+        if not stored:
+            return
+        from pytest_retrieval_metrics.gates import Able  # noqa: PLC0415  (brings the core)
+        from pytest_retrieval_metrics.records import title  # noqa: PLC0415  (likewise)
+        from retrieval_metrics.adapting.gating import fewest_units  # noqa: PLC0415  (likewise)
 
-            terminalreporter.section("retrieval quality")
-            terminalreporter.write_line(summary(list(self.checks.values()), self._settings.show))
+        settings, config = self._settings, self._config
+        folders = {Path(one["baseline"]).parent.parent for one in stored}
+        checks = family(config.rootpath, folders, settings.baselines, config.getini("norecursedirs"))
+        alpha = settings.alpha / settings.builds / max(checks, 1)
+        for one in stored:
+            for metric, able in one["able"].items():
+                if said := Able(*able).short_of(fewest_units(1 - 2 * alpha), alpha):
+                    yield f"{title(one)}: {metric} will not be compared: {said}"
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the table of all checks, or a line if all passed, and what was written."""
+        if self.checks:
+            from pytest_retrieval_metrics.reports import passed, summary  # noqa: PLC0415  (only where a check ran)
+
+            records = list(self.checks.values())
+            line = passed(records) if terminalreporter.verbosity <= 0 and not self.said else ""
+            if line:
+                terminalreporter.write_line(line)
+            else:
+                terminalreporter.section("retrieval quality")
+                terminalreporter.write_line(summary(records, self._settings.show))
         for line in self.said:
             terminalreporter.write_line(line)
 
@@ -175,12 +199,12 @@ def renamed(orphan: Orphan, records: Sequence[dict[str, Any]]) -> str | None:
     return next((one["baseline"] for one in homeless if one["questions"] == found), None)
 
 
-def family(root: Path, tested: Iterable[Path], baselines: str, skipped: Sequence[str]) -> int:
+def family(root: Path, folders: Iterable[Path], baselines: str, skipped: Sequence[str]) -> int:
     """Return how many baselines of a project belong to a test."""
     # They are counted by what is in the project, and not by what was collected, so that a verdict is the same for a
     # file, a folder or the whole project, and on every shard.
-    folders = {path.parent / baselines for path in tested} | set(_folders(root, baselines, skipped))
-    return sum(_belongs(path) for folder in folders for path in folder.glob("*/*.json"))
+    found = {*folders, *_folders(root, baselines, skipped)}
+    return sum(_belongs(path) for folder in found for path in folder.glob("*/*.json"))
 
 
 def _folders(root: Path, baselines: str, skipped: Sequence[str]) -> Iterator[Path]:

@@ -21,6 +21,7 @@ TESTS, FOLDER = "retrieval_tests", "retrieval_folder"
 SETTINGS = pytest.StashKey[Settings]()
 CHECKS = pytest.StashKey[int]()
 RECORDS = pytest.StashKey[list[dict[str, Any]]]()
+CHECK = pytest.StashKey["RetrievalCheck"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -50,7 +51,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     tested = {item.path for item in items if FIXTURE in getattr(item, "fixturenames", ())}
     folder = config.stash[SETTINGS].baselines
     if tested:
-        config.stash[CHECKS] = family(config.rootpath, tested, folder, config.getini("norecursedirs"))
+        folders = {path.parent / folder for path in tested}
+        config.stash[CHECKS] = family(config.rootpath, folders, folder, config.getini("norecursedirs"))
     tests = tests_by_folder(config, items, folder)
     if hasattr(config, "workeroutput"):
         config.workeroutput[TESTS] = tests
@@ -65,24 +67,45 @@ def retrieval_check(request: pytest.FixtureRequest) -> RetrievalCheck:
 
     config = request.config
     gathered = config.pluginmanager.get_plugin(GATHERED)
-    return RetrievalCheck(
+    check = request.node.stash[CHECK] = RetrievalCheck(
         request.node,
         config.stash[SETTINGS],
         checks=config.stash.get(CHECKS, 1),
         records=request.node.stash.setdefault(RECORDS, []),
         folder=getattr(config, "workerinput", {}).get(FOLDER) if gathered is None else gathered.folder,
     )
+    return check
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add the checks of a phase to its report, which xdist passes to the process that prints."""
+    """Add the checks of a phase to its report, which xdist passes to the process that prints.
+
+    A test that took the fixture and passes without a check fails.
+    """
     report = yield
-    records = item.stash.get(RECORDS, [])
+    records, check = item.stash.get(RECORDS, []), item.stash.get(CHECK, None)
+    if report.when == "call" and check is not None:
+        del item.stash[CHECK]
+        if report.passed and (failure := check.unchecked(asked=_asks(item))):
+            report.outcome, report.longrepr = "failed", failure
     if records:
         report.retrieval_checks = list(records)  # type: ignore[attr-defined]  # pytest keeps what is set on a report
         records.clear()
     return report
+
+
+def _asks(item: pytest.Item) -> bool:
+    """Whether a test takes the fixture itself or through others, but not because one of them is used automatically."""
+    info: Any = getattr(item, "_fixtureinfo", None)
+    names = list(getattr(info, "argnames", ()))
+    for mark in item.iter_markers("usefixtures"):
+        names += mark.args
+    for name in names:
+        if name == FIXTURE:
+            return True
+        names += [one for each in info.name2fixturedefs.get(name, ()) for one in each.argnames if one not in names]
+    return False
 
 
 @pytest.hookimpl(optionalhook=True)

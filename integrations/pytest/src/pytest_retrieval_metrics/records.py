@@ -26,32 +26,42 @@ if TYPE_CHECKING:
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Comparison, Evaluation
 
-FAILING: Final = ("below the floor", "above the ceiling", "not checked", "worse", "not stored", "warning")
+FAILING: Final = (
+    "below the floor",
+    "above the ceiling",
+    "not checked",
+    "worse",
+    "not measured",
+    "not stored",
+    "warning",
+)
 GRAVITY: Final = (*FAILING, "not compared", "cannot tell", "stored", "passed")
 
 
-def unmeasured(item: pytest.Item, call: Call, settings: Settings, alpha: float, failure: str) -> dict[str, Any]:
-    """Return the record of a check before it is measured, made of texts, numbers, lists and dicts."""
-    history = beside(item, settings.history, call.name, ".jsonl") if settings.history else None
+def unmeasured(item: pytest.Item, call: Call | None, settings: Settings, alpha: float, failure: str) -> dict[str, Any]:
+    """Return the record of a check before it is measured, if there was one; of texts, numbers, lists and dicts."""
+    name, baseline = ("", None) if call is None else (call.name, call.baseline)
+    history = beside(item, settings.history, name, ".jsonl") if settings.history else None
     return {
         "test": item.nodeid,
-        "name": call.name,
+        "name": name,
         "within": name_of(item),
         "level": settings.level,
         "alpha": alpha,
         "alpha_of_build": settings.alpha / settings.builds,
         "builds": settings.builds,
-        "deterministic": call.deterministic,
+        "deterministic": call is not None and call.deterministic,
         "failure": failure,
         "ended": "",
-        "baseline": None if call.baseline is None else str(call.baseline.path),
-        "had_baseline": call.baseline is not None and call.baseline.known is not None,
+        "baseline": None if baseline is None else str(baseline.path),
+        "had_baseline": baseline is not None and baseline.known is not None,
         "history": None if history is None else str(history),
         "questions": None,
         "metrics": [],
         "queries": [],
         "notes": [],
         "replaced": [],
+        "able": {},
         "evaluation": None,
         "comparison": None,
     }
@@ -91,6 +101,7 @@ def metric_rows(
                 "low": number(low),
                 "high": number(high),
                 "n": evaluation.n[metric],
+                "undefined": len(evaluation.queries) - evaluation.n[metric],
                 "floor": floors.get(metric),
                 "difference": None if difference is None else number(difference.mean),
                 "p": None if difference is None else number(p_of_drop(difference)),

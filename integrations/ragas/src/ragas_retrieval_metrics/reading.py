@@ -32,6 +32,7 @@ class ScoredRow(NamedTuple):
     row: Row
     scores: Mapping[str, float | None]
     others: Mapping[str, float | None] = MappingProxyType({})
+    fields: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def failed(self) -> bool:
@@ -46,8 +47,8 @@ class ScoredRow(NamedTuple):
 
 def read_rows(result: Any) -> list[Mapping[str, Any]]:
     """Return the rows of an experiment, a DataFrame or a list as mappings."""
-    if hasattr(result, "to_dict") and hasattr(result, "columns"):
-        result = result.to_dict(orient="records")
+    if hasattr(result, "columns"):
+        result = result.to_dicts() if hasattr(result, "to_dicts") else result.to_dict(orient="records")
     if not isinstance(result, Iterable) or isinstance(result, (str, bytes, Mapping)):
         raise TypeError(
             f"rows must be the result of evaluate() or an experiment, a list of mappings or a DataFrame, got "
@@ -71,7 +72,8 @@ def of_result(result: EvaluationResult, names: Sequence[str] | None, others: Col
         returned = getattr(trace, "scores", {})
         values = {column: _returned(scores[column], returned.get(column)) for column in columns}
         fields = dict(sample)
-        rows.append(ScoredRow(row_of(fields), values, {one: _value(scores[one], one, fields) for one in foreign}))
+        others_of_row = {one: _value(scores[one], one, fields) for one in foreign}
+        rows.append(ScoredRow(row_of(fields), values, others_of_row, fields))
     return rows
 
 
@@ -92,6 +94,7 @@ def of_rows(
             row_of(row),
             {column: _value(row.get(column), column, row) for column in columns},
             {column: _value(row.get(column), column, row) for column in foreign},
+            row,
         )
         for row in rows
     ]
@@ -191,7 +194,17 @@ class Gathered:
     @property
     def truth(self) -> rm.Qrels:
         """The judgments in columns."""
-        truth = rm.Qrels(self.questions)
+        try:
+            truth = rm.Qrels(self.questions)
+        except (TypeError, ValueError):
+            read: dict[Any, Any] = {}
+            for query, judgments in self.questions.qrels.items():  # find the row, by itself or beside the first
+                try:
+                    rm.Qrels({**read, query: judgments})
+                except (TypeError, ValueError) as error:
+                    raise _without_judgments(error, query) from error
+                read = read or {query: judgments}
+            raise
         return truth if self.scale is None else truth.with_largest_grade(max(self.scale, truth.largest_grade))
 
     def refusals(self, metrics: Sequence[rm.Metric], queries: Collection[Any] | None = None) -> dict[Any, Exception]:
@@ -213,6 +226,14 @@ class EveryRowFailedError(ValueError):
     """No row of a dataset could be scored."""
 
 
+class RowWithoutJudgmentsError(ValueError):
+    """The judgments of a row cannot be read."""
+
+
+def _without_judgments(error: Exception, query: Any) -> RowWithoutJudgmentsError:
+    return RowWithoutJudgmentsError(str(row_error(error, query, f"row {query!r}")))
+
+
 def gather(rows: Sequence[Row], by: By, references: References | None) -> Gathered:
     """Return rows as questions and a run."""
     # A row that cannot be read, or whose fields cannot be compared, has failed: it retrieved nothing.
@@ -227,7 +248,10 @@ def gather(rows: Sequence[Row], by: By, references: References | None) -> Gather
             row = row.read()  # noqa: PLW2901  (as it was meant)
             found = compared(row, by, references)
         except (TypeError, ValueError) as error:
-            found = RowToScore(by, _judgments_alone(row, by, references, error), [])
+            try:
+                found = RowToScore(by, _judgments_alone(row, by, references, error), [])
+            except (TypeError, ValueError) as unjudged:
+                raise _without_judgments(unjudged, name) from unjudged
             errors[name] = error
         read.append(row)
         if found.judgments is None and references is not None:
@@ -250,6 +274,8 @@ def scored(gathered: Gathered, metrics: Sequence[rm.Metric], score: Callable[[rm
     _require_one(gathered.run)
     try:
         return score(gathered.truth, gathered.run)
+    except RowWithoutJudgmentsError:
+        raise
     except (TypeError, ValueError):
         refused = gathered.refusals(metrics)
         if not refused:

@@ -15,11 +15,13 @@ import retrieval_metrics as rm
 from ragas_retrieval_metrics.metric import Named, RetrievalMetric, compared
 from ragas_retrieval_metrics.reading import (
     EveryRowFailedError,
+    RowWithoutJudgmentsError,
     ScoredRow,
     gather,
     names_of,
     of_result,
     of_rows,
+    query_of,
     read_rows,
     row_of,
     scored,
@@ -61,8 +63,9 @@ def evaluate_dataset(
     failed: it scores 0 and is counted, and its exception is in `errors` of the result.
 
     Args:
-        dataset: An `EvaluationDataset`, its rows, a `Dataset` of experiments or a DataFrame, with the columns to
-            compare. One of `from_langchain` or `from_llama_index` also has grades, groups, offsets and sources.
+        dataset: An `EvaluationDataset`, its rows, a `Dataset` of experiments or a DataFrame of pandas or polars, with
+            the columns to compare. One of `from_langchain` or `from_llama_index` also has grades, groups, offsets and
+            sources.
         metrics: Names of the core such as `"ndcg@10"`, or metrics such as those of `metric_suite()`, all with the same
             `by`, `qrels` and `on_unjudged`.
         by: For names: `"ids"` (the default), `"texts"` or `"auto"`, as in `RetrievalMetric`.
@@ -76,9 +79,9 @@ def evaluate_dataset(
         are their texts, or their ids if they are in the dataset or `qrels`.
 
     Raises:
-        TypeError: If the dataset has another shape, or the judgments of a row have the wrong type.
-        ValueError: If a metric is unknown, metrics differ in what they compare, the dataset has no rows, a failed row
-            has no judgments, or every row failed; the message has the first error.
+        TypeError: If the dataset has another shape.
+        ValueError: If a metric is unknown, metrics differ in what they compare, the dataset has no rows, the judgments
+            of a row cannot be read, which it names, or every row failed; the message has the first error.
 
     Warns:
         RetrievalWarning: As in `rm.evaluate`, for queries for which nothing was retrieved, and for failed rows.
@@ -190,7 +193,8 @@ def to_evaluation(
             `evaluate(return_executor=True)` returns has no result yet and is refused.
         expected: The dataset of the experiment, or its length; without it, rows dropped by an experiment cannot be
             counted.
-        metrics: The columns to take; None takes all that are named like a metric, such as `ndcg_at_10`.
+        metrics: The columns to take; None takes all that are named like a metric, such as `ndcg_at_10`, and of
+            `precision`, `recall` and `f1`, which are common names, those whose values the rows give.
         qrels: The `qrels=` of the metrics, if they had it.
         clusters: The clusters of the queries, for the intervals, as in `rm.evaluate`, by the ids of the queries in the
             result.
@@ -204,8 +208,8 @@ def to_evaluation(
         are their texts, or their ids if they are in `qrels` or in a dataset of `from_langchain` or `from_llama_index`.
 
     Raises:
-        ValueError: If no column is named like a metric, there are no rows or more than expected, or every row failed;
-            the message has the first error if it is known.
+        ValueError: If no column is named like a metric, there are no rows or more than expected, the judgments of a row
+            cannot be read, or every row failed; the message has the first error if it is known.
         TypeError: If the result or a value in it has another type.
 
     Warns:
@@ -246,11 +250,38 @@ def to_evaluation(
     references = _references(qrels, columns, expected, result)
     if not isinstance(result, EvaluationResult):
         complete = told_apart(complete, columns, references)
+    if names is None and (common := {one: columns[one] for one in columns if one in COMMON}):
+        complete, columns = _without_foreign(complete, columns, common, references)
+        if not columns:
+            raise ValueError(f"no column but {', '.join(common)} is named like a retrieval metric; pass metrics=[...]")
     known = recomputed(complete, columns, references) or _values_alone(complete, columns, references)
     _warn_of_failures(complete, known)
     evaluation = rm.Evaluation(known.clustered(clusters))
     others = _others_of(complete, known.queries)
     return evaluation.with_scores(others, bounds=bounds) if others else evaluation
+
+
+COMMON = {"precision", "recall", "f1"}
+"""The names of metrics that other metrics have too."""
+
+
+def _without_foreign(
+    rows: Sequence[ScoredRow], columns: Mapping[str, Named], common: Mapping[str, Named], references: References | None
+) -> tuple[Sequence[ScoredRow], dict[str, Named]]:
+    """Return the rows and columns without those that have a common name, unless the rows give their values."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours = recomputed(rows, common, references) is not None
+    if ours:
+        return rows, dict(columns)
+    warnings.warn(
+        f"not taken: {', '.join(common)}, because the rows do not give such values; if they are of this package, pass "
+        "metrics=[...]",
+        rm.RetrievalWarning,
+        stacklevel=3,
+    )
+    kept = {name: named for name, named in columns.items() if name not in common}
+    return [one._replace(scores={name: one.scores[name] for name in kept}) for one in rows], kept
 
 
 def _others_of(rows: Sequence[ScoredRow], queries: Sequence[Any]) -> dict[str, dict[Any, float | None]]:
@@ -310,20 +341,68 @@ def _complete(rows: Sequence[ScoredRow], columns: Sequence[str], expected: Any) 
     if wanted < len(rows):
         raise ValueError(f"the result has {len(rows)} rows, more than the {wanted} expected")
     lost: dict[str, float | None] = dict.fromkeys(columns)
-    known = [] if isinstance(expected, int) else [row_of(_mapping(row)) for row in expected]
-    by_query: dict[str | None, list[ScoredRow]] = {}
-    for one in rows:
-        by_query.setdefault(one.row.user_input, []).append(one)
-    if known and set(by_query) <= {row.user_input for row in known}:
-        in_order = []
-        for row in known:
-            here = by_query.get(row.user_input)
-            found = here.pop(0) if here else ScoredRow(Row(user_input=row.user_input), lost)
-            in_order.append(found._replace(row=found.row.filled(row)))
-        if not any(by_query.values()):
-            return in_order
+    known = [] if isinstance(expected, int) else [_mapping(row) for row in expected]
+    places = _places(rows, known)
+    if len(places) == len(rows):
+        here = {at: rows[number] for number, at in places.items()}
+        read = [row_of(fields) for fields in known]
+        found = [here.get(at, ScoredRow(Row(user_input=row.user_input), lost)) for at, row in enumerate(read)]
+        return [one._replace(row=one.row.filled(row)) for one, row in zip(found, read, strict=True)]
     dropped = (ScoredRow(Row(user_input=f"dropped row {at}"), lost) for at in range(1, wanted - len(rows) + 1))
     return [*rows, *dropped]
+
+
+def _places(rows: Sequence[ScoredRow], known: Sequence[Mapping[str, Any]]) -> dict[int, int]:
+    """Return the place of each row among those expected; some are missing if a query is not expected so often."""
+    # Rows finish in any order, so equal queries say nothing. What tells them apart is every column that both sides
+    # have and that was not changed; where none does, their order is taken, which is a guess.
+    here, there = ([_cells(fields) for fields in some] for some in ([one.fields for one in rows], known))
+    both = {key for cells in here for key in cells} & {key for cells in there for key in cells} - {*rows[0].scores}
+    same = [key for key in both if {cells.get(key) for cells in here} <= {cells.get(key) for cells in there}]
+    places: dict[int, int] = {}
+    guessed: list[str | None] = []
+    for columns in (same, []):
+        waiting, free = (
+            _by_key(cells, fields, columns, taken)
+            for cells, fields, taken in (
+                (here, [one.fields for one in rows], places.keys()),
+                (there, known, places.values()),
+            )
+        )
+        for key, numbers in waiting.items():
+            found = free.get(key, [])
+            alike = len(numbers) == len(found) and len({repr(rows[number].scores) for number in numbers}) == 1
+            guessed += [rows[numbers[0]].row.user_input] if len(found) > 1 and not alike else []
+            places.update(zip(numbers, found, strict=False))
+    if guessed:
+        warnings.warn(
+            f"rows with the same query cannot be told apart, such as those of {guessed[0]!r} ({len(guessed)} in all), "
+            "so they are paired by the order in which they finished; return an id, or the reference columns",
+            rm.RetrievalWarning,
+            stacklevel=4,
+        )
+    return places
+
+
+def _cells(fields: Mapping[str, Any]) -> dict[str, str]:
+    """Return the columns of a row as texts, as a file has them, without empty ones."""
+    values = {key: str(value.tolist() if hasattr(value, "tolist") else value) for key, value in fields.items()}
+    return {key: value for key, value in values.items() if value not in {"", "None", "nan"}}
+
+
+def _by_key(
+    cells: Sequence[Mapping[str, str]],
+    fields: Sequence[Mapping[str, Any]],
+    columns: Sequence[str],
+    taken: Iterable[int],
+) -> dict[Any, list[int]]:
+    """Return the places that are not taken, by query and columns."""
+    found: dict[Any, list[int]] = {}
+    done = set(taken)
+    for at, (texts, row) in enumerate(zip(cells, fields, strict=True)):
+        if at not in done:
+            found.setdefault((query_of(row), *map(texts.get, columns)), []).append(at)
+    return found
 
 
 def _mapping(row: Any) -> Mapping[str, Any]:
@@ -379,7 +458,7 @@ def recomputed(rows: Sequence[ScoredRow], columns: Mapping[str, Named], referenc
         lost = [query for query, row in zip(gathered.run, rows, strict=True) if row.lost]
         gathered = gathered.with_failed(_errors(gathered, lost, metrics))
         scores = scored(gathered, metrics, lambda truth, run: scored_run(truth, run, metrics, rules, gathered.match))
-    except EveryRowFailedError:
+    except (EveryRowFailedError, RowWithoutJudgmentsError):
         raise
     except (TypeError, ValueError) as error:
         _warn(str(error))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import io
+import json
 import tokenize
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -95,6 +97,8 @@ def _from_text(text: str, field: str) -> Any:
         try:
             return ast.literal_eval(text.strip())
         except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+            with suppress(ValueError):
+                return json.loads(text)  # such as null, which Python does not know
             raise ValueError(
                 f"{field} is the text {_short(text)}, which cannot be read back as a list: {error}"
             ) from error
