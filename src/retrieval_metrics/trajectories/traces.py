@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics.checks import argument, in_python
 from retrieval_metrics.inputs.documents import items_in
-from retrieval_metrics.inputs.items import Retrieved, identity
+from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.presentation.numbers import count
 from retrieval_metrics.trajectories.forms import spans_of
 from retrieval_metrics.trajectories.spans import (
@@ -26,7 +26,7 @@ from retrieval_metrics.trajectories.spans import (
     plain,
 )
 from retrieval_metrics.trajectories.trajectories import Trajectories
-from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory, seen_in, units_of
+from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory, find_in, seen_in, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -339,7 +339,8 @@ class Trace:
     def trajectory(self) -> Trajectory:
         """Return what the trace tells."""
         calls = self._calls(sorted(self._searches(), key=lambda one: one.place))
-        items: dict[Any, Any] = {identity(item): item for call in calls for item in call.ranking}
+        find = find_in(calls)
+        items: dict[Any, Any] = {find(item): item for call in calls for item in call.ranking}
         return Trajectory(calls, self._context(list(items.values())), self._citations())
 
     def unclear(self) -> Iterator[tuple[str, TraceSpan]]:
