@@ -17,6 +17,7 @@ from retrieval_metrics.trajectories.spans import (
     Listed,
     TraceError,
     TraceSpan,
+    failure_in,
     parsed,
 )
 
@@ -76,8 +77,6 @@ BY_NAME = {"haystack.agent.step.tool": TOOL, "haystack.tool.run": TOOL, "haystac
 BY_NAME |= {"turn": OTHER, "task": OTHER}
 """The kinds that only names tell: of Haystack, whose components are told by what goes in and comes out, and OpenAI."""
 NO_SPANS = {
-    "parts": "messages of Pydantic AI, which are no spans; read those that Agent(instrument=True) records",
-    "messages": "the result of an agent, which has no spans; read those that an instrumentation records",
     "tags": "a span of Haystack's tracer; add its trace, its start and its end, or use record() of the integration",
     "event": "an event of callbacks, not a span; use record() of the integration for LangChain",
 }
@@ -266,11 +265,7 @@ def _error(part: Callable[[str], Any], output: Any) -> str | None:
         said = "failed without a message"
     if isinstance(said, dict):
         said = said.get("message") or (str(said) if said else None)
-    if said is None and isinstance(output, str) and output.startswith('{"error":'):
-        output = parsed(output)
-    if said is None and isinstance(output, dict) and (failed := output.get("error")):
-        said = None if any(output[key] for key in output if key != "error") else failed
-    return str(said) if said else None
+    return str(said) if said else failure_in(output)
 
 
 def seconds(at: Any) -> float:
