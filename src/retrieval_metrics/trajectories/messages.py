@@ -201,7 +201,8 @@ class _Conversation:
         """Return the call of the sub-agent whose message it is; transcripts name it, or say only that there is one."""
         if unit.get("parent_tool_use_id") in self._calls:
             return self._calls[unit["parent_tool_use_id"]].id
-        return next((one.id for one in self._unanswered()[::-1]), None) if unit.get("isSidechain") else None
+        waiting = [one.id for one in self._unanswered() if one.parent == self._root.id]
+        return waiting[-1] if waiting and unit.get("isSidechain") else None
 
     def _unanswered(self) -> list[TraceSpan]:
         return [one for one in self._spans if one.kind == TOOL and one.outcome is None]
@@ -225,8 +226,8 @@ class _Conversation:
         else:
             model.output.append(said)
         for number, (id_, name, arguments) in enumerate(tool_calls_in(said)):
-            known = self._calls.get(id_)
-            if id_ is None or known is None or known.outcome is not None:
+            known = self._calls.get(id_)  # the last event of LlamaIndex lists the calls of all its turns again
+            if known is None or (known.outcome is not None and (known.name, known.input) != (name, arguments)):
                 self._call(id_, f"call {number} of message {at}", name, arguments, at, scope)
 
     def _call(self, id_: str | None, place: str, name: str, given: Any, at: int, scope: str | None) -> TraceSpan:
@@ -239,10 +240,11 @@ class _Conversation:
         name = result.get("name", result.get("tool_name"))
         waits = (one for one in self._unanswered() if one.call is None and name in {None, one.name})
         call = next(waits, None) if id_ is None else self._calls.get(id_)
-        if call is None or call.outcome is not None:
-            call = self._call(id_, f"result of message {at}", str(name), result.get("tool_kwargs"), at, scope)
+        if call is None or call.outcome is not None:  # some models name the calls of every turn alike
+            name, given = (str(name), result.get("tool_kwargs")) if call is None else (call.name, call.input)
+            call = self._call(id_, f"result of message {at}", name, given, at, scope)
         held = {key: result[key] for key in RESULT_UNDER if result.get(key) is not None}
         call.start = call.end = at
         call.output = next(iter(held.values())) if len(held) == 1 else held
-        failures = map(failure_in, (result, *held.values()))
-        call.error = next((why for why in failures if why is not None), None)
+        failures = (*map(failure_in, (result, *held.values())), None if held else result.get("error"))
+        call.error = next((str(why) for why in failures if why is not None), None)
