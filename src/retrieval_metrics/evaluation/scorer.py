@@ -231,12 +231,14 @@ class RowScorer(Scorer):
             RetrievalWarning: If some of what was retrieved cannot be placed.
         """
         truth = relevant if isinstance(relevant, Qrels) else self.truth(relevant, name)
+        seen: Any = None
         try:
-            scores = self._of_row(truth, retrieved())
+            scores = self._of_row(truth, seen := retrieved())
         except (TypeError, ValueError) as error:
             if failure is None:
                 raise row_error(error, ROW, name) from error
             scores = self._of_row(truth, [])
+        failure = failure or (seen.failure if isinstance(seen, Seen) else None)
         return {metric: values[ROW]._replace(failure=failure) for metric, values in scores.items()}
 
     def _of_row(self, truth: Qrels, ranking: Any) -> dict[Metric, dict[QueryId, QueryScore]]:

@@ -227,11 +227,13 @@ class Seen(NamedTuple):
         ranking: The items, best first.
         places: The number of the call that found each item, from 1, and its rank in that call.
         in_call_order: Whether the items stand in the order of the calls.
+        failure: Why nothing was found, if every search failed.
     """
 
     ranking: Ranking
     places: tuple[tuple[int, int], ...] = ()
     in_call_order: bool = True
+    failure: str | None = None
 
     @property
     def calls(self) -> list[int]:

@@ -92,7 +92,7 @@ UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 def spans_of(unit: Any) -> Iterator[TraceSpan]:
     """Yield the spans of one object of a file: a span, a whole trace, or an export of many."""
     if not isinstance(unit, dict):
-        unit = _as_mapping(unit)
+        raise TraceError(f"a trace must hold spans as objects, got {unit!r} ({type(unit).__name__})")
     if not isinstance(unit.get("attributes"), dict):  # the usual form comes first: files hold many of them
         inner = _inside(unit)
         if inner is not None:
@@ -100,16 +100,6 @@ def spans_of(unit: Any) -> Iterator[TraceSpan]:
                 yield from spans_of(one)
             return
     yield _span(unit)
-
-
-def _as_mapping(unit: Any) -> Mapping[str, Any]:
-    if isinstance(unit, Mapping):
-        return dict(unit)
-    for method in ("to_dict", "model_dump", "dict"):
-        if callable(getattr(unit, method, None)):
-            made: Mapping[str, Any] = getattr(unit, method)()
-            return made
-    raise TraceError(f"a trace must hold spans as objects, got {unit!r} ({type(unit).__name__})")
 
 
 def _inside(unit: Mapping[str, Any]) -> list[Any] | None:

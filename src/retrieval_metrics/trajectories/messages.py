@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +21,7 @@ from retrieval_metrics.trajectories.spans import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
 
 class Form(NamedTuple):
@@ -112,10 +113,12 @@ def _plain(given: Any) -> Any:
             if isinstance(blocks := given.get(key), list) and not all(isinstance(one, (dict, str)) for one in blocks):
                 given = given | {key: [_plain(one) for one in blocks]}
         return given
-    for method in ("to_dict", "model_dump"):
+    for method in ("model_dump", "to_dict", "dict"):
         if callable(getattr(given, method, None)):
             return getattr(given, method)()
-    return asdict(given) if is_dataclass(given) and not isinstance(given, type) else given
+    if is_dataclass(given) and not isinstance(given, type):
+        return asdict(given)
+    return dict(given) if isinstance(given, Mapping) else given
 
 
 def _inner(unit: dict[str, Any]) -> dict[str, Any]:
@@ -127,7 +130,7 @@ def _inner(unit: dict[str, Any]) -> dict[str, Any]:
 def _role(unit: dict[str, Any]) -> str | None:
     """Return whether a model has written a message or reads it; None if it is none."""
     if "current_agent_name" in unit:  # events of LlamaIndex
-        return MODEL if "response" in unit and "tool_calls" in unit else OTHER if "input" in unit else None
+        return MODEL if isinstance(unit.get("response"), dict) else OTHER if "input" in unit else None
     if "session_id" in unit and "message" not in unit:
         return None
     for one in (_inner(unit), unit):

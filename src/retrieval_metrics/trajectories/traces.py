@@ -161,7 +161,9 @@ def seen_in_trace(
     """Return what was seen in one trace, for hosts that score a trace at a time."""
     (trace,) = _Traces(spans, None).values()
     rules = ReadingRules(calls=calls, documents=lambda output: [] if output is None else items_in(output, where))
-    return seen_in(replace(Trace(trace, rules).trajectory(), citations=citations), view)
+    told = replace(Trace(trace, rules).trajectory(), citations=citations)
+    down = told.calls and told.failed == len(told.calls)
+    return seen_in(told, view)._replace(failure=f"every search failed: {told.calls[-1].error}" if down else None)
 
 
 class _Traces(dict[str, dict[str, TraceSpan]]):
