@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.trajectories.forms import spans_of
 from retrieval_metrics.trajectories.spans import (
@@ -24,29 +24,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-class Form(NamedTuple):
-    """How one kind of message says whose result it is.
-
-    Attributes:
-        call: The key, or the path, of the id of the call.
-        result: What it also has, if it is a result.
-    """
-
-    call: str
-    result: str
-
-
 FORMS = {
-    "Anthropic messages, transcripts of coding agents": Form("tool_use_id", "content"),
-    "OpenAI chat, LangChain, LangGraph, pydantic-ai": Form("tool_call_id", "content"),
-    "OpenAI responses, run items and rollouts": Form("call_id", "output"),
-    "MCP tools that OpenAI runs": Form("id", "output"),
-    "LlamaIndex events": Form("tool_id", "tool_output"),
-    "LlamaIndex chat messages": Form("additional_kwargs.tool_call_id", "blocks"),
-    "Haystack chat messages": Form("origin.id", "result"),
-    "OpenTelemetry GenAI messages": Form("id", "response"),
+    "Anthropic messages, transcripts of coding agents": ("tool_use_id", "content"),
+    "OpenAI chat, LangChain, LangGraph, pydantic-ai": ("tool_call_id", "content"),
+    "OpenAI responses, run items and rollouts": ("call_id", "output"),
+    "MCP tools that OpenAI runs": ("id", "output"),
+    "LlamaIndex events": ("tool_id", "tool_output"),
+    "LlamaIndex chat messages": ("additional_kwargs.tool_call_id", "blocks"),
+    "Haystack chat messages": ("origin.id", "result"),
+    "OpenTelemetry GenAI messages": ("id", "response"),
 }
-"""The forms of results; calls and texts are told alike in all forms."""
+"""Where a result of each form names its call, and what it has else; calls and texts are told alike in all forms."""
 BY_MODEL = {
     "assistant", "ai", "aimessage", "aimessagechunk", "model", "response", "function_call", "custom_tool_call",
     "mcp_call", "reasoning",
@@ -145,23 +133,22 @@ def _role(unit: dict[str, Any]) -> str | None:
 def _results(unit: dict[str, Any]) -> list[tuple[dict[str, Any], str | None]]:
     """Return the results in a message, each with the id of its call, if it has one."""
     said = _inner(unit)
+    blocks = (one for key in BLOCKS_UNDER if isinstance(said.get(key), list) for one in said[key])
     found: list[tuple[dict[str, Any], str | None]] = []
-    for one in (said, *(each for key in BLOCKS_UNDER if isinstance(said.get(key), list) for each in said[key])):
-        within = next((one[key] for key in WITHIN if key in one), None) if isinstance(one, dict) else {}
-        held = one if within is None else within
-        ids = (_at(held, form.call) for form in FORMS.values() if held.get(form.result, held.get("error")) is not None)
-        id_ = next((str(each) for each in ids if each is not None), None)
-        if id_ is not None or within:
+    for one in (said, *(each for each in blocks if isinstance(each, dict))):
+        held = next((one[key] for key in WITHIN if key in one), one)
+        paths = (call for call, result in FORMS.values() if held.get(result, held.get("error")) is not None)
+        id_ = next((str(each) for path in paths if (each := _at(held, path)) is not None), None)
+        if id_ is not None or held is not one:
             found.append((held, id_))
-            if held is said:  # its blocks are what came out
-                break
+        if found and held is said:  # its blocks are what came out
+            break
     return found or ([(said, None)] if said.get("role", said.get("type")) in {"tool", "function"} else [])
 
 
 def _at(held: dict[str, Any], path: str) -> Any:
     first, _, rest = path.partition(".")
-    inner = held.get(first)
-    return inner if not rest else _at(inner, rest) if isinstance(inner, dict) else None
+    return held.get(first) if not rest else (held.get(first) or {}).get(rest)
 
 
 class _Conversation:
@@ -202,25 +189,23 @@ class _Conversation:
 
     def _scope(self, unit: dict[str, Any]) -> str | None:
         """Return the call of the sub-agent whose message it is; transcripts name it, or say only that there is one."""
-        if unit.get("parent_tool_use_id") in self._calls:
-            return self._calls[unit["parent_tool_use_id"]].id
-        waiting = [one.id for one in self._unanswered() if one.parent == self._root.id]
-        return waiting[-1] if waiting and unit.get("isSidechain") else None
+        around = self._calls.get(unit.get("parent_tool_use_id"))
+        waiting = [one for one in self._unanswered() if one.parent == self._root.id] if unit.get("isSidechain") else []
+        return around.id if around else waiting[-1].id if waiting else None
 
     def _unanswered(self) -> list[TraceSpan]:
         return [one for one in self._spans if one.kind == TOOL and one.outcome is None]
 
-    def _add(self, id_: str, kind: str, name: str, at: int, scope: str | None, **more: Any) -> TraceSpan:
-        span = TraceSpan(self._root.trace, id_, scope or self._root.id, kind, name, at, at, **more)
-        self._spans.append(span)
-        return span
+    def _add(self, id_: str, kind: str, at: int, scope: str | None, *, name: str = MODEL, **more: Any) -> TraceSpan:
+        self._spans.append(TraceSpan(self._root.trace, id_, scope or self._root.id, kind, name, at, at, **more))
+        return self._spans[-1]
 
     def _say(self, at: int, said: dict[str, Any], scope: str | None, before: int) -> None:
         """Note what a model wrote; lines of one message, and messages without a result between, are one answer."""
         key = scope, said.get("id") or at
         model = self._models.get(key) or self._speaking.get(scope)
         if model is None:
-            model = self._add(f"message {at}", MODEL, "model", at, scope, output=[])
+            model = self._add(f"message {at}", MODEL, at, scope, output=[])
             self._last[scope] = model, before
         self._models[key] = self._speaking[scope] = model
         same = next((one for one in model.output if "id" in said and one.get("id") == said["id"]), None)
@@ -231,12 +216,12 @@ class _Conversation:
         for number, (id_, name, arguments) in enumerate(tool_calls_in(said)):
             known = self._calls.get(id_)  # the last event of LlamaIndex lists the calls of all its turns again
             if known is None or (known.outcome is not None and (known.name, known.input) != (name, arguments)):
-                self._call(id_, f"call {number} of message {at}", name, arguments, at, scope)
+                self._call(id_, f"call {number} of message {at}", (name, arguments), at, scope)
 
-    def _call(self, id_: str | None, place: str, name: str, given: Any, at: int, scope: str | None) -> TraceSpan:
+    def _call(self, id_: str | None, place: str, asked: tuple[str, Any], at: int, scope: str | None) -> TraceSpan:
         named = place if id_ is None else id_ if id_ not in self._calls else f"{id_}, {place}"
-        self._calls[id_ or named] = span = self._add(named, TOOL, name, at, scope, input=given, call=id_)
-        return span
+        self._calls[id_ or named] = self._add(named, TOOL, at, scope, name=asked[0], input=asked[1], call=id_)
+        return self._spans[-1]
 
     def _answer(self, at: int, result: dict[str, Any], id_: str | None, scope: str | None) -> None:
         """Note what came out of a call: of its id; without one, of the first of its name that waits."""
@@ -244,8 +229,8 @@ class _Conversation:
         waits = (one for one in self._unanswered() if one.call is None and name in {None, one.name})
         call = next(waits, None) if id_ is None else self._calls.get(id_)
         if call is None or call.outcome is not None:  # some models name the calls of every turn alike
-            name, given = (str(name), result.get("tool_kwargs")) if call is None else (call.name, call.input)
-            call = self._call(id_, f"result of message {at}", name, given, at, scope)
+            asked = (str(name), result.get("tool_kwargs")) if call is None else (call.name, call.input)
+            call = self._call(id_, f"result of message {at}", asked, at, scope)
         held = {key: result[key] for key in RESULT_UNDER if result.get(key) is not None}
         call.start = call.end = at
         call.output = next(iter(held.values())) if len(held) == 1 else held

@@ -108,20 +108,25 @@ class TraceSpan:
 
     def hosted(self) -> list[str]:
         """Return what the provider of a model ran itself, as far as its message tells; it leaves no spans."""
-        return list(dict.fromkeys(hosted_in(self._with(HOSTED))))
+        objects = self._objects(HOSTED)
+        return [name for one in objects for name in (str(one.get("type")), *filter(one.get, one)) if name in HOSTED]
 
     def answer(self) -> str | None:
         """Return the last text in what a model said."""
         return answer_in(self.output)
 
     def citations(self) -> list[dict[str, Any]]:
-        """Return the structured citations in what a model said."""
-        return list(citations_in(self._with(CITED_UNDER)))
+        """Return the structured citations in what a model said, each with what lies in its objects beside the rest."""
+        objects = list(self._objects((*CITED_UNDER, "citation")))
+        found = [one[key] for one in objects for key in CITED_UNDER if isinstance(one.get(key), list)]
+        cited = [*(one for each in found for one in each), *(one for one in objects if _type_of(one) == "citation")]
+        return [{key: held for inner in objects_in(one) for key, held in inner.items()} | one for one in cited]
 
-    def _with(self, names: Collection[str]) -> Any:
-        """Return the message of a model if it can hold one of some names; most are texts without, and stay unread."""
+    def _objects(self, names: Collection[str]) -> Iterator[dict[str, Any]]:
+        """Yield the objects in the message of a model, if it can hold one of some names; most are texts without."""
         said = self.output.otherwise if isinstance(self.output, Listed) else self.output
-        return None if isinstance(said, str) and not any(name in said for name in names) else parsed(said)
+        readable = not isinstance(said, str) or any(name in said for name in names)
+        return objects_in(parsed(said) if readable else None)
 
     def _whole(self, payload: Any, what: str, *, text: bool = False) -> Any:
         """Return a payload as an object; `text` says that it may be a text that looks like JSON."""
@@ -162,7 +167,7 @@ BLOCKS_UNDER = {"content", "contents", "parts", "blocks"}
 BLOCK_TYPE = ("type", "block_type", "part_kind")
 """What the hosts call the type of a block; those of a text have "text" in it, and thoughts and tool calls have not."""
 CITED_UNDER = ("citations", "annotations")
-CITED_BY = ("source", "url", "uri", "file_id", "document_id", "id", "document_title", "title", "filename", "file_name")
+CITED_BY = ("source", "url", "uri", "file_id", "document_id", "id", "document_title", "title", "filename")
 """Where a block has its structured citations, and what in one of them names a document, the most certain first."""
 CALL_ID = ("call_id", "tool_call_id", "tool_id", "id")
 RESULT_UNDER = (
@@ -275,8 +280,10 @@ def items_in(said: Any) -> list[Retrieved] | None:
 def _lists_in(said: Any, keys: Collection[str] | None) -> Iterator[list[Retrieved]]:
     for one in _under(said, keys, parse=True):
         if isinstance(one, list):
-            one = [inner for each in one for inner in _unblocked(each)]  # noqa: PLW2901
             items = [item for each in one if (item := item_of(each)) is not None]
+            if len(items) < len(one):
+                one = [inner for each in one for inner in _unblocked(each)]  # noqa: PLW2901
+                items = [item for each in one if (item := item_of(each)) is not None]
             if len(items) == len(one):
                 yield items
             else:
@@ -336,20 +343,6 @@ def _type_of(block: dict[str, Any]) -> str | None:
     return next((str(block[key]) for key in BLOCK_TYPE if key in block), None)
 
 
-def citations_in(said: Any) -> Iterator[dict[str, Any]]:
-    """Yield the structured citations of an answer, with what lies in one of their values beside the others."""
-    for key, value in said.items() if isinstance(said, dict) else enumerate(said) if isinstance(said, list) else ():
-        if isinstance(value, dict) and _type_of(value) == "citation":  # a block of LlamaIndex
-            yield value
-        elif key in CITED_UNDER and isinstance(value, list):
-            for one in (one for one in value if isinstance(one, dict)):
-                yield {
-                    key: held for inner in one.values() if isinstance(inner, dict) for key, held in inner.items()
-                } | one
-        else:
-            yield from citations_in(value)
-
-
 def _under(said: Any, keys: Collection[str] | None, *, parse: bool = False) -> Iterator[Any]:
     """Yield a payload and what stands in it under some keys, in their order; None stands for all that it has."""
     said = parsed(said) if parse else said
@@ -384,11 +377,9 @@ def tool_calls_in(said: Any) -> Iterator[tuple[str | None, str, Any]]:
         yield from tool_calls_in(value)
 
 
-def hosted_in(said: Any) -> Iterator[str]:
-    """Yield what the provider of a model did itself, as a message calls it."""
+def objects_in(said: Any) -> Iterator[dict[str, Any]]:
+    """Yield every object in a payload, in its order."""
     if isinstance(said, dict):
-        if said.get("type") in HOSTED:
-            yield said["type"]
-        yield from (key for key, value in said.items() if key in HOSTED and value)
+        yield said
     for value in said.values() if isinstance(said, dict) else said if isinstance(said, list) else ():
-        yield from hosted_in(value)
+        yield from objects_in(value)

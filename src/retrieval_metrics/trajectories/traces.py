@@ -526,11 +526,14 @@ class Trace:
             return [item for one in said for by in one.citations() for item in cited_by(by, items)] if said else None
         said += [one for one in self._spans.values() if not self._above[one.id]]
         answer = next((text for one in said if (text := one.answer())), None)
-        if answer is None or (context is None and (rule == "numbered" or _takes_context(rule))):
+        required = (
+            2 if rule == "numbered" else sum(one.default is one.empty for one in signature(rule).parameters.values())
+        )
+        if answer is None or (context is None and required > 1):
             return None
         if rule == "numbered":
             return numbered(answer, plain(read), context or ())
-        cited = rule(answer, context) if _takes_context(rule) else rule(answer)
+        cited = rule(answer, context) if required > 1 else rule(answer)
         if isinstance(cited, str) or not isinstance(cited, Iterable):
             raise TypeError(f"citations= must return a list of ids, an empty one if nothing is cited, got {cited!r}")
         return cited
@@ -540,17 +543,6 @@ class _UnreadError(TraceError):
     """A result does not say which documents a search found."""
 
 
-def _takes_context(rule: Callable[..., Any]) -> bool:
-    try:
-        given = signature(rule).parameters.values()
-    except ValueError:  # some functions of C have none
-        return False
-    return (
-        sum(one.default is one.empty and one.kind in {one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD} for one in given)
-        > 1
-    )
-
-
 NUMBERS = re.compile(r"\[(\d+(?:\s*[,;\u2013-]\s*\d+)*)\]")
 NEAR = 300
 """Characters before a document in which its number is looked for: what a title and an address take."""
@@ -558,46 +550,42 @@ NEAR = 300
 
 def numbered(answer: str, read: str, context: Sequence[Any]) -> list[Any]:
     """Return the documents whose numbers an answer cites; a number that none has stays, as a text."""
-    places = [(at.start(), at.end(), item) for item in context for at in re.finditer(re.escape(plain(item.text)), read)]
+    found = [(at.start(), at.end(), item) for item in context for at in re.finditer(re.escape(plain(item.text)), read)]
     labels: list[tuple[str | None, Any]] = []
     end = 0
-    for start, stop, item in sorted(places, key=lambda one: (one[0], -one[1])):
+    for start, stop, item in sorted(found, key=lambda one: (one[0], -one[1])):
         if start >= end:
-            before = NUMBERS.findall(read, max(end, start - NEAR), start)
-            labels.append((before[-1] if before else None, item))
+            labels.append((next(iter(NUMBERS.findall(read, max(end, start - NEAR), start)[::-1]), None), item))
             end = stop
     if any(label is None for label, _ in labels):
         labels = [(str(at), item) for at, item in enumerate(dict.fromkeys(item for _, item in labels), start=1)]
-    meant: dict[str, Any] = {}
+    meant: dict[str | None, Any] = {}
     for label, item in labels:
-        if meant.setdefault(str(label), item) != item:
+        if meant.setdefault(label, item) != item:
             raise TraceError(
-                f"what the model has read gives the number [{label}] to two documents, {meant[str(label)].id!r} and "
+                f"what the model has read gives the number [{label}] to two documents, {meant[label].id!r} and "
                 f"{item.id!r}, so its citations can mean either"
                 + in_python("; citations= takes a function of the answer and the context")
             )
-    cited: list[str] = []
-    for part in re.split("[,;]", ",".join(NUMBERS.findall(answer))):
-        first, *last = re.findall(r"\d+", part) or [""]
-        cited += [str(number) for number in range(int(first), int((last or [first])[0]) + 1)] if first else []
+    parts = [
+        [int(one) for one in re.findall(r"\d+", part)] for part in re.split("[,;]", ",".join(NUMBERS.findall(answer)))
+    ]
+    cited = [str(number) for part in parts if part for number in range(part[0], part[-1] + 1)]
     return [meant.get(number, f"[{number}]") for number in cited]
 
 
 def cited_by(citation: Mapping[str, Any], items: Sequence[Any]) -> list[Any]:
     """Return the documents that a structured citation names, by its words if it has them; else the name alone."""
     names = [str(citation[key]) for key in CITED_BY if citation.get(key) is not None]
-    met: list[Any] = []
+    words, met = plain(str(citation.get("cited_text") or "")), list[Any]()
     for name in names:
         met = met or [item for item in items if name in _names(item)]
-    if words := plain(str(citation.get("cited_text") or "")):
-        met = [item for item in met or items if words in plain(getattr(item, "text", None) or "")] or met
-    return met or names[:1] or [words]
+    holding = [item for item in met or items if words and words in plain(getattr(item, "text", None) or "")]
+    return holding or met or names[:1] or [words]
 
 
-def _names(item: Any) -> set[str]:
-    if not isinstance(item, Retrieved):
-        return {str(item)}
-    return {str(item.id), str(item.source), *(one for one in (item.metadata or {}).values() if isinstance(one, str))}
+def _names(item: Any) -> list[Any]:
+    return [str(item.id), item.source, *(item.metadata or {}).values()] if isinstance(item, Retrieved) else [str(item)]
 
 
 SHOWN = 80
