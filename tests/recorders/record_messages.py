@@ -56,14 +56,14 @@ class Script:
                 self.rounds.append([])
             else:
                 self.rounds[-1].append(turn)
-        self._said = 0
+        self.said = 0
         self._asked: Counter[str] = Counter()
 
     def step(self) -> list[tuple[str, str, str]] | None:
         """Return the calls of the next message of the model: id, tool and query; None if it answers."""
-        said = [step for one in self.rounds for step in (*one, None)]
-        turn, self._said = said[self._said], self._said + 1
-        return turn and [(f"call_{self._said}_{n}", one.tool, one.query) for n, one in enumerate(turn)]
+        steps = [step for one in self.rounds for step in (*one, None)]
+        turn, self.said = steps[self.said], self.said + 1
+        return turn and [(f"call_{self.said}_{n}", one.tool, one.query) for n, one in enumerate(turn)]
 
     def found(self, query: str) -> Any:
         """Return what a search finds; the second time it is asked for the same, what it finds then."""
@@ -94,7 +94,7 @@ def of_anthropic(scenario: Scenario) -> list[Any]:
             cited = {"type": "search_result_location", "cited_text": text, "source": source, "title": source}
             cited |= {"search_result_index": 1, "start_block_index": 0, "end_block_index": 1}
             content.append({"type": "text", "text": text, "citations": [cited] if source else None})
-        said = {"id": f"msg_{script._said}", "type": "message", "role": "assistant", "model": "m", "content": content}
+        said = {"id": f"msg_{script.said}", "type": "message", "role": "assistant", "model": "m", "content": content}
         usage = {"input_tokens": 1, "output_tokens": 1}
         return httpx2.Response(200, json=said | {"stop_reason": "tool_use" if calls else "end_turn", "usage": usage})
 
@@ -183,7 +183,7 @@ def of_openai_responses(scenario: Scenario) -> list[Any]:
             for text, source in scenario.blocks:
                 cited = {"type": "url_citation", "url": source, "title": "A letter", "start_index": 0, "end_index": 1}
                 blocks.append({"type": "output_text", "text": text, "annotations": [cited] if source else []})
-            message = {"type": "message", "id": f"m_{script._said}", "status": "completed", "role": "assistant"}
+            message = {"type": "message", "id": f"m_{script.said}", "status": "completed", "role": "assistant"}
             output.append(message | {"content": blocks})
         said = {"id": "r", "object": "response", "created_at": 1, "model": "m", "output": output, "tools": []}
         return httpx2.Response(200, json=said | {"parallel_tool_calls": True, "tool_choice": "auto"})
@@ -301,9 +301,8 @@ class LlamaIndexModel(FunctionCallingLLM):
     def _prepare_chat_with_tools(self, *_: Any, **__: Any) -> dict[str, Any]:
         return {}
 
-    def get_tool_calls_from_response(self, response: Any, error_on_no_tool_call: bool = False, **_: Any) -> Any:
+    def get_tool_calls_from_response(self, response: Any, **_: Any) -> Any:
         """Return the calls that a message asks for."""
-        del error_on_no_tool_call
         asked = response.message.additional_kwargs.get("asked", ())
         return [ToolSelection(tool_id=o["id"], tool_name=o["name"], tool_kwargs={"query": o["query"]}) for o in asked]
 
@@ -364,7 +363,7 @@ def of_pydantic_ai(scenario: Scenario) -> list[Any]:
 
 
 def as_transcript(scenario: Scenario) -> list[Any]:
-    """Return a session of Claude Code: a line for each block, results between, and an agent's lines beside the others."""
+    """Return a session of Claude Code: a line for each block, results between, and the lines of an agent."""
     lines: list[Any] = [{"type": "summary", "summary": "Letters", "leafUuid": "u0"}]
 
     def add(kind: str, message: dict[str, Any], **more: Any) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.trajectories.spans import (
     MODEL,
@@ -20,6 +19,9 @@ from retrieval_metrics.trajectories.spans import (
     failure_in,
     parsed,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
 
 PARTS = {
     "trace": ("trace", "trace_id", "traceId", "context.trace_id"),

@@ -169,30 +169,23 @@ BLOCK_TYPE = ("type", "block_type", "part_kind")
 CITED_UNDER = ("citations", "annotations")
 CITED_BY = ("source", "url", "uri", "file_id", "document_id", "id", "document_title", "title", "filename")
 """Where a block has its structured citations, and what in one of them names a document, the most certain first."""
+ARGUMENTS_UNDER = ("args", "arguments", "tool_kwargs", "input")
 CALL_ID = ("call_id", "tool_call_id", "tool_id", "id")
 RESULT_UNDER = (
-    "artifact",
-    "tool_output",
-    "structuredContent",
-    "output",
-    "result",
-    "response",
-    "content",
-    "blocks",
-    "metadata",
-)
+    "artifact", "tool_output", "structuredContent", "output", "result", "response", "content", "blocks", "metadata",
+)  # fmt: skip
 FAILED: dict[str, list[Any]] = {
     "is_error": [True], "isError": [True], "error": [True], "status": ["error", "failed"],
     "part_kind": ["retry-prompt"], "outcome": ["retried", "failed", "denied"],
 }  # fmt: skip
-"""What a tool call is known by, where its result is, and what in a result says that it failed."""
+"""Where a call has its arguments and its id, where its result is, and what in a result says that it failed."""
 HOSTED = {
     "file_search_call", "web_search_call", "server_tool_call", "server_tool_use", "web_search_queries",
     "webSearchQueries", "retrieval_queries", "retrievalQueries", "grounding_chunks", "groundingChunks",
 }  # fmt: skip
 """What providers call the searches that they run while a model answers: types of parts of a message, or its keys."""
-NOT_SENT = "artifact"
-"""What LangChain keeps beside a message: it is logged, but no model reads it."""
+NOT_SENT = {"artifact", "raw_output", "metadata"}
+"""What LangChain, LlamaIndex and Pydantic AI keep beside a result: it is logged, but no model reads it."""
 
 
 class Listed(NamedTuple):
@@ -330,12 +323,10 @@ def answer_in(said: Any, *, blocks: bool = False) -> str | None:
         return None if said.get("thought") else next((text for text in found if text), None)
     if isinstance(said, list):
         kinds = [_type_of(one) if isinstance(one, dict) else None for one in said]
-        blocks = blocks or all(kind is not None and "text" in kind for kind in kinds)
-        texts = [
-            answer_in(one) for one, kind in zip(said, kinds, strict=True) if not blocks or "text" in (kind or "text")
-        ]
-        texts = [text for text in texts if text] or [None]
-        return "".join(map(str, texts)) if blocks and texts[0] else texts[-1]
+        blocks = blocks or all("text" in (kind or "") for kind in kinds)
+        kept = (one for one, kind in zip(said, kinds, strict=True) if not blocks or "text" in (kind or "text"))
+        texts = [text for one in kept if (text := answer_in(one))]
+        return "".join(texts if blocks else texts[-1:]) or None
     return said if isinstance(said, str) and said.strip() else None
 
 
@@ -357,7 +348,7 @@ def texts_in(said: Any) -> Iterator[str]:
     if isinstance(said, str):
         yield said
     elif isinstance(said, (dict, list, tuple)):
-        inside = said if not isinstance(said, dict) else [value for key, value in said.items() if key != NOT_SENT]
+        inside = said if not isinstance(said, dict) else [value for key, value in said.items() if key not in NOT_SENT]
         for value in inside:
             yield from texts_in(value)
 
@@ -366,9 +357,7 @@ def tool_calls_in(said: Any) -> Iterator[tuple[str | None, str, Any]]:
     """Yield id, name and arguments of each tool call in a model's message, in the order of the message."""
     if isinstance(said, dict):
         function: dict[str, Any] = said["function"] if isinstance(said.get("function"), dict) else said
-        arguments = next(
-            (function[key] for key in ("args", "arguments", "tool_kwargs", "input") if key in function), None
-        )
+        arguments = next((function[key] for key in ARGUMENTS_UNDER if key in function), None)
         if arguments is not None and ("name" in function or "tool_name" in function):
             id_ = next((said[key] for key in CALL_ID if said.get(key) is not None), None)
             yield None if id_ is None else str(id_), str(function.get("name", function.get("tool_name"))), arguments

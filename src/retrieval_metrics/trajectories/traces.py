@@ -29,7 +29,7 @@ from retrieval_metrics.trajectories.spans import (
     plain,
 )
 from retrieval_metrics.trajectories.trajectories import Trajectories
-from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory, find_in, seen_in, units_of
+from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory, find, seen_in, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,12 +103,9 @@ tokens=None)]
     """
     if context not in {"answer", "any"}:
         raise ValueError(f"context must be 'answer' or 'any', got {context!r}")
+    cites = None if citations == "numbered" else citations
     for function, name, example in (
-        (
-            None if citations == "numbered" else citations,
-            "citations",
-            r"lambda answer: re.findall(r'\[(\w+)\]', answer)",
-        ),
+        (cites, "citations", r"lambda answer: re.findall(r'\[(\w+)\]', answer)"),
         (documents, "documents", "lambda output: output['ids']"),
         (None if isinstance(query, str) else query, "query", "'metadata.question_id'"),
     ):
@@ -120,7 +117,7 @@ tokens=None)]
     of_question: dict[Any, list[Trajectory]] = {}
     without = 0
     unclear: dict[str, list[TraceSpan]] = {}
-    unread: list[tuple[TraceSpan, TraceError]] = []
+    unread: list[TraceError] = []
     steps: list[TraceSpan] = []
     for id_, spans in sorted(traces.items(), key=lambda one: min(span.start for span in one[1].values())):
         question = traces.questions.get(id_) if query is not None else id_
@@ -144,11 +141,10 @@ tokens=None)]
             f"of {count(len(traces), 'trace')}, none has {query!r}, which {argument('query')} names; {_there(traces)}"
         )
     every = [one for several in of_question.values() for one in several]
-    if unread and all(call.error is not None for one in every for call in one.calls):
-        raise unread[0][1]
+    _check_read(every, unread)
     if citations is None and not any(one.citations for one in every):
         of_question = {id_: [replace(one, citations=None) for one in of] for id_, of in of_question.items()}
-    return Trajectories(of_question, notes=[*_notes(traces, without), *_of_results(every, unread), *doubts])
+    return Trajectories(of_question, notes=[*_notes(traces, without, every, unread), *doubts])
 
 
 def seen_in_trace(
@@ -247,46 +243,43 @@ def _check_found(traces: _Traces, rules: ReadingRules, doubts: Sequence[str], st
     models = [span for span in every if span.kind == MODEL]
     asked = [span.asked() for span in models if span.error is None]
     if tools or not models or doubts or steps or any(one != [] for one in asked):
-        said = (
+        searches = (
             f"tools that ran are {', '.join(map(repr, tools))}; {argument('tools', tools[:1])} says that one searches"
         )
+        unknown = "is the form of these traces supported?" + in_python(" convert them into plain dicts")
         raise TraceError(
             f"no span of {count(len(traces), 'trace')} is a search of a retriever, so nothing is known of what was "
             "found; "
             + "".join(f"{doubt}; " for doubt in doubts)
             + ("what a model answered was not recorded; " if None in asked else "")
             + (f"{steps[0].where} is a step that may have searched; " if steps and not tools else "")
-            + (
-                said
-                if tools
-                else "is the form of these traces supported?" + in_python(" convert them into plain dicts")
-            )
+            + (searches if tools else unknown)
         )
 
 
-def _notes(traces: _Traces, without: int) -> list[str]:
-    every = [(span.parent, spans) for spans in traces.values() for span in spans.values()]
-    orphans = sum(parent is not None and parent not in spans for parent, spans in every)
+def _check_read(every: Sequence[Trajectory], unread: Sequence[TraceError]) -> None:
+    """Raise if no search came back with what could be read: that is the recording, or an outage."""
+    if unread and all(call.error is not None for one in every for call in one.calls):
+        raise unread[0]
+
+
+def _notes(traces: _Traces, without: int, every: Sequence[Trajectory], unread: Sequence[TraceError]) -> list[str]:
+    spans = [(span.parent, spans) for spans in traces.values() for span in spans.values()]
+    orphans = sum(parent is not None and parent not in spans for parent, spans in spans)
+    found = {str(identity(item)) for one in every for call in one.calls for item in call.ranking}
+    cited = [str(identity(item)) for one in every for item in one.citations or ()]
     said = [
         (without, "trace", "traces", " without the id of a question left out"),
         (orphans, "span", "spans", " whose parent is missing"),
         (traces.repeated, "repeated span", "repeated spans", ""),
         (len(traces.strays), "line", "lines", " between the messages that are none"),
+        (len(unread), "result", "results", f" not read, so the search failed: {next(iter(unread), '')}"),
     ]
-    return [f"{count(number, one, many)}{what}" for number, one, many, what in said if number]
-
-
-def _of_results(every: Sequence[Trajectory], unread: Sequence[tuple[TraceSpan, TraceError]]) -> Iterator[str]:
-    """Yield notes on results that could not be read, and on citations that all name something else."""
-    if unread:
-        yield f"{count(len(unread), 'result')} not read, so the search failed: {unread[0][1]}"
-    found = {str(identity(item)) for one in every for call in one.calls for item in call.ranking}
-    cited = [str(identity(item)) for one in every for item in one.citations or ()]
+    notes = [f"{count(number, one, many)}{what}" for number, one, many, what in said if number]
     if cited and found and found.isdisjoint(cited):
-        yield (
-            f"no citation names a document that was found, {cited[0]!r} for example"
-            + in_python("; where they number what the model has read, pass citations='numbered'")
-        )
+        cure = in_python("; where they number what the model has read, pass citations='numbered'")
+        notes.append(f"no citation names a document that was found, {cited[0]!r} for example{cure}")
+    return notes
 
 
 def _doubts(unclear: Mapping[str, Sequence[TraceSpan]]) -> list[str]:
@@ -336,7 +329,7 @@ class Trace:
     def __init__(self, spans: Mapping[str, TraceSpan], rules: ReadingRules) -> None:
         """Take the spans."""
         self._rules = rules
-        self.unread: list[tuple[TraceSpan, TraceError]] = []
+        self.unread: list[TraceError] = []
         self._spans = spans
         self._above = {id_: self._path(span) for id_, span in spans.items()}
         self._outer = {span.parent for span in spans.values()}
@@ -373,12 +366,12 @@ class Trace:
     def trajectory(self) -> Trajectory:
         """Return what the trace tells."""
         calls = self._calls(sorted(self._searches(), key=lambda one: one.place))
-        find = find_in(calls)
         items: dict[Any, Any] = {find(item): item for call in calls for item in call.ranking}
         read, context = self._context(list(items.values()))
         cited = self._citations(read, context, list(items.values()))
-        named = None if cited is None else [one.id if find(one) == getattr(one, "id", None) else one for one in cited]
-        return Trajectory(calls, context, None if named is None else list(dict.fromkeys(named)))
+        ids = [identity(item) for item in items.values()]  # of which an id may name several passages
+        short = [one.id if ids.count(getattr(one, "id", None)) == 1 else one for one in cited or ()]
+        return Trajectory(calls, context, None if cited is None else list(dict.fromkeys(short)))
 
     def unclear(self) -> Iterator[tuple[str, TraceSpan]]:
         """Yield the spans that may be searches which nobody counts, each with what is said of it."""
@@ -463,7 +456,7 @@ class Trace:
         try:
             return self._answered(call, group, reranker)
         except _UnreadError as error:
-            self.unread.append((span, error))
+            self.unread.append(error)
             return replace(call, error=str(error))
 
     def _answered(self, call: SearchCall, group: Sequence[_Search], reranker: TraceSpan | None) -> SearchCall:
@@ -496,9 +489,8 @@ class Trace:
             try:
                 said = self._rules.documents(parsed(span.output))
             except Exception as error:  # what the function of a user raises
-                raise _UnreadError(
-                    f"{argument('documents')} of {span.where} raised {type(error).__name__}: {error}"
-                ) from error
+                said = f"{argument('documents')} of {span.where} raised {type(error).__name__}: {error}"
+                raise _UnreadError(said) from error
             return None if said is None else list(items_in(said, f"documents= of {span.where}"))
         try:
             return span.found()
@@ -526,14 +518,13 @@ class Trace:
             return [item for one in said for by in one.citations() for item in cited_by(by, items)] if said else None
         said += [one for one in self._spans.values() if not self._above[one.id]]
         answer = next((text for one in said if (text := one.answer())), None)
-        required = (
-            2 if rule == "numbered" else sum(one.default is one.empty for one in signature(rule).parameters.values())
-        )
-        if answer is None or (context is None and required > 1):
+        given = () if rule == "numbered" else signature(rule).parameters.values()
+        alone = rule != "numbered" and sum(one.default is one.empty for one in given) <= 1
+        if answer is None or (context is None and not alone):
             return None
         if rule == "numbered":
             return numbered(answer, plain(read), context or ())
-        cited = rule(answer, context) if required > 1 else rule(answer)
+        cited = rule(answer) if alone else rule(answer, context)
         if isinstance(cited, str) or not isinstance(cited, Iterable):
             raise TypeError(f"citations= must return a list of ids, an empty one if nothing is cited, got {cited!r}")
         return cited
@@ -544,8 +535,8 @@ class _UnreadError(TraceError):
 
 
 NUMBERS = re.compile(r"\[(\d+(?:\s*[,;\u2013-]\s*\d+)*)\]")
-NEAR = 300
-"""Characters before a document in which its number is looked for: what a title and an address take."""
+NEAR, MOST = 300, 100
+"""Characters before a document that may hold its number, a title and an address; and how far `[1-9]` may reach."""
 
 
 def numbered(answer: str, read: str, context: Sequence[Any]) -> list[Any]:
@@ -567,11 +558,11 @@ def numbered(answer: str, read: str, context: Sequence[Any]) -> list[Any]:
                 f"{item.id!r}, so its citations can mean either"
                 + in_python("; citations= takes a function of the answer and the context")
             )
-    parts = [
-        [int(one) for one in re.findall(r"\d+", part)] for part in re.split("[,;]", ",".join(NUMBERS.findall(answer)))
-    ]
-    cited = [str(number) for part in parts if part for number in range(part[0], part[-1] + 1)]
-    return [meant.get(number, f"[{number}]") for number in cited]
+    cited: list[Any] = []
+    for part in re.findall(r"[^,;]+", ",".join(NUMBERS.findall(answer))):
+        first, *_, last = [int(one) for one in re.findall(r"\d+", part) * 2]
+        cited += [meant.get(str(number), f"[{number}]") for number in range(first, min(last, first + MOST) + 1)]
+    return cited
 
 
 def cited_by(citation: Mapping[str, Any], items: Sequence[Any]) -> list[Any]:

@@ -132,7 +132,6 @@ class Trajectory:
         """Why each call added nothing: it failed, nothing came back, or nothing new; empty if it did."""
         seen: set[Any] = set()
         found: list[str] = []
-        find = find_in(self.calls)
         for call in self.calls:
             here = set(map(find, call.ranking))
             nothing = "" if here - seen else "nothing new" if here else "nothing came back"
@@ -161,12 +160,10 @@ class Trajectory:
             >>> found["nothing_new"], found["not_in_context"]  # 2 of 3 calls; d2 of d1 and d2
             (0.6666666666666666, 0.5)
         """
-        find = find_in(self.calls)
         there = [item for call in self.calls for item in call.ranking]
-        seen, retrieved = set(map(find, there)), len(there)
-        context = None if self.context is None else named_in(self.context, there, find)
-        read = None if context is None else set(map(find, context))
-        cited = None if self.citations is None else set(map(find, named_in(self.citations, context or (), find)))
+        seen, retrieved, context = set(map(find, there)), len(there), named(self.context or (), there)
+        read = None if self.context is None else set(map(find, context))
+        cited = None if self.citations is None else set(map(find, named(self.citations, context)))
         return {
             "calls": float(len(self.calls)),
             "failed": float(self.failed),
@@ -185,39 +182,23 @@ class Trajectory:
         return f"<Trajectory: {count(len(self.calls), 'call')}, {self.failed} failed{said}>"
 
 
-def find_in(calls: Sequence[SearchCall]) -> Callable[[Any], Any]:
-    """Return what makes two finds the same: what makes items the same, and the text where an id came with several.
-
-    Web extracts, highlights and captions are other passages of one document in each search.
-    """
-    texts: dict[Any, str] = {}
-    several: set[Any] = set()
-    for call in calls:
-        for item in call.ranking:
-            if isinstance(item, Retrieved) and item.text and texts.setdefault(identity(item), item.text) != item.text:
-                several.add(identity(item))
-    if not several:
-        return identity
-
-    def find(item: Any) -> Any:
-        one = identity(item)
-        return (one, item.text) if one in several and isinstance(item, Retrieved) and item.text else one
-
-    return find
+def find(item: Any) -> Any:
+    """Return what makes two finds the same: what makes items the same, and their text."""
+    return (identity(item), item.text) if isinstance(item, Retrieved) and item.text else identity(item)
 
 
-def named_in(ranking: Ranking, items: Iterable[Any], find: Callable[[Any], Any]) -> Iterable[Any]:
-    """Return what a ranking names: an id without a text stands for each of the items, several passages, that has it."""
-    if find is identity:
-        return ranking
-    of_id: dict[Any, list[Any]] = {}
+def named(ranking: Iterable[Any], items: Iterable[Any], *, keep: bool = False) -> list[Any]:
+    """Return the items that a ranking names, by id and text, else by id; `keep` leaves a text that no item has."""
+    by: dict[Any, list[Any]] = {}
     for item in {find(item): item for item in items}.values():
-        of_id.setdefault(identity(item), []).append(item)
-    return [
-        one
-        for item in ranking
-        for one in ([item] if isinstance(item, Retrieved) and item.text else of_id.get(identity(item), [item]))
-    ]
+        for key in {find(item), identity(item)}:
+            by.setdefault(key, []).append(item)
+
+    def meant(item: Any) -> list[Any]:
+        kept = keep and find(item) != identity(item)
+        return by.get(find(item)) or (not kept and by.get(identity(item))) or [item]
+
+    return [one for item in ranking for one in meant(item)]
 
 
 def first_line(error: str | BaseException) -> str:
@@ -299,7 +280,6 @@ def seen_in(trajectory: Trajectory, view: CallsView, per_call: int | None = None
     if view == "interleaved":
         placed.sort(key=lambda one: one[0][::-1])
     found_by: dict[Any, int] = {}
-    find = find_in(calls)
     kept = [one for one in placed if found_by.setdefault(find(one[1]), one[0][0]) == one[0][0]]
     return Seen([item for _, item in kept], tuple(place for place, _ in kept), view != "interleaved")
 
@@ -317,28 +297,22 @@ def _read_or_cited(trajectory: Trajectory, view: str) -> Any:
     read, cited = trajectory.context or (), trajectory.citations or ()
     if view == "context":
         return read
-    find = find_in(trajectory.calls)
     there = set(map(find, read))
     if isinstance(cited, Mapping):
         return {item: score for item, score in cited.items() if item in there}
-    return [item for item in named_in(cited, read, find) if find(item) in there]
+    return [item for item in named(cited, read) if find(item) in there]
 
 
 def _placed(trajectory: Trajectory, ranking: Ranking) -> Seen:
     """Return what was read or cited, with the places where it was found; an id stands for the item that was found."""
     union = seen_in(trajectory, "union")
-    find = find_in(trajectory.calls)
-    found: dict[Any, tuple[Any, tuple[int, int]]] = {}
-    for item, place in zip(in_order(union.ranking), union.places, strict=True):
-        found.setdefault(find(item), (item, place))
-    told = [
-        (item, *found.get(find(item), (item, (0, 0))))
-        for item in named_in(in_order(ranking), in_order(union.ranking), find)
-    ]
-    items = [item if isinstance(item, Retrieved) else known for item, known, _ in told]
-    if any(isinstance(item, Retrieved) for item in items):
-        ranking = items
-    return Seen(ranking, tuple(place for *_, place in told), in_call_order=False)
+    found = in_order(union.ranking)
+    at: dict[Any, tuple[int, int]] = {}
+    for item, place in zip(found, union.places, strict=True):
+        at = {identity(item): place, find(item): place} | at
+    items = named(in_order(ranking), found, keep=True)
+    places = tuple(at.get(find(item), at.get(identity(item), (0, 0))) for item in items)
+    return Seen(items if any(isinstance(item, Retrieved) for item in items) else ranking, places, in_call_order=False)
 
 
 class View(RetrievedRun):
@@ -418,7 +392,7 @@ class View(RetrievedRun):
         one = self.trajectories.get(query, Trajectory())
         rankings = [ranking for call in one.calls for ranking in (call.ranking, *call.before)]
         found = {
-            (identity(item), item.text): item
+            find(item): item
             for ranking in (*rankings, one.context or (), one.citations or ())
             for item in ranking
             if isinstance(item, Retrieved)
