@@ -56,17 +56,17 @@ def read_traces(
     reranker follows in the same step, what it hands on is what was found. The context is every document that was found
     and whose whole text stands in the input of the model that answered.
 
-    What was cut, has no content, holds two lists of documents that differ, or lies inside itself is refused, naming the
-    span, and never scored. Spans without their parent and repeated ones are counted in `notes`, and so is what may be a
-    search that is not counted: spans of an unknown kind, those that say only that something ran, and tools that the
-    provider of a model ran itself. Beside these, a source without any search is refused.
+    What was cut, holds two lists of documents that differ, or lies inside itself is refused, naming the span, and never
+    scored. `notes` count spans without their parent, repeated ones, results that do not say what was found, and what
+    may be a search that is not counted. Where nothing says what was found, the source is refused.
 
     Args:
         source: A file (JSON, JSONL, OTLP JSON, Parquet; compressed or not), a DataFrame of Phoenix or of
             `mlflow.search_traces`, or spans or traces as objects: of OpenInference, OpenTelemetry GenAI, OpenLLMetry,
             LangSmith, Langfuse, MLflow, pydantic-ai, Haystack and the OpenAI Agents SDK, or plain dicts with `trace`,
             `span`, `parent`, `kind` (`"retriever"`, `"reranker"`, `"tool"`, `"model"` or `"other"`), `name`, `input`,
-            `output`, `start`, `end` and `error`.
+            `output`, `start`, `end` and `error`. Or lists of messages, by question if they are in a mapping: of
+            Anthropic, OpenAI, LangChain, LangGraph, LlamaIndex, pydantic-ai, Haystack or a coding agent.
         query: Where the id of the question is: a path such as `"metadata.question_id"`, the name of an attribute, or a
             function of the outermost span, as `{"name", "input", "output", "attributes", "metadata"}`. None takes the
             id of the trace.
