@@ -60,6 +60,9 @@ def spans_in(units: Iterable[Any], strays: list[Any]) -> Iterator[TraceSpan]:
     """Yield the spans of traces and conversations; what is neither is added to `strays` if it stands among messages."""
     loose: dict[Any, list[Any]] = {}
     for number, given in enumerate(units, start=1):
+        if isinstance(given, dict) and not SPAN_KEYS.isdisjoint(given):  # most files hold only these
+            yield from spans_of(given)
+            continue
         unit = _plain(given)
         if isinstance(unit, dict) and not SPAN_KEYS.isdisjoint(unit):
             yield from spans_of(unit)
@@ -121,7 +124,8 @@ def _role(unit: dict[str, Any]) -> str | None:
         return MODEL if isinstance(unit.get("response"), dict) else OTHER if "input" in unit else None
     if "session_id" in unit and "message" not in unit:
         return None
-    for one in (_inner(unit), unit):
+    inner = _inner(unit)
+    for one in (inner,) if inner is unit else (inner, unit):
         for said in (str(one[key]).lower() for key in ROLE_UNDER if key in one):
             if said in BY_MODEL or said in HOSTED:
                 return MODEL

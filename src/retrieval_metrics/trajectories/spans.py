@@ -109,7 +109,9 @@ class TraceSpan:
     def hosted(self) -> list[str]:
         """Return what the provider of a model ran itself, as far as its message tells; it leaves no spans."""
         objects = self._objects(HOSTED)
-        return [name for one in objects for name in (str(one.get("type")), *filter(one.get, one)) if name in HOSTED]
+        return [
+            name for one in objects for name in (str(one.get("type")), *one) if name in HOSTED and one.get(name, name)
+        ]
 
     def answer(self) -> str | None:
         """Return the last text in what a model said."""

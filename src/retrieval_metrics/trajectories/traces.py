@@ -266,8 +266,8 @@ def _check_read(every: Sequence[Trajectory], unread: Sequence[TraceError]) -> No
 def _notes(traces: _Traces, without: int, every: Sequence[Trajectory], unread: Sequence[TraceError]) -> list[str]:
     spans = [(span.parent, spans) for spans in traces.values() for span in spans.values()]
     orphans = sum(parent is not None and parent not in spans for parent, spans in spans)
-    found = {str(identity(item)) for one in every for call in one.calls for item in call.ranking}
     cited = [str(identity(item)) for one in every for item in one.citations or ()]
+    found = {str(identity(item)) for one in every if cited for call in one.calls for item in call.ranking}
     said = [
         (without, "trace", "traces", " without the id of a question left out"),
         (orphans, "span", "spans", " whose parent is missing"),
@@ -276,7 +276,7 @@ def _notes(traces: _Traces, without: int, every: Sequence[Trajectory], unread: S
         (len(unread), "result", "results", f" not read, so the search failed: {next(iter(unread), '')}"),
     ]
     notes = [f"{count(number, one, many)}{what}" for number, one, many, what in said if number]
-    if cited and found and found.isdisjoint(cited):
+    if found and found.isdisjoint(cited):
         cure = in_python("; where they number what the model has read, pass citations='numbered'")
         notes.append(f"no citation names a document that was found, {cited[0]!r} for example{cure}")
     return notes
@@ -369,9 +369,11 @@ class Trace:
         items: dict[Any, Any] = {find(item): item for call in calls for item in call.ranking}
         read, context = self._context(list(items.values()))
         cited = self._citations(read, context, list(items.values()))
+        if not cited:
+            return Trajectory(calls, context, cited if cited is None else [])
         ids = [identity(item) for item in items.values()]  # of which an id may name several passages
-        short = [one.id if ids.count(getattr(one, "id", None)) == 1 else one for one in cited or ()]
-        return Trajectory(calls, context, None if cited is None else list(dict.fromkeys(short)))
+        short = [one.id if ids.count(getattr(one, "id", None)) == 1 else one for one in cited]
+        return Trajectory(calls, context, list(dict.fromkeys(short)))
 
     def unclear(self) -> Iterator[tuple[str, TraceSpan]]:
         """Yield the spans that may be searches which nobody counts, each with what is said of it."""
