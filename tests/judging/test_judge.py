@@ -340,6 +340,14 @@ def test_a_repeated_item_keeps_its_place_and_earns_nothing() -> None:
     assert result.counts["duplicates"] == 2
 
 
+def test_another_passage_under_an_id_is_no_repeat_for_what_is_looked_for_in_texts() -> None:
+    ranking = [Retrieved("d1", "another passage"), Retrieved("d1", FACT), Retrieved("d1", FACT)]
+    result = rm.evaluate({"q": [Quote(FACT)]}, {"q": ranking}, ["mrr", "precision"])
+    assert dict(result.means) == {"mrr": 1 / 2, "precision": 1 / 3}
+    assert result.counts["duplicates"] == 1
+    assert rm.evaluate({"q": ["d1"]}, {"q": ranking}, "precision").means["precision"] == 1 / 3
+
+
 def test_where_nothing_is_found_the_warning_asks_for_texts_and_places() -> None:
     with pytest.warns(rm.RetrievalWarning, match="do the items have the texts, sources and offsets"):
         means([Quote(FACT)], [Retrieved("c1")])

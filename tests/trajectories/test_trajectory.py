@@ -133,9 +133,50 @@ def test_items_are_the_same_by_id_else_by_place_else_by_text() -> None:
         return rm.Retrieved(id_, text, source=source, start=None if source is None else 3)
 
     first = [item("x"), item(None, "u", "s"), item(None, "only text")]
-    second = [item("x", "another text"), item(None, "u", "s"), item(None, "only text"), item("y"), item(None, "new")]
+    second = [item("x"), item(None, "u", "s"), item(None, "only text"), item("y"), item(None, "new")]
     t = trajectories([first, second])
     assert t.union()["q"] == [*first, second[3], second[4]]
+
+
+class TestAnIdThatComesBackWithAnotherPassage:
+    """Web extracts, highlights and captions are other texts of one document in each search."""
+
+    A, B = (rm.Retrieved("terms", text) for text in ("The warranty lasts two years.", "Returns within 30 days."))
+    FAQ = rm.Retrieved("faq", "Ask us.")
+    FOUND = ([A], [FAQ, B])
+    NEEDED = ("The warranty lasts two years.", "Returns within 30 days.")
+
+    @pytest.mark.parametrize("read", [[A, FAQ, B], ["terms", "faq"]], ids=["passages", "ids"])
+    def test_found_and_read_agree(self, read: Any) -> None:
+        t = trajectories(self.FOUND, context=read, citations=["terms"])
+        for view in (t.union(), t.interleaved(), t.context(), t.cited()):
+            assert means({"q": list(map(rm.Quote, self.NEEDED))}, view, "recall") == [1.0]
+        found = t["q"].properties()
+        assert (found["retrieved"], found["distinct"], found["redundant"], found["nothing_new"]) == (3, 3, 0, 0)
+        assert (found["not_in_context"], found["uncited"], found["cited_unread"]) == (0, 1 / 3, 0)
+
+    def test_a_passage_that_was_not_handed_on_was_not_read(self) -> None:
+        t = trajectories(self.FOUND, context=[self.A, self.FAQ], citations=["terms", "other"])
+        assert t.cited()["q"] == [self.A]
+        assert t.context().places["q"] == ((1, 1), (2, 1))
+        found = t["q"].properties()
+        assert (found["not_in_context"], found["uncited"], found["cited_unread"]) == (1 / 3, 1 / 2, 1 / 2)
+        truth = {"q": list(map(rm.Quote, self.NEEDED))}
+        said = str(rm.evaluate(truth, t.context(), "recall").explain("q"))
+        assert "found by call 1, read" in said
+        assert "found by call 2, not read" in said
+
+    def test_a_text_that_was_cut_on_its_way_to_the_model_was_read_as_it_was_cut(self) -> None:
+        cut = rm.Retrieved("faq", "Ask")
+        t = trajectories(self.FOUND, context=[cut], citations=["faq"])
+        assert t.context()["q"] == t.cited()["q"] == [cut]
+        assert t.context().places["q"] == ((2, 1),)
+        assert (t["q"].properties()["not_in_context"], t["q"].properties()["cited_unread"]) == (2 / 3, 0)
+
+    def test_the_same_passage_again_is_nothing_new(self) -> None:
+        t = trajectories([*self.FOUND, [self.A, self.B]])
+        assert t.union()["q"] == [self.A, self.FAQ, self.B]
+        assert t["q"].in_vain == ["", "", "nothing new"]
 
 
 def test_ids_beside_items_become_items() -> None:

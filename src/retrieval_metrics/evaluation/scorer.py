@@ -227,7 +227,9 @@ class RowScorer(Scorer):
         """
         truth = relevant if isinstance(relevant, Qrels) else self.truth(relevant, name)
         try:
-            scores = self._of_row(truth, retrieved(), failure)
+            seen = retrieved()
+            failure = failure or (seen.failure if isinstance(seen, Seen) else None)
+            scores = self._of_row(truth, seen, failure)
         except (TypeError, ValueError) as error:
             if failure is None:
                 raise row_error(error, ROW, name) from error

@@ -439,7 +439,7 @@ class Explainer:
             return finding
         if isinstance(finding.document, Piece):
             holding = self._holding(run, query, finding.document)
-            story = run.story(query, lambda item: identity(item) in holding)
+            story = run.story(query, lambda item: (identity(item), getattr(item, "text", None)) in holding)
         else:
             key = self.rankings.matching.key
             story = run.story(
@@ -451,14 +451,15 @@ class Explainer:
         return replace(finding, detail=story if finding.kind == "never retrieved" else f"{finding.detail}; {story}")
 
     def _holding(self, run: RetrievedRun, query: QueryId, piece: Piece) -> set[Any]:
-        """Return the identities of the items that hold a piece by themselves, of all that came up for a query."""
+        """Return identity and text of the items that hold a piece by themselves; an id alone may stand for them."""
         items = run.everything(query)
         if not items:
             return set()
         truth: Any = {query: [piece]}
         found: Any = {query: items}
         ranks = judge(as_qrels(truth), found, self.rankings.matching, BY_ID).ranks
-        return {identity(items[rank - 1]) for rank in ranks.rank.tolist()}
+        found = [items[rank - 1] for rank in ranks.rank.tolist()]
+        return {(identity(item), text) for item in found for text in (item.text, None)}
 
     def results(self, explained: Explained, k: int | None = None) -> tuple[Result, ...]:
         """Return the first `k` results of a query; None takes the metric's cut-off."""

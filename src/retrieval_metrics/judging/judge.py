@@ -208,12 +208,13 @@ def _judge_pieces(qrels: Qrels, rankings: ItemsOfQueries, matching: Matching, le
 
 
 def _distinct(items: Sequence[Retrieved]) -> list[tuple[int, Retrieved]]:
-    """Return the items with their ranks, leaving out those whose id appears earlier in the ranking."""
+    """Return the items with their ranks, leaving out those whose id and text appear earlier in the ranking."""
     seen: set[Any] = set()
     distinct = []
     for rank, item in enumerate(items, start=1):
-        if item.id is None or item.id not in seen:
-            seen.add(item.id)
+        same = item.id, item.text, item.start  # another passage under an id, such as a highlight, can hold a piece
+        if item.id is None or same not in seen:
+            seen.add(same)
             distinct.append((rank, item))
     return distinct
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retrieval_metrics.trajectories.spans import (
     MODEL,
@@ -17,8 +16,12 @@ from retrieval_metrics.trajectories.spans import (
     Listed,
     TraceError,
     TraceSpan,
+    failure_in,
     parsed,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
 
 PARTS = {
     "trace": ("trace", "trace_id", "traceId", "context.trace_id"),
@@ -76,8 +79,6 @@ BY_NAME = {"haystack.agent.step.tool": TOOL, "haystack.tool.run": TOOL, "haystac
 BY_NAME |= {"turn": OTHER, "task": OTHER}
 """The kinds that only names tell: of Haystack, whose components are told by what goes in and comes out, and OpenAI."""
 NO_SPANS = {
-    "parts": "messages of Pydantic AI, which are no spans; read those that Agent(instrument=True) records",
-    "messages": "the result of an agent, which has no spans; read those that an instrumentation records",
     "tags": "a span of Haystack's tracer; add its trace, its start and its end, or use record() of the integration",
     "event": "an event of callbacks, not a span; use record() of the integration for LangChain",
 }
@@ -93,7 +94,7 @@ UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 def spans_of(unit: Any) -> Iterator[TraceSpan]:
     """Yield the spans of one object of a file: a span, a whole trace, or an export of many."""
     if not isinstance(unit, dict):
-        unit = _as_mapping(unit)
+        raise TraceError(f"a trace must hold spans as objects, got {unit!r} ({type(unit).__name__})")
     if not isinstance(unit.get("attributes"), dict):  # the usual form comes first: files hold many of them
         inner = _inside(unit)
         if inner is not None:
@@ -101,16 +102,6 @@ def spans_of(unit: Any) -> Iterator[TraceSpan]:
                 yield from spans_of(one)
             return
     yield _span(unit)
-
-
-def _as_mapping(unit: Any) -> Mapping[str, Any]:
-    if isinstance(unit, Mapping):
-        return dict(unit)
-    for method in ("to_dict", "model_dump", "dict"):
-        if callable(getattr(unit, method, None)):
-            made: Mapping[str, Any] = getattr(unit, method)()
-            return made
-    raise TraceError(f"a trace must hold spans as objects, got {unit!r} ({type(unit).__name__})")
 
 
 def _inside(unit: Mapping[str, Any]) -> list[Any] | None:
@@ -266,11 +257,7 @@ def _error(part: Callable[[str], Any], output: Any) -> str | None:
         said = "failed without a message"
     if isinstance(said, dict):
         said = said.get("message") or (str(said) if said else None)
-    if said is None and isinstance(output, str) and output.startswith('{"error":'):
-        output = parsed(output)
-    if said is None and isinstance(output, dict) and (failed := output.get("error")):
-        said = None if any(output[key] for key in output if key != "error") else failed
-    return str(said) if said else None
+    return str(said) if said else failure_in(output)
 
 
 def seconds(at: Any) -> float:

@@ -16,7 +16,7 @@ from retrieval_metrics.trajectories.trajectory import KNOWN, CallsView
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from retrieval_metrics.checks import DocumentId, QueryId
+    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.inputs.documents import Items
     from retrieval_metrics.inputs.run import Seen
     from retrieval_metrics.trajectories.trajectories import Trajectories
@@ -32,7 +32,7 @@ class Recording:
     def __init__(
         self,
         *,
-        citations: Callable[[str], Sequence[DocumentId]] | None = None,
+        citations: Callable[..., Sequence[Any]] | Literal["numbered"] | None = None,
         tools: str | Collection[str] = (),
         documents: Callable[[Any], Any] | None = None,
         context: Literal["answer", "any"] = "answer",

@@ -101,18 +101,34 @@ class TraceSpan:
     def asked(self) -> list[tuple[str | None, str | None]] | None:
         """Return id and question of each tool call in the message of a model, in its order; None if it is unknown."""
         said = self._whole(self.output, "output", text=True)
-        return None if said is None else list(dict.fromkeys(tool_calls_in(said)))  # some hosts write a message twice
+        if said is None:
+            return None
+        asked = ((id_, question_in(parsed(arguments))) for id_, _, arguments in tool_calls_in(said))
+        return list(dict.fromkeys(asked))  # some hosts write a message twice
 
     def hosted(self) -> list[str]:
         """Return what the provider of a model ran itself, as far as its message tells; it leaves no spans."""
-        said = self.output.otherwise if isinstance(self.output, Listed) else self.output
-        if isinstance(said, str) and not any(name in said for name in HOSTED):  # most of them, unread
-            return []
-        return list(dict.fromkeys(hosted_in(parsed(said))))
+        objects = self._objects(HOSTED)
+        return [
+            name for one in objects for name in (str(one.get("type")), *one) if name in HOSTED and one.get(name, name)
+        ]
 
     def answer(self) -> str | None:
         """Return the last text in what a model said."""
         return answer_in(self.output)
+
+    def citations(self) -> list[dict[str, Any]]:
+        """Return the structured citations in what a model said, each with what lies in its objects beside the rest."""
+        objects = list(self._objects((*CITED_UNDER, "citation")))
+        found = [one[key] for one in objects for key in CITED_UNDER if isinstance(one.get(key), list)]
+        cited = [*(one for each in found for one in each), *(one for one in objects if _type_of(one) == "citation")]
+        return [{key: held for inner in objects_in(one) for key, held in inner.items()} | one for one in cited]
+
+    def _objects(self, names: Collection[str]) -> Iterator[dict[str, Any]]:
+        """Yield the objects in the message of a model, if it can hold one of some names; most are texts without."""
+        said = self.output.otherwise if isinstance(self.output, Listed) else self.output
+        readable = not isinstance(said, str) or any(name in said for name in names)
+        return objects_in(parsed(said) if readable else None)
 
     def _whole(self, payload: Any, what: str, *, text: bool = False) -> Any:
         """Return a payload as an object; `text` says that it may be a text that looks like JSON."""
@@ -139,19 +155,39 @@ QUESTION_UNDER = (
     "query", "query_str", "input", "question", "q", "search_query", "text", "kwargs", "query_bundle",
     "str_or_query_bundle",
 )  # fmt: skip
-DOCUMENTS_UNDER = ("documents", "output", "artifact", "data", "kwargs", "metadata", "return_value", "result", "nodes")
+DOCUMENTS_UNDER = (
+    "documents", "output", "artifact", "data", "kwargs", "metadata", "return_value", "result", "nodes",
+    "structuredContent", "structured_content", "tool_output", "raw_output", "response",
+)  # fmt: skip
 ANSWER_UNDER = (
-    "generations", "choices", "replies", "messages", "message", "parts", "blocks", "said", "content", "text", "kwargs",
-    "output", "answer", "response", "data",
+    "generations", "choices", "replies", "messages", "message", "message_content", "contents", "parts", "blocks",
+    "said", "content", "text", "kwargs", "output", "answer", "response", "data",
 )  # fmt: skip
 """The keys under which hosts keep what a search was asked, the documents that it found, and what a model said."""
+BLOCKS_UNDER = {"content", "contents", "parts", "blocks"}
+"""The keys under which a message is a list of blocks, which are one text together."""
+BLOCK_TYPE = ("type", "block_type", "part_kind")
+"""What the hosts call the type of a block; those of a text have "text" in it, and thoughts and tool calls have not."""
+CITED_UNDER = ("citations", "annotations")
+CITED_BY = ("source", "url", "uri", "file_id", "document_id", "id", "document_title", "title", "filename")
+"""Where a block has its structured citations, and what in one of them names a document, the most certain first."""
+ARGUMENTS_UNDER = ("args", "arguments", "tool_kwargs", "input")
+CALL_ID = ("call_id", "tool_call_id", "tool_id", "id")
+RESULT_UNDER = (
+    "artifact", "tool_output", "structuredContent", "output", "result", "response", "content", "blocks", "metadata",
+)  # fmt: skip
+FAILED: dict[str, list[Any]] = {
+    "is_error": [True], "isError": [True], "error": [True], "status": ["error", "failed"],
+    "part_kind": ["retry-prompt"], "outcome": ["retried", "failed", "denied"],
+}  # fmt: skip
+"""Where a call has its arguments and its id, where its result is, and what in a result says that it failed."""
 HOSTED = {
     "file_search_call", "web_search_call", "server_tool_call", "server_tool_use", "web_search_queries",
     "webSearchQueries", "retrieval_queries", "retrievalQueries", "grounding_chunks", "groundingChunks",
 }  # fmt: skip
 """What providers call the searches that they run while a model answers: types of parts of a message, or its keys."""
-NOT_SENT = "artifact"
-"""What LangChain keeps beside a message: it is logged, but no model reads it."""
+NOT_SENT = {"artifact", "raw_output", "metadata"}
+"""What LangChain, LlamaIndex and Pydantic AI keep beside a result: it is logged, but no model reads it."""
 
 
 class Listed(NamedTuple):
@@ -221,7 +257,7 @@ def _nested(said: dict[str, Any] | list[Any]) -> Any:
 
 def items_in(said: Any) -> list[Retrieved] | None:
     """Return the documents in a payload; None if it holds no list of documents."""
-    lists = list(_lists_in(said, DOCUMENTS_UNDER))
+    lists = list(_lists_in(said, DOCUMENTS_UNDER)) or list(_lists_in(said, (*DOCUMENTS_UNDER, "content", "blocks")))
     filled = [one for one in lists if one]
     if lists and not filled and any(_lists_in(said, None)):
         raise ValueError(
@@ -240,10 +276,38 @@ def _lists_in(said: Any, keys: Collection[str] | None) -> Iterator[list[Retrieve
     for one in _under(said, keys, parse=True):
         if isinstance(one, list):
             items = [item for each in one if (item := item_of(each)) is not None]
+            if len(items) < len(one):
+                one = [inner for each in one for inner in _unblocked(each)]  # noqa: PLW2901
+                items = [item for each in one if (item := item_of(each)) is not None]
             if len(items) == len(one):
                 yield items
             else:
                 yield from (found for each in one if isinstance(each, dict) for found in _lists_in(each, keys))
+
+
+def _unblocked(block: Any) -> list[Any]:
+    """Return what a block of a tool's result holds: JSON in its text, a resource of MCP, a search result; else it."""
+    if not isinstance(block, dict) or item_of(block) is not None:
+        return [block]
+    if isinstance(block.get("text"), str):
+        said = parsed(block["text"])
+        return said if isinstance(said, list) else [said]
+    held = block["resource"] if isinstance(block.get("resource"), dict) else block
+    named = held.get("uri", held.get("source" if block.get("type") == "search_result" else "url"))
+    return [block] if named is None else [{"id": named, "text": held.get("text") or answer_in(held.get("content"))}]
+
+
+def failure_in(said: Any) -> str | None:
+    """Return why a result says that it failed; None if it does not."""
+    if isinstance(said, str) and (said.startswith('{"error":') or '"isError"' in said):
+        said = parsed(said)
+    if not isinstance(said, dict):
+        return None
+    if (why := said.get("error")) and not any(value for key, value in said.items() if key != "error"):
+        return str(why)
+    if not any(said.get(key) in values for key, values in FAILED.items()):
+        return None
+    return next((text for key in (*RESULT_UNDER, "error") if (text := answer_in(said.get(key)))), "no reason was given")
 
 
 def question_in(said: Any) -> str | None:
@@ -253,13 +317,23 @@ def question_in(said: Any) -> str | None:
     return next((one for one in _under(said, QUESTION_UNDER) if isinstance(one, str)), None)
 
 
-def answer_in(said: Any) -> str | None:
-    """Return the last text in what a model said."""
-    for one in _under(said, ANSWER_UNDER, parse=True):
-        texts = [text for each in one if (text := answer_in(each))] if isinstance(one, list) else [one]
-        if texts and isinstance(texts[-1], str) and texts[-1].strip():
-            return texts[-1]
-    return None
+def answer_in(said: Any, *, blocks: bool = False) -> str | None:
+    """Return the last text in what a model said; the blocks of a message are one text."""
+    said = parsed(said)
+    if isinstance(said, dict):
+        found = (answer_in(said.get(key), blocks=key in BLOCKS_UNDER) for key in ANSWER_UNDER)
+        return None if said.get("thought") else next((text for text in found if text), None)
+    if isinstance(said, list):
+        kinds = [_type_of(one) if isinstance(one, dict) else None for one in said]
+        blocks = blocks or all("text" in (kind or "") for kind in kinds)
+        kept = (one for one, kind in zip(said, kinds, strict=True) if not blocks or "text" in (kind or "text"))
+        texts = [text for one in kept if (text := answer_in(one))]
+        return "".join(texts if blocks else texts[-1:]) or None
+    return said if isinstance(said, str) and said.strip() else None
+
+
+def _type_of(block: dict[str, Any]) -> str | None:
+    return next((str(block[key]) for key in BLOCK_TYPE if key in block), None)
 
 
 def _under(said: Any, keys: Collection[str] | None, *, parse: bool = False) -> Iterator[Any]:
@@ -276,31 +350,27 @@ def texts_in(said: Any) -> Iterator[str]:
     if isinstance(said, str):
         yield said
     elif isinstance(said, (dict, list, tuple)):
-        inside = said if not isinstance(said, dict) else [value for key, value in said.items() if key != NOT_SENT]
+        inside = said if not isinstance(said, dict) else [value for key, value in said.items() if key not in NOT_SENT]
         for value in inside:
             yield from texts_in(value)
 
 
-def tool_calls_in(said: Any) -> Iterator[tuple[str | None, str | None]]:
-    """Yield id and question of each tool call in a model's message, in the order of the message."""
+def tool_calls_in(said: Any) -> Iterator[tuple[str | None, str, Any]]:
+    """Yield id, name and arguments of each tool call in a model's message, in the order of the message."""
     if isinstance(said, dict):
         function: dict[str, Any] = said["function"] if isinstance(said.get("function"), dict) else said
-        arguments = next(
-            (function[key] for key in ("args", "arguments", "tool_kwargs", "input") if key in function), None
-        )
+        arguments = next((function[key] for key in ARGUMENTS_UNDER if key in function), None)
         if arguments is not None and ("name" in function or "tool_name" in function):
-            id_ = said.get("id", said.get("tool_id"))
-            yield None if id_ is None else str(id_), question_in(parsed(arguments))
+            id_ = next((said[key] for key in CALL_ID if said.get(key) is not None), None)
+            yield None if id_ is None else str(id_), str(function.get("name", function.get("tool_name"))), arguments
             return
     for value in said.values() if isinstance(said, dict) else said if isinstance(said, list) else ():
         yield from tool_calls_in(value)
 
 
-def hosted_in(said: Any) -> Iterator[str]:
-    """Yield what the provider of a model did itself, as a message calls it."""
+def objects_in(said: Any) -> Iterator[dict[str, Any]]:
+    """Yield every object in a payload, in its order."""
     if isinstance(said, dict):
-        if said.get("type") in HOSTED:
-            yield said["type"]
-        yield from (key for key, value in said.items() if key in HOSTED and value)
+        yield said
     for value in said.values() if isinstance(said, dict) else said if isinstance(said, list) else ():
-        yield from hosted_in(value)
+        yield from objects_in(value)

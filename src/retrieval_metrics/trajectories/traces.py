@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics.checks import argument, in_python
 from retrieval_metrics.inputs.documents import items_in
 from retrieval_metrics.inputs.items import Retrieved, identity
 from retrieval_metrics.presentation.numbers import count
-from retrieval_metrics.trajectories.forms import spans_of
+from retrieval_metrics.trajectories.messages import spans_in
 from retrieval_metrics.trajectories.spans import (
+    CITED_BY,
     MODEL,
     OTHER,
     RERANKER,
@@ -26,13 +29,12 @@ from retrieval_metrics.trajectories.spans import (
     plain,
 )
 from retrieval_metrics.trajectories.trajectories import Trajectories
-from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory, seen_in, units_of
+from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory, find, seen_in, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from os import PathLike
 
-    from retrieval_metrics.checks import DocumentId
     from retrieval_metrics.inputs.run import Seen
     from retrieval_metrics.trajectories.trajectory import CallsView
 
@@ -41,7 +43,7 @@ def read_traces(
     source: str | PathLike[str] | Iterable[Any] | Mapping[str, Any] | Any,
     *,
     query: str | Callable[[Mapping[str, Any]], Any] | None = None,
-    citations: Callable[[str], Sequence[DocumentId]] | None = None,
+    citations: Callable[..., Sequence[Any]] | Literal["numbered"] | None = None,
     tools: str | Collection[str] = (),
     documents: Callable[[Any], Any] | None = None,
     context: Literal["answer", "any"] = "answer",
@@ -54,24 +56,28 @@ def read_traces(
     reranker follows in the same step, what it hands on is what was found. The context is every document that was found
     and whose whole text stands in the input of the model that answered.
 
-    What was cut, has no content, holds two lists of documents that differ, or lies inside itself is refused, naming the
-    span, and never scored. Spans without their parent and repeated ones are counted in `notes`, and so is what may be a
-    search that is not counted: spans of an unknown kind, those that say only that something ran, and tools that the
-    provider of a model ran itself. Beside these, a source without any search is refused.
+    What was cut, holds two lists of documents that differ, or lies inside itself is refused, naming the span, and never
+    scored. `notes` count spans without their parent, repeated ones, results that do not say what was found, and what
+    may be a search that is not counted. Where nothing says what was found, the source is refused.
 
     Args:
         source: A file (JSON, JSONL, OTLP JSON, Parquet; compressed or not), a DataFrame of Phoenix or of
             `mlflow.search_traces`, or spans or traces as objects: of OpenInference, OpenTelemetry GenAI, OpenLLMetry,
             LangSmith, Langfuse, MLflow, pydantic-ai, Haystack and the OpenAI Agents SDK, or plain dicts with `trace`,
             `span`, `parent`, `kind` (`"retriever"`, `"reranker"`, `"tool"`, `"model"` or `"other"`), `name`, `input`,
-            `output`, `start`, `end` and `error`.
+            `output`, `start`, `end` and `error`. Or lists of messages, by question if they are in a mapping: of
+            Anthropic, OpenAI, LangChain, LangGraph, LlamaIndex, pydantic-ai, Haystack or a coding agent.
         query: Where the id of the question is: a path such as `"metadata.question_id"`, the name of an attribute, or a
             function of the outermost span, as `{"name", "input", "output", "attributes", "metadata"}`. None takes the
             id of the trace.
-        citations: Returns the ids that the text of an answer cites; without it, citations are unknown.
+        citations: Returns the ids that the text of an answer cites; a function of two arguments also gets the context.
+            `"numbered"` reads `[1]` and `[2, 5]`: numbers that stand before the documents in what the model has read,
+            else their order there. None takes the structured citations of an answer (the `citations` of Anthropic, the
+            `annotations` of OpenAI); where no answer has any, citations are unknown.
         tools: The names of tools that search, if they leave no retriever spans.
         documents: Returns the documents in the output of a search as ids, items or objects with an id and a text; for
-            outputs of no known form. None from it says that the output holds no documents, which is refused.
+            outputs of no known form. None from it says that the output holds no documents; it may raise to say that
+            the search failed.
         context: `"answer"`, what the model that answered has read; `"any"`, what any model has read, those inside
             tools included.
 
@@ -97,8 +103,9 @@ tokens=None)]
     """
     if context not in {"answer", "any"}:
         raise ValueError(f"context must be 'answer' or 'any', got {context!r}")
+    cites = None if citations == "numbered" else citations
     for function, name, example in (
-        (citations, "citations", r"lambda answer: re.findall(r'\[(\w+)\]', answer)"),
+        (cites, "citations", r"lambda answer: re.findall(r'\[(\w+)\]', answer)"),
         (documents, "documents", "lambda output: output['ids']"),
         (None if isinstance(query, str) else query, "query", "'metadata.question_id'"),
     ):
@@ -110,6 +117,7 @@ tokens=None)]
     of_question: dict[Any, list[Trajectory]] = {}
     without = 0
     unclear: dict[str, list[TraceSpan]] = {}
+    unread: list[TraceError] = []
     steps: list[TraceSpan] = []
     for id_, spans in sorted(traces.items(), key=lambda one: min(span.start for span in one[1].values())):
         question = traces.questions.get(id_) if query is not None else id_
@@ -122,6 +130,7 @@ tokens=None)]
             for what, span in trace.unclear():
                 unclear.setdefault(what, []).append(span)
             steps += trace.steps(OTHER)
+            unread += trace.unread
         except RecursionError:
             raise TraceError(f"an input or output in trace {id_!r} is nested too deeply to be read") from None
         of_question.setdefault(question, []).append(told)
@@ -131,7 +140,11 @@ tokens=None)]
         raise ValueError(
             f"of {count(len(traces), 'trace')}, none has {query!r}, which {argument('query')} names; {_there(traces)}"
         )
-    return Trajectories(of_question, notes=[*_notes(traces, without), *doubts])
+    every = [one for several in of_question.values() for one in several]
+    _check_read(every, unread)
+    if citations is None and not any(one.citations for one in every):
+        of_question = {id_: [replace(one, citations=None) for one in of] for id_, of in of_question.items()}
+    return Trajectories(of_question, notes=[*_notes(traces, without, every, unread), *doubts])
 
 
 def seen_in_trace(
@@ -144,8 +157,9 @@ def seen_in_trace(
     """Return what was seen in one trace, for hosts that score a trace at a time."""
     (trace,) = _Traces(spans, None).values()
     rules = ReadingRules(calls=calls, documents=lambda output: [] if output is None else items_in(output, where))
-    told = Trace(trace, rules).trajectory()
-    return seen_in(told if citations is None else replace(told, citations=citations), view)
+    told = replace(Trace(trace, rules).trajectory(), citations=citations)
+    down = told.calls and told.failed == len(told.calls)
+    return seen_in(told, view)._replace(failure=f"every search failed: {told.calls[-1].error}" if down else None)
 
 
 class _Traces(dict[str, dict[str, TraceSpan]]):
@@ -154,9 +168,10 @@ class _Traces(dict[str, dict[str, TraceSpan]]):
     def __init__(self, source: Any, query: str | Callable[[Mapping[str, Any]], Any] | None) -> None:
         super().__init__()
         self.repeated = 0
+        self.strays: list[Any] = []
         self.questions: dict[str, Any] = {}
         roots: dict[str, Any] = {}
-        for span in (span for unit in units_of(source) for span in spans_of(unit)):
+        for span in spans_in(units_of(source), self.strays):
             outermost = span.parent is None
             if query is not None and (outermost or (isinstance(query, str) and span.trace not in self.questions)):
                 said = _question_id(span, query)
@@ -228,32 +243,43 @@ def _check_found(traces: _Traces, rules: ReadingRules, doubts: Sequence[str], st
     models = [span for span in every if span.kind == MODEL]
     asked = [span.asked() for span in models if span.error is None]
     if tools or not models or doubts or steps or any(one != [] for one in asked):
-        said = (
+        searches = (
             f"tools that ran are {', '.join(map(repr, tools))}; {argument('tools', tools[:1])} says that one searches"
         )
+        unknown = "is the form of these traces supported?" + in_python(" convert them into plain dicts")
         raise TraceError(
             f"no span of {count(len(traces), 'trace')} is a search of a retriever, so nothing is known of what was "
             "found; "
             + "".join(f"{doubt}; " for doubt in doubts)
             + ("what a model answered was not recorded; " if None in asked else "")
             + (f"{steps[0].where} is a step that may have searched; " if steps and not tools else "")
-            + (
-                said
-                if tools
-                else "is the form of these traces supported?" + in_python(" convert them into plain dicts")
-            )
+            + (searches if tools else unknown)
         )
 
 
-def _notes(traces: _Traces, without: int) -> list[str]:
-    every = [(span.parent, spans) for spans in traces.values() for span in spans.values()]
-    orphans = sum(parent is not None and parent not in spans for parent, spans in every)
+def _check_read(every: Sequence[Trajectory], unread: Sequence[TraceError]) -> None:
+    """Raise if no search came back with what could be read: that is the recording, or an outage."""
+    if unread and all(call.error is not None for one in every for call in one.calls):
+        raise unread[0]
+
+
+def _notes(traces: _Traces, without: int, every: Sequence[Trajectory], unread: Sequence[TraceError]) -> list[str]:
+    spans = [(span.parent, spans) for spans in traces.values() for span in spans.values()]
+    orphans = sum(parent is not None and parent not in spans for parent, spans in spans)
+    cited = [str(identity(item)) for one in every for item in one.citations or ()]
+    found = {str(identity(item)) for one in every if cited for call in one.calls for item in call.ranking}
     said = [
         (without, "trace", "traces", " without the id of a question left out"),
         (orphans, "span", "spans", " whose parent is missing"),
         (traces.repeated, "repeated span", "repeated spans", ""),
+        (len(traces.strays), "line", "lines", " between the messages that are none"),
+        (len(unread), "result", "results", f" not read, so the search failed: {next(iter(unread), '')}"),
     ]
-    return [f"{count(number, one, many)}{what}" for number, one, many, what in said if number]
+    notes = [f"{count(number, one, many)}{what}" for number, one, many, what in said if number]
+    if found and found.isdisjoint(cited):
+        cure = in_python("; where they number what the model has read, pass citations='numbered'")
+        notes.append(f"no citation names a document that was found, {cited[0]!r} for example{cure}")
+    return notes
 
 
 def _doubts(unclear: Mapping[str, Sequence[TraceSpan]]) -> list[str]:
@@ -283,7 +309,7 @@ class ReadingRules(NamedTuple):
     tools: Collection[str] = ()
     calls: Collection[str] = ()
     documents: Callable[[Any], Any] | None = None
-    citations: Callable[[str], Sequence[DocumentId]] | None = None
+    citations: Callable[..., Sequence[Any]] | Literal["numbered"] | None = None
     any_reader: bool = False
 
 
@@ -303,6 +329,7 @@ class Trace:
     def __init__(self, spans: Mapping[str, TraceSpan], rules: ReadingRules) -> None:
         """Take the spans."""
         self._rules = rules
+        self.unread: list[TraceError] = []
         self._spans = spans
         self._above = {id_: self._path(span) for id_, span in spans.items()}
         self._outer = {span.parent for span in spans.values()}
@@ -339,8 +366,14 @@ class Trace:
     def trajectory(self) -> Trajectory:
         """Return what the trace tells."""
         calls = self._calls(sorted(self._searches(), key=lambda one: one.place))
-        items: dict[Any, Any] = {identity(item): item for call in calls for item in call.ranking}
-        return Trajectory(calls, self._context(list(items.values())), self._citations())
+        items: dict[Any, Any] = {find(item): item for call in calls for item in call.ranking}
+        read, context = self._context(list(items.values()))
+        cited = self._citations(read, context, list(items.values()))
+        if not cited:
+            return Trajectory(calls, context, cited if cited is None else [])
+        ids = [identity(item) for item in items.values()]  # of which an id may name several passages
+        short = [one.id if ids.count(getattr(one, "id", None)) == 1 else one for one in cited]
+        return Trajectory(calls, context, list(dict.fromkeys(short)))
 
     def unclear(self) -> Iterator[tuple[str, TraceSpan]]:
         """Yield the spans that may be searches which nobody counts, each with what is said of it."""
@@ -411,16 +444,25 @@ class Trace:
                 calls.append((group[0], call))
                 continue
             failed = calls[at][1]
-            took = (failed.seconds or 0.0) + (call.seconds or 0.0)
+            took = (failed.seconds or 0.0) + (call.seconds or 0.0) or None
             again = replace(call, query=call.query or failed.query, attempts=failed.attempts + 1, seconds=took)
             calls[at] = calls[at][0], again
         return [call for _, call in calls]
 
     def _call(self, group: Sequence[_Search], reranker: TraceSpan | None) -> SearchCall:
         span = group[0].span
-        call = SearchCall(group[0].question, (), max(group[0].step[0], 1), 1, max(span.end - span.start, 0.0))
+        took = span.end - span.start if span.end > span.start else None
+        call = SearchCall(group[0].question, (), max(group[0].step[0], 1), 1, took)
         if span.error is not None:
             return replace(call, error=span.error)
+        try:
+            return self._answered(call, group, reranker)
+        except _UnreadError as error:
+            self.unread.append(error)
+            return replace(call, error=str(error))
+
+    def _answered(self, call: SearchCall, group: Sequence[_Search], reranker: TraceSpan | None) -> SearchCall:
+        span = group[0].span
         inside = [one for one in self._spans.values() if one.kind == RETRIEVER and span in self._above[one.id]]
         inside.sort(key=lambda one: (len(self._above[one.id]), one.start, one.id))
         inner = [items for one in inside if one.error is None and (items := self._found(one)) is not None]
@@ -436,7 +478,7 @@ class Trace:
         found = self._found(span)
         if found is None:
             said = repr(span.output)
-            raise TraceError(
+            raise _UnreadError(
                 f"{span.where} does not say which documents it found, and that is not the same as none: was the "
                 "recording of content switched off, or is its output a text? "
                 + in_python("documents= takes a function that returns the documents in an output; ")
@@ -446,40 +488,97 @@ class Trace:
 
     def _found(self, span: TraceSpan) -> list[Any] | None:
         if self._rules.documents is not None:
-            said = self._rules.documents(parsed(span.output))
+            try:
+                said = self._rules.documents(parsed(span.output))
+            except Exception as error:  # what the function of a user raises
+                said = f"{argument('documents')} of {span.where} raised {type(error).__name__}: {error}"
+                raise _UnreadError(said) from error
             return None if said is None else list(items_in(said, f"documents= of {span.where}"))
         try:
             return span.found()
         except RecursionError:
             raise TraceError(f"the output of {span.where} is nested too deeply to be read") from None
 
-    def _context(self, items: Sequence[Any]) -> list[Any] | None:
-        """Return the items whose whole text the answering model has read; None if that cannot be told."""
+    def _context(self, items: Sequence[Any]) -> tuple[str, list[Any] | None]:
+        """Return what the answering model has read, and the items whose whole text it is; None if that is unknown."""
         readers = [one for one in self._models if one.error is None]
         if not self._rules.any_reader:
             readers = [one for one in readers if self._scope(one) is None][-1:]
         texts = [text for one in readers if (text := one.read()) is not None]
         if not texts or any(not isinstance(item, Retrieved) or not item.text for item in items):
-            return None
+            return "", None
         read = "\n".join(texts)
         if all(item.text in read for item in items):
-            return list(items)
+            return read, list(items)
         read = plain(read)
-        return [item for item in items if plain(item.text) in read]
+        return read, [item for item in items if plain(item.text) in read]
 
-    def _citations(self) -> Sequence[DocumentId] | None:
+    def _citations(self, read: str, context: Sequence[Any] | None, items: Sequence[Any]) -> Iterable[Any] | None:
         """Return what the answer cites: what the last model of the agent said, or what the outermost span returned."""
-        if self._rules.citations is None:
-            return None
-        said = [one for one in self._models if self._scope(one) is None][-1:]
+        said, rule = [one for one in self._models if self._scope(one) is None][-1:], self._rules.citations
+        if rule is None:
+            return [item for one in said for by in one.citations() for item in cited_by(by, items)] if said else None
         said += [one for one in self._spans.values() if not self._above[one.id]]
         answer = next((text for one in said if (text := one.answer())), None)
-        if answer is None:
+        given = () if rule == "numbered" else signature(rule).parameters.values()
+        alone = rule != "numbered" and sum(one.default is one.empty for one in given) <= 1
+        if answer is None or (context is None and not alone):
             return None
-        cited = self._rules.citations(answer)
+        if rule == "numbered":
+            return numbered(answer, plain(read), context or ())
+        cited = rule(answer) if alone else rule(answer, context)
         if isinstance(cited, str) or not isinstance(cited, Iterable):
             raise TypeError(f"citations= must return a list of ids, an empty one if nothing is cited, got {cited!r}")
-        return list(dict.fromkeys(cited))
+        return cited
+
+
+class _UnreadError(TraceError):
+    """A result does not say which documents a search found."""
+
+
+NUMBERS = re.compile(r"\[(\d+(?:\s*[,;\u2013-]\s*\d+)*)\]")
+NEAR, MOST = 300, 100
+"""Characters before a document that may hold its number, a title and an address; and how far `[1-9]` may reach."""
+
+
+def numbered(answer: str, read: str, context: Sequence[Any]) -> list[Any]:
+    """Return the documents whose numbers an answer cites; a number that none has stays, as a text."""
+    found = [(at.start(), at.end(), item) for item in context for at in re.finditer(re.escape(plain(item.text)), read)]
+    labels: list[tuple[str | None, Any]] = []
+    end = 0
+    for start, stop, item in sorted(found, key=lambda one: (one[0], -one[1])):
+        if start >= end:
+            labels.append((next(iter(NUMBERS.findall(read, max(end, start - NEAR), start)[::-1]), None), item))
+            end = stop
+    if any(label is None for label, _ in labels):
+        labels = [(str(at), item) for at, item in enumerate(dict.fromkeys(item for _, item in labels), start=1)]
+    meant: dict[str | None, Any] = {}
+    for label, item in labels:
+        if meant.setdefault(label, item) != item:
+            raise TraceError(
+                f"what the model has read gives the number [{label}] to two documents, {meant[label].id!r} and "
+                f"{item.id!r}, so its citations can mean either"
+                + in_python("; citations= takes a function of the answer and the context")
+            )
+    cited: list[Any] = []
+    for part in re.findall(r"[^,;]+", ",".join(NUMBERS.findall(answer))):
+        first, *_, last = [int(one) for one in re.findall(r"\d+", part) * 2]
+        cited += [meant.get(str(number), f"[{number}]") for number in range(first, min(last, first + MOST) + 1)]
+    return cited
+
+
+def cited_by(citation: Mapping[str, Any], items: Sequence[Any]) -> list[Any]:
+    """Return the documents that a structured citation names, by its words if it has them; else the name alone."""
+    names = [str(citation[key]) for key in CITED_BY if citation.get(key) is not None]
+    words, met = plain(str(citation.get("cited_text") or "")), list[Any]()
+    for name in names:
+        met = met or [item for item in items if name in _names(item)]
+    holding = [item for item in met or items if words and words in plain(getattr(item, "text", None) or "")]
+    return holding or met or names[:1] or [words]
+
+
+def _names(item: Any) -> list[Any]:
+    return [str(item.id), item.source, *(item.metadata or {}).values()] if isinstance(item, Retrieved) else [str(item)]
 
 
 SHOWN = 80

@@ -133,7 +133,7 @@ class Trajectory:
         seen: set[Any] = set()
         found: list[str] = []
         for call in self.calls:
-            here = set(map(identity, call.ranking))
+            here = set(map(find, call.ranking))
             nothing = "" if here - seen else "nothing new" if here else "nothing came back"
             found.append(nothing if call.error is None else f"failed: {call.error}")
             seen |= here
@@ -160,9 +160,10 @@ class Trajectory:
             >>> found["nothing_new"], found["not_in_context"]  # 2 of 3 calls; d2 of d1 and d2
             (0.6666666666666666, 0.5)
         """
-        seen = {identity(item) for call in self.calls for item in call.ranking}
-        retrieved = sum(len(call.ranking) for call in self.calls)
-        read, cited = (None if one is None else set(map(identity, one)) for one in (self.context, self.citations))
+        there = [item for call in self.calls for item in call.ranking]
+        seen, retrieved, context = set(map(find, there)), len(there), named(self.context or (), there)
+        read = None if self.context is None else set(map(find, context))
+        cited = None if self.citations is None else set(map(find, named(self.citations, context)))
         return {
             "calls": float(len(self.calls)),
             "failed": float(self.failed),
@@ -179,6 +180,25 @@ class Trajectory:
         unknown = [name for name in ("context", "citations") if getattr(self, name) is None]
         said = f", {' and '.join(unknown)} unknown" if unknown else ""
         return f"<Trajectory: {count(len(self.calls), 'call')}, {self.failed} failed{said}>"
+
+
+def find(item: Any) -> Any:
+    """Return what makes two finds the same: what makes items the same, and their text."""
+    return (identity(item), item.text) if isinstance(item, Retrieved) and item.text else identity(item)
+
+
+def named(ranking: Iterable[Any], items: Iterable[Any], *, keep: bool = False) -> list[Any]:
+    """Return the items that a ranking names, by id and text, else by id; `keep` leaves a text that no item has."""
+    by: dict[Any, list[Any]] = {}
+    for item in {find(item): item for item in items}.values():
+        for key in {find(item), identity(item)}:
+            by.setdefault(key, []).append(item)
+
+    def meant(item: Any) -> list[Any]:
+        kept = keep and find(item) != identity(item)
+        return by.get(find(item)) or (not kept and by.get(identity(item))) or [item]
+
+    return [one for item in ranking for one in meant(item)]
 
 
 def first_line(error: str | BaseException) -> str:
@@ -260,7 +280,7 @@ def seen_in(trajectory: Trajectory, view: CallsView, per_call: int | None = None
     if view == "interleaved":
         placed.sort(key=lambda one: one[0][::-1])
     found_by: dict[Any, int] = {}
-    kept = [one for one in placed if found_by.setdefault(identity(one[1]), one[0][0]) == one[0][0]]
+    kept = [one for one in placed if found_by.setdefault(find(one[1]), one[0][0]) == one[0][0]]
     return Seen([item for _, item in kept], tuple(place for place, _ in kept), view != "interleaved")
 
 
@@ -277,23 +297,22 @@ def _read_or_cited(trajectory: Trajectory, view: str) -> Any:
     read, cited = trajectory.context or (), trajectory.citations or ()
     if view == "context":
         return read
-    there = set(map(identity, read))
+    there = set(map(find, read))
     if isinstance(cited, Mapping):
         return {item: score for item, score in cited.items() if item in there}
-    return [item for item in cited if identity(item) in there]
+    return [item for item in named(cited, read) if find(item) in there]
 
 
 def _placed(trajectory: Trajectory, ranking: Ranking) -> Seen:
     """Return what was read or cited, with the places where it was found; an id stands for the item that was found."""
     union = seen_in(trajectory, "union")
-    found: dict[Any, tuple[Any, tuple[int, int]]] = {}
-    for item, place in zip(in_order(union.ranking), union.places, strict=True):
-        found.setdefault(identity(item), (item, place))
-    told = [(item, *found.get(identity(item), (item, (0, 0)))) for item in in_order(ranking)]
-    items = [item if isinstance(item, Retrieved) else known for item, known, _ in told]
-    if any(isinstance(item, Retrieved) for item in items):
-        ranking = items
-    return Seen(ranking, tuple(place for *_, place in told), in_call_order=False)
+    found = in_order(union.ranking)
+    at: dict[Any, tuple[int, int]] = {}
+    for item, place in zip(found, union.places, strict=True):
+        at = {identity(item): place, find(item): place} | at
+    items = named(in_order(ranking), found, keep=True)
+    places = tuple(at.get(find(item), at.get(identity(item), (0, 0))) for item in items)
+    return Seen(items if any(isinstance(item, Retrieved) for item in items) else ranking, places, in_call_order=False)
 
 
 class View(RetrievedRun):
@@ -374,7 +393,7 @@ class View(RetrievedRun):
         one = self.trajectories.get(query, Trajectory())
         rankings = [ranking for call in one.calls for ranking in (call.ranking, *call.before)]
         found = {
-            identity(item): item
+            find(item): item
             for ranking in (*rankings, one.context or (), one.citations or ())
             for item in ranking
             if isinstance(item, Retrieved)

@@ -21,14 +21,15 @@ from langchain_classic.retrievers.document_compressors import DocumentCompressor
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel, FakeListChatModel
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, messages_to_dict
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_core.tools import create_retriever_tool, tool
-from langgraph.graph import START, StateGraph
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
 from typing_extensions import TypedDict
 
 import retrieval_metrics as rm
@@ -352,6 +353,51 @@ def test_an_agent_is_a_target_of_an_evaluation() -> None:
     twin = asyncio.run(aevaluate_retriever(agent(CALM), questions, "ndcg"))
     assert [round(one.means["ndcg"], 6) for one in (ours, twin)] == [0.768026] * 2
     assert rm.retrieve(agent([]), questions)["q1"] == []  # it answered at once
+
+
+@pytest.mark.parametrize("handled_by", ["middleware", "tool node"])
+def test_an_outage_behind_a_tool_is_an_error_of_the_question(handled_by: str) -> None:
+    @wrap_tool_call
+    async def go_on(request: Any, handler: Any) -> Any:
+        try:
+            return await handler(request)
+        except ConnectionError as error:
+            return ToolMessage(f"error: {error}", tool_call_id=request.tool_call["id"], status="error")
+
+    model, searching = Scripted(hops=[["down"]]), create_retriever_tool(Library(), "search", "Search the documents")
+    target: Any = create_agent(model, [searching], middleware=[go_on])
+    if handled_by == "tool node":
+        graph = StateGraph(MessagesState)
+        graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+        graph.add_node("tools", ToolNode([searching], handle_tool_errors=True))
+        graph.add_edge(START, "model")
+        graph.add_conditional_edges("model", lambda state: "tools" if state["messages"][-1].tool_calls else END)
+        graph.add_edge("tools", "model")
+        target = graph.compile()
+    questions = [(f"How is file {number} closed?", ["d1"]) for number in range(2)]
+    with pytest.raises(RuntimeError, match="ConnectionError: index offline"):
+        evaluate_retriever(target, questions, "mrr")
+
+
+def test_the_messages_in_the_state_of_an_agent_are_a_trace() -> None:
+    @tool("search", response_format="content_and_artifact")
+    def search(query: str) -> Any:
+        """Search the documents."""
+        found = Library().invoke(query)
+        return "\n".join(one.page_content for one in found), found
+
+    state = agent(searching=search).invoke(MESSAGES)
+    for source in ({"q1": state}, {"q1": state["messages"]}, {"q1": messages_to_dict(state["messages"])}):
+        t = rm.read_traces(source, tools="search", citations=cited)
+        assert [(call.query, [item.id for item in call.ranking], call.turn, call.error) for call in t["q1"].calls] == [  # type: ignore[union-attr]
+            ("close", ["d2", "d1"], 1, None),
+            ("exit", ["d3", "d1"], 2, None),
+            ("suppress", ["d7", "d4"], 2, None),
+            ("down", [], 3, "error: index offline"),
+            ("suppress", ["d7", "d4"], 4, None),
+        ]
+        assert [item.id for item in t["q1"].context or ()] == ["d2", "d1", "d3", "d7", "d4"]  # type: ignore[union-attr]
+        assert t["q1"].citations == ["d2", "d4", "d9"]
 
 
 def test_tools_without_a_retriever_are_named_in_the_evaluation_too() -> None:

@@ -1,6 +1,7 @@
 """What agents and query engines of LlamaIndex searched, recorded from its instrumentation."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -95,6 +96,37 @@ def test_an_agent_is_a_target_of_an_evaluation(make: Any) -> None:
     run = rm.retrieve(make(), questions)
     assert ids(run["q1"]) == ["d2", "d3", "d7", "d1", "d4"]
     assert round(rm.evaluate(questions, run, "ndcg").means["ndcg"], 6) == 0.768026
+
+
+def test_an_outage_behind_a_tool_is_an_error_of_the_question() -> None:
+    class Down(BaseRetriever):
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            raise ConnectionError(f"index offline: {query_bundle.query_str}")
+
+    questions = rm.EvaluationSet.of([{"id": "q1", "query": "How?", "relevant": ["d2"]}])
+    tool = RetrieverTool.from_defaults(Down(), name="search", description="Search the documents")
+    with pytest.raises(RuntimeError, match="index offline"):
+        rm.retrieve(agent(tool), questions)
+
+
+def test_the_events_of_an_agent_are_read() -> None:
+    async def events() -> list[Any]:
+        handler = agent().run("How?")
+        return [event async for event in handler.stream_events()]
+
+    held = asyncio.run(events())
+    for source in (held, [json.loads(one.model_dump_json()) for one in held if hasattr(one, "model_dump_json")]):
+        (one,) = rm.read_traces([source], tools="search", citations=cited).values()
+        found = [(call.query, ids(call.ranking), call.turn, call.error is None) for call in one.calls]
+        assert found == [
+            ("close", ["d2", "d1"], 1, True),
+            ("exit", ["d3", "d1"], 2, True),
+            ("suppress", ["d7", "d4"], 2, True),
+            ("down", [], 3, False),
+            ("suppress", ["d7", "d4"], 4, True),
+        ]
+        assert ids(one.context) == ["d2", "d1", "d3", "d7", "d4"]
+        assert one.citations == ["d2", "d4"]
 
 
 def test_an_agent_whose_tools_return_texts_is_refused() -> None:

@@ -175,6 +175,18 @@ class TestATrace:
         assert feedback.value == 0.0
         assert "the application failed: ConnectionError: the store is down" in str(feedback.rationale)
 
+    def test_an_outage_that_the_application_caught_says_why_there_is_nothing(self) -> None:
+        down = retriever("d7", inner=failing)
+
+        def caught() -> str:
+            with suppress(ConnectionError):
+                down()
+            return "an answer"
+
+        feedback = score(trace=traced(caught))
+        assert feedback.value == 0.0
+        assert "every search failed: ConnectionError: the store is down" in str(feedback.rationale)
+
     def test_what_failed_after_it_retrieved_is_scored_and_says_why(self) -> None:
         feedback = score(trace=traced(in_turn(retriever("d1", "d7"), failing)))
         assert feedback.value == 0.5

@@ -164,6 +164,8 @@ class TestSpans:
             return "I do not know"
 
         assert score(answer, retrieved=SPANS) == 0.0
+        (case,) = evaluated(answer, retrieved=SPANS).cases
+        assert "every search failed" in str(next(iter(case.scores.values())).reason)
 
 
 def test_a_report_says_that_it_holds_no_spans() -> None:

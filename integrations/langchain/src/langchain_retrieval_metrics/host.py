@@ -179,11 +179,18 @@ def record(**settings: Any) -> Iterator[LangChainRecording]:
 async def searches_of(
     agent: Any, text: str, config: RunnableConfig | None = None, *, tools: str | Collection[str] = ()
 ) -> list[Retrieved]:
-    """Ask an agent of LangGraph a question, and return what its searches found, the first of each call first."""
+    """Ask an agent of LangGraph a question, and return what its searches found, the first of each call first.
+
+    Raises:
+        RuntimeError: If every search failed, with the error of the last: an outage behind a tool is no bad retrieval.
+    """
     recorded = LangChainRecording(tools=tools)
     whole = merge_configs(config, {"callbacks": [recorded.handler("the question")]})
     await agent.ainvoke({"messages": [("user", text)]}, config=whole)
-    (ranking,) = recorded.trajectories.interleaved().values()
+    found = recorded.trajectories.interleaved()
+    for error in found.errors.values():
+        raise error
+    (ranking,) = found.values()
     return list(ranking)
 
 

@@ -63,15 +63,20 @@ def record(**settings: Any) -> Iterator[Recording]:
 
 
 def nodes_found(answer: Any) -> list[NodeWithScore]:
-    """Return the nodes of an answer; of an agent, what its tools found, the first node of each call first."""
+    """Return the nodes of an answer; of an agent, what its tools found, the first node of each call first.
+
+    Raises:
+        TypeError: If the tools of an agent returned texts.
+        RuntimeError: If all of its tools failed, with the error of the last: an outage is no bad retrieval.
+    """
     if not isinstance(answer, AgentOutput):
         return nodes_of(answer)
     results = [(call.tool_name, call.tool_output) for call in answer.tool_calls if hasattr(call, "tool_output")]
-    nodes = [(name, _nodes(output.raw_output), output.is_error) for name, output in results]
+    nodes = [(name, _nodes(one.raw_output), str(one.content) if one.is_error else None) for name, one in results]
     searches = [
-        SearchCall(name, (), error="the tool failed") if failed else SearchCall(name, items_of(found or []))
+        SearchCall(name, items_of(found or []) if failed is None else (), error=failed)
         for name, found, failed in nodes
-        if failed or found is not None
+        if failed is not None or found is not None
     ]
     if results and not searches:
         names = ", ".join(dict.fromkeys(repr(name) for name, _ in results))
@@ -81,9 +86,12 @@ def nodes_found(answer: Any) -> list[NodeWithScore]:
         )
     by_id: dict[Any, NodeWithScore] = {}
     for _, found, failed in nodes:
-        for node in [] if failed else found or []:
+        for node in (found or []) if failed is None else []:
             by_id.setdefault(node.node.node_id, node)
-    (ranking,) = Trajectories({"the question": Trajectory(searches)}).interleaved().values()
+    view = Trajectories({"the question": Trajectory(searches)}).interleaved()
+    for error in view.errors.values():
+        raise error
+    (ranking,) = view.values()
     return [by_id[item.id] for item in ranking]
 
 

@@ -1,0 +1,242 @@
+"""Conversations as spans: messages of models and tools, as programs and agents keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.trajectories.forms import spans_of
+from retrieval_metrics.trajectories.spans import (
+    BLOCKS_UNDER,
+    HOSTED,
+    MODEL,
+    OTHER,
+    RESULT_UNDER,
+    TOOL,
+    TraceSpan,
+    answer_in,
+    failure_in,
+    tool_calls_in,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+FORMS = {
+    "Anthropic messages, transcripts of coding agents": ("tool_use_id", "content"),
+    "OpenAI chat, LangChain, LangGraph, pydantic-ai": ("tool_call_id", "content"),
+    "OpenAI responses, run items and rollouts": ("call_id", "output"),
+    "MCP tools that OpenAI runs": ("id", "output"),
+    "LlamaIndex events": ("tool_id", "tool_output"),
+    "LlamaIndex chat messages": ("additional_kwargs.tool_call_id", "blocks"),
+    "Haystack chat messages": ("origin.id", "result"),
+    "OpenTelemetry GenAI messages": ("id", "response"),
+}
+"""Where a result of each form names its call, and what it has else; calls and texts are told alike in all forms."""
+BY_MODEL = {
+    "assistant", "ai", "aimessage", "aimessagechunk", "model", "response", "function_call", "custom_tool_call",
+    "mcp_call", "reasoning",
+}  # fmt: skip
+READ = {
+    "user", "human", "system", "developer", "tool", "function", "request", "function_call_output",
+    "custom_tool_call_output",
+}  # fmt: skip
+ROLE_UNDER = ("role", "type", "kind")
+"""What the forms call a message that a model has written, and one that it reads, and where they say so."""
+WRAPPED_IN = ("message", "payload", "data", "kwargs", "raw_item", "value")
+WITHIN = ("tool_call_result", "functionResponse", "function_response")
+"""Where a line or an event has its message, and a block its result."""
+NAMED_BY = ("id", "thread_id", "session_id", "sessionId", "conversation_id")
+SPAN_KEYS = {
+    "trace", "trace_id", "traceId", "context", "context.trace_id", "attributes", "tags", "event", "run_type",
+    "resourceSpans", "observations", "info",
+}  # fmt: skip
+"""What names a conversation, and what no message has."""
+
+
+def spans_in(units: Iterable[Any], strays: list[Any]) -> Iterator[TraceSpan]:
+    """Yield the spans of traces and conversations; what is neither is added to `strays` if it stands among messages."""
+    loose: dict[Any, list[Any]] = {}
+    for number, given in enumerate(units, start=1):
+        if isinstance(given, dict) and not SPAN_KEYS.isdisjoint(given):  # most files hold only these
+            yield from spans_of(given)
+            continue
+        unit = _plain(given)
+        if isinstance(unit, dict) and not SPAN_KEYS.isdisjoint(unit):
+            yield from spans_of(unit)
+        elif conversations := _conversations(unit, str(number)):
+            for name, messages, about in conversations:
+                yield from _Conversation(name, about).spans(messages)
+        elif isinstance(unit, dict) and (_role(unit) or _results(unit)):
+            loose.setdefault(next((unit[key] for key in NAMED_BY[1:] if key in unit), "1"), []).append(unit)
+        else:
+            strays.append(unit)
+    if not loose:
+        for unit in strays:
+            yield from spans_of(unit)
+        strays.clear()
+    for name, messages in loose.items():
+        yield from _Conversation(name, {}).spans(messages)
+
+
+def _conversations(unit: Any, number: str) -> list[tuple[Any, list[Any], Mapping[str, Any]]]:
+    """Return the conversations that an object holds whole: their names, their messages and what stands beside them."""
+    if isinstance(unit, list):
+        return [(number, unit, {})]
+    if not isinstance(unit, dict) or _role(unit):
+        return []
+    for key in ("messages", "input"):
+        if isinstance(messages := unit.get(key), list) and "current_agent_name" not in unit:
+            answer = unit.get("output", unit.get("response"))
+            messages = [*messages, *(answer if isinstance(answer, list) else [answer] if answer else ())]
+            return [(next((unit[key] for key in NAMED_BY if key in unit), number), messages, unit)]
+    held: dict[Any, Any] = {name: one.get("messages") if isinstance(one, dict) else one for name, one in unit.items()}
+    whole = all(isinstance(one, list) and one and _role(_plain(one[0])) for one in held.values())
+    return [(name, messages, {}) for name, messages in held.items()] if whole else []
+
+
+def _plain(given: Any) -> Any:
+    """Return a message as a dict, whatever class of a host it is."""
+    if isinstance(given, dict):
+        for key in (*BLOCKS_UNDER, "tool_calls"):
+            if isinstance(blocks := given.get(key), list) and not all(isinstance(one, (dict, str)) for one in blocks):
+                given = given | {key: [_plain(one) for one in blocks]}
+        return given
+    for method in ("model_dump", "to_dict", "dict"):
+        if callable(getattr(given, method, None)):
+            return getattr(given, method)()
+    if is_dataclass(given) and not isinstance(given, type):
+        return asdict(given)
+    return dict(given) if isinstance(given, Mapping) else given
+
+
+def _inner(unit: dict[str, Any]) -> dict[str, Any]:
+    """Return the message in a line or an event."""
+    held = next((unit[key] for key in WRAPPED_IN if isinstance(unit.get(key), dict)), None)
+    return unit if held is None else _inner(held)
+
+
+def _role(unit: dict[str, Any]) -> str | None:
+    """Return whether a model has written a message or reads it; None if it is none."""
+    if "current_agent_name" in unit:  # events of LlamaIndex
+        return MODEL if isinstance(unit.get("response"), dict) else OTHER if "input" in unit else None
+    if "session_id" in unit and "message" not in unit:
+        return None
+    inner = _inner(unit)
+    for one in (inner,) if inner is unit else (inner, unit):
+        for said in (str(one[key]).lower() for key in ROLE_UNDER if key in one):
+            if said in BY_MODEL or said in HOSTED:
+                return MODEL
+            if said in READ:
+                return OTHER
+    return None
+
+
+def _results(unit: dict[str, Any]) -> list[tuple[dict[str, Any], str | None]]:
+    """Return the results in a message, each with the id of its call, if it has one."""
+    said = _inner(unit)
+    blocks = (one for key in BLOCKS_UNDER if isinstance(said.get(key), list) for one in said[key])
+    found: list[tuple[dict[str, Any], str | None]] = []
+    for one in (said, *(each for each in blocks if isinstance(each, dict))):
+        held = next((one[key] for key in WITHIN if key in one), one)
+        paths = (call for call, result in FORMS.values() if held.get(result, held.get("error")) is not None)
+        id_ = next((str(each) for path in paths if (each := _at(held, path)) is not None), None)
+        if id_ is not None or held is not one:
+            found.append((held, id_))
+        if found and held is said:  # its blocks are what came out
+            break
+    return found or ([(said, None)] if said.get("role", said.get("type")) in {"tool", "function"} else [])
+
+
+def _at(held: dict[str, Any], path: str) -> Any:
+    first, _, rest = path.partition(".")
+    return held.get(first) if not rest else (held.get(first) or {}).get(rest)
+
+
+class _Conversation:
+    """One conversation, as far as it was read; a scope is the call of a sub-agent, or None."""
+
+    def __init__(self, name: Any, about: Mapping[str, Any]) -> None:
+        self._root = TraceSpan(name, "conversation", None, OTHER, "conversation", root=(about, {}))
+        self._spans = [self._root]
+        self._calls: dict[Any, TraceSpan] = {}
+        self._models: dict[Any, TraceSpan] = {}
+        self._speaking: dict[Any, TraceSpan | None] = {}
+        self._read: dict[Any, list[Any]] = {}
+        self._last: dict[Any, tuple[TraceSpan, int]] = {}
+
+    def spans(self, messages: Iterable[Any]) -> list[TraceSpan]:
+        """Return each answer of a model, and each call of a tool at the place of its result."""
+        at = 0
+        for at, given in enumerate(messages, start=1):
+            unit = _plain(given)
+            role, said, scope = _role(unit), _inner(unit), self._scope(unit)
+            read = self._read.setdefault(scope, [])
+            if role == MODEL:
+                self._say(at, said, scope, len(read))
+            else:
+                self._speaking[scope] = None
+                self._root.input = self._root.input or answer_in(said)
+            if role == OTHER and "current_agent_name" in unit:  # an event with all that the model reads
+                read.clear()
+            read.append(said)
+            for result, id_ in _results(unit):
+                self._answer(at, result, id_, scope)
+        for span in self._unanswered():
+            span.start = span.end = at + 1
+            span.error = "the messages hold no result of this call"
+        for scope, (model, before) in self._last.items():
+            model.input = self._read[scope][:before]
+        return self._spans
+
+    def _scope(self, unit: dict[str, Any]) -> str | None:
+        """Return the call of the sub-agent whose message it is; transcripts name it, or say only that there is one."""
+        around = self._calls.get(unit.get("parent_tool_use_id"))
+        waiting = [one for one in self._unanswered() if one.parent == self._root.id] if unit.get("isSidechain") else []
+        return around.id if around else waiting[-1].id if waiting else None
+
+    def _unanswered(self) -> list[TraceSpan]:
+        return [one for one in self._spans if one.kind == TOOL and one.outcome is None]
+
+    def _add(self, id_: str, kind: str, at: int, scope: str | None, *, name: str = MODEL, **more: Any) -> TraceSpan:
+        self._spans.append(TraceSpan(self._root.trace, id_, scope or self._root.id, kind, name, at, at, **more))
+        return self._spans[-1]
+
+    def _say(self, at: int, said: dict[str, Any], scope: str | None, before: int) -> None:
+        """Note what a model wrote; lines of one message, and messages without a result between, are one answer."""
+        key = scope, said.get("id") or at
+        model = self._models.get(key) or self._speaking.get(scope)
+        if model is None:
+            model = self._add(f"message {at}", MODEL, at, scope, output=[])
+            self._last[scope] = model, before
+        self._models[key] = self._speaking[scope] = model
+        same = next((one for one in model.output if "id" in said and one.get("id") == said["id"]), None)
+        if same is not None and isinstance(same.get("content"), list) and isinstance(said.get("content"), list):
+            model.output[model.output.index(same)] = {**same, "content": [*same["content"], *said["content"]]}
+        else:
+            model.output.append(said)
+        for number, (id_, name, arguments) in enumerate(tool_calls_in(said)):
+            known = self._calls.get(id_)  # the last event of LlamaIndex lists the calls of all its turns again
+            if known is None or (known.outcome is not None and (known.name, known.input) != (name, arguments)):
+                self._call(id_, f"call {number} of message {at}", (name, arguments), at, scope)
+
+    def _call(self, id_: str | None, place: str, asked: tuple[str, Any], at: int, scope: str | None) -> TraceSpan:
+        named = place if id_ is None else id_ if id_ not in self._calls else f"{id_}, {place}"
+        self._calls[id_ or named] = self._add(named, TOOL, at, scope, name=asked[0], input=asked[1], call=id_)
+        return self._spans[-1]
+
+    def _answer(self, at: int, result: dict[str, Any], id_: str | None, scope: str | None) -> None:
+        """Note what came out of a call: of its id; without one, of the first of its name that waits."""
+        name = result.get("name", result.get("tool_name"))
+        waits = (one for one in self._unanswered() if one.call is None and name in {None, one.name})
+        call = next(waits, None) if id_ is None else self._calls.get(id_)
+        if call is None or call.outcome is not None:  # some models name the calls of every turn alike
+            asked = (str(name), result.get("tool_kwargs")) if call is None else (call.name, call.input)
+            call = self._call(id_, f"result of message {at}", asked, at, scope)
+        held = {key: result[key] for key in RESULT_UNDER if result.get(key) is not None}
+        call.start = call.end = at
+        call.output = next(iter(held.values())) if len(held) == 1 else held
+        failures = (*map(failure_in, (result, *held.values())), None if held else result.get("error"))
+        call.error = next((str(why) for why in failures if why is not None), None)

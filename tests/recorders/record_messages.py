@@ -1,0 +1,450 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["anthropic", "httpx2", "langchain", "llama-index-core", "openai", "pydantic-ai-slim"]
+# ///
+"""Record lists of messages anew: `uv run tests/recorders/record_messages.py tests/trajectories/conversations`.
+
+Each library runs every scenario with a model that says what the scenario tells, and what the library keeps is written.
+Transcripts of coding agents cannot be recorded here: they are written in the form that their documentation shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections import Counter
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import httpx2
+import openai
+from langchain.agents import create_agent
+from langchain.agents.middleware import wrap_tool_call
+from langchain_core.documents import Document
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import tool
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.base.llms.types import CitationBlock, TextBlock
+from llama_index.core.llms import ChatMessage, ChatResponse, LLMMetadata
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core.tools import FunctionTool, ToolSelection
+from llama_index.core.workflow import Context
+from pydantic_ai import Agent, ModelRetry
+from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import FunctionModel
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from agent_scenarios import CUT, FAILS, SCENARIOS, Scenario
+
+ASKED = ["Which letter comes when?", "And which comes next?"]
+
+
+class Script:
+    """What the model says, step by step, and what the tools find."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.rounds: list[list[Any]] = [[]]
+        for turn in scenario.turns:
+            if turn is None:
+                self.rounds.append([])
+            else:
+                self.rounds[-1].append(turn)
+        self.said = 0
+        self._asked: Counter[str] = Counter()
+
+    def step(self) -> list[tuple[str, str, str]] | None:
+        """Return the calls of the next message of the model: id, tool and query; None if it answers."""
+        steps = [step for one in self.rounds for step in (*one, None)]
+        turn, self.said = steps[self.said], self.said + 1
+        return turn and [(f"call_{self.said}_{n}", one.tool, one.query) for n, one in enumerate(turn)]
+
+    def found(self, query: str) -> Any:
+        """Return what a search finds; the second time it is asked for the same, what it finds then."""
+        of_query = [one for turn in self.scenario.turns if turn for one in turn if one.query == query]
+        one = of_query[min(self._asked[query], len(of_query) - 1)]
+        self._asked[query] += 1
+        if one.found == FAILS:
+            raise ConnectionError(FAILS)
+        return [] if one.found == CUT else one.found
+
+
+def told(name: str, found: Any) -> str:
+    """Return what a tool hands to the model: a list, or of an agent that searched an object around it."""
+    return json.dumps(found if name == "search" else {"answer": "Alpha is first.", "documents": found})
+
+
+def of_anthropic(scenario: Scenario) -> list[Any]:
+    """Return the messages of a loop around Anthropic's client."""
+    script = Script(scenario)
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        del request
+        calls = script.step()
+        content: list[dict[str, Any]] = [
+            {"type": "tool_use", "id": id_, "name": name, "input": {"query": query}} for id_, name, query in calls or ()
+        ]
+        for text, source in () if calls else scenario.blocks:
+            cited = {"type": "search_result_location", "cited_text": text, "source": source, "title": source}
+            cited |= {"search_result_index": 1, "start_block_index": 0, "end_block_index": 1}
+            content.append({"type": "text", "text": text, "citations": [cited] if source else None})
+        said = {"id": f"msg_{script.said}", "type": "message", "role": "assistant", "model": "m", "content": content}
+        usage = {"input_tokens": 1, "output_tokens": 1}
+        return httpx2.Response(200, json=said | {"stop_reason": "tool_use" if calls else "end_turn", "usage": usage})
+
+    client = anthropic.Anthropic(api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(answer)))
+    messages: list[Any] = []
+    for asked, _ in zip(ASKED, script.rounds, strict=False):
+        messages.append({"role": "user", "content": asked})
+        while True:
+            said = client.messages.create(model="m", max_tokens=9, messages=messages)
+            messages.append({"role": "assistant", "content": [one.model_dump() for one in said.content]})
+            if said.stop_reason != "tool_use":
+                break
+            results = []
+            for one in said.content:
+                result: dict[str, Any] = {"type": "tool_result", "tool_use_id": one.id}
+                try:
+                    text = told(one.name, script.found(one.input["query"]))
+                    results.append(result | {"content": [{"type": "text", "text": text}]})
+                except ConnectionError as error:
+                    results.append(result | {"content": str(error), "is_error": True})
+            messages.append({"role": "user", "content": results})
+    return messages
+
+
+def result_of(script: Script, name: str, arguments: str) -> str:
+    """Return what a loop around OpenAI's client sends back; their messages have no other place for a failure."""
+    try:
+        return told(name, script.found(json.loads(arguments)["query"]))
+    except ConnectionError as error:
+        return json.dumps({"error": str(error)})
+
+
+def of_openai_chat(scenario: Scenario) -> list[Any]:
+    """Return the messages of a loop around OpenAI's client of chat completions."""
+    script = Script(scenario)
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        del request
+        calls = script.step()
+        said: dict[str, Any] = {
+            "role": "assistant",
+            "content": None if calls else "".join(t for t, _ in scenario.blocks),
+        }
+        if calls:
+            said["tool_calls"] = [
+                {"id": id_, "type": "function", "function": {"name": name, "arguments": json.dumps({"query": query})}}
+                for id_, name, query in calls
+            ]
+        elif sources := [source for _, source in scenario.blocks if source]:
+            cited = {"url": sources[0], "title": "A letter", "start_index": 0, "end_index": 1}
+            said["annotations"] = [{"type": "url_citation", "url_citation": cited}]
+        choice = {"index": 0, "finish_reason": "tool_calls" if calls else "stop", "message": said}
+        return httpx2.Response(
+            200, json={"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+        )
+
+    client = openai.OpenAI(api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(answer)))
+    messages: list[Any] = []
+    for asked, _ in zip(ASKED, script.rounds, strict=False):
+        messages.append({"role": "user", "content": asked})
+        while True:
+            said = client.chat.completions.create(model="m", messages=messages).choices[0].message
+            messages.append(said.model_dump(exclude_none=True))
+            if not said.tool_calls:
+                break
+            for one in said.tool_calls:
+                result = result_of(script, one.function.name, one.function.arguments)
+                messages.append({"role": "tool", "tool_call_id": one.id, "content": result})
+    return messages
+
+
+def of_openai_responses(scenario: Scenario) -> list[Any]:
+    """Return the input of the last request of a loop around OpenAI's client of responses, and its output."""
+    script = Script(scenario)
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        del request
+        calls = script.step()
+        output: list[dict[str, Any]] = [
+            {"type": "function_call", "id": f"fc_{id_}", "call_id": id_, "name": name, "status": "completed"}
+            | {"arguments": json.dumps({"query": query})}
+            for id_, name, query in calls or ()
+        ]
+        if not calls:
+            blocks = []
+            for text, source in scenario.blocks:
+                cited = {"type": "url_citation", "url": source, "title": "A letter", "start_index": 0, "end_index": 1}
+                blocks.append({"type": "output_text", "text": text, "annotations": [cited] if source else []})
+            message = {"type": "message", "id": f"m_{script.said}", "status": "completed", "role": "assistant"}
+            output.append(message | {"content": blocks})
+        said = {"id": "r", "object": "response", "created_at": 1, "model": "m", "output": output, "tools": []}
+        return httpx2.Response(200, json=said | {"parallel_tool_calls": True, "tool_choice": "auto"})
+
+    client = openai.OpenAI(api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(answer)))
+    items: list[Any] = []
+    for asked, _ in zip(ASKED, script.rounds, strict=False):
+        items.append({"role": "user", "content": asked})
+        while True:
+            output = client.responses.create(model="m", input=items).output
+            items += [one.model_dump(exclude_none=True) for one in output]
+            calls = [one for one in output if one.type == "function_call"]
+            if not calls:
+                break
+            for one in calls:
+                result = result_of(script, one.name, one.arguments)
+                items.append({"type": "function_call_output", "call_id": one.call_id, "output": result})
+    return items
+
+
+class LangChainModel(BaseChatModel):
+    """Says what a script tells."""
+
+    script: Any
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, tools: Any, **_: Any) -> LangChainModel:
+        del tools
+        return self
+
+    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **_: Any) -> ChatResult:
+        del messages, stop, run_manager
+        calls = self.script.step()
+        blocks: list[dict[str, Any]] = []
+        for text, source in () if calls else self.script.scenario.blocks:
+            cited = [{"type": "citation", "url": source, "cited_text": text}] if source else []
+            blocks.append({"type": "text", "text": text, "annotations": cited})
+        asked = [{"name": name, "args": {"query": query}, "id": id_} for id_, name, query in calls or ()]
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(blocks or "", tool_calls=asked))])
+
+
+@wrap_tool_call
+def keep_going(request: Any, handler: Any) -> Any:
+    """Tell the model of a failure instead of ending."""
+    try:
+        return handler(request)
+    except ConnectionError as error:
+        return ToolMessage(f"Tool error: {error}", tool_call_id=request.tool_call["id"], status="error")
+
+
+def of_langgraph(scenario: Scenario) -> list[Any]:
+    """Return the messages in the state of an agent of LangChain, which runs on LangGraph."""
+    script = Script(scenario)
+
+    def retrieve(query: str) -> tuple[str, list[Document]]:
+        found = [Document(one["text"], id=one.get("id")) for one in script.found(query)]
+        return "\n\n".join(f"[{n}] {one.page_content}" for n, one in enumerate(found, start=1)), found
+
+    @tool(response_format="content_and_artifact")
+    def search(query: str) -> tuple[str, list[Document]]:
+        """Search the documents."""
+        return retrieve(query)
+
+    @tool(response_format="content_and_artifact")
+    def ask(query: str) -> tuple[str, dict[str, Any]]:
+        """Ask an agent that searches."""
+        return "Alpha is first.", {"answer": "Alpha is first.", "documents": retrieve(query)[1]}
+
+    agent = create_agent(LangChainModel(script=script), [search, ask], middleware=[keep_going])
+    messages: list[Any] = []
+    for asked, _ in zip(ASKED, script.rounds, strict=False):
+        messages = agent.invoke({"messages": [*messages, ("user", asked)]}, {"max_concurrency": 1})["messages"]
+    return [one.model_dump(mode="json") for one in messages]
+
+
+class LlamaIndexModel(FunctionCallingLLM):
+    """Says what a script tells."""
+
+    script: Any
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        """Say that it calls functions."""
+        return LLMMetadata(is_function_calling_model=True)
+
+    def _no(self, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError
+
+    chat = complete = stream_chat = stream_complete = _no
+
+    async def achat(self, *_: Any, **__: Any) -> ChatResponse:
+        """Say the next thing."""
+        calls = self.script.step()
+        blocks: list[Any] = []
+        for text, source in () if calls else self.script.scenario.blocks:
+            blocks.append(TextBlock(text=text))
+            if source:
+                blocks.append(
+                    CitationBlock(
+                        cited_content=TextBlock(text=text), source=source, title="A letter", additional_location_info={}
+                    )
+                )
+        asked = [{"id": id_, "name": name, "query": query} for id_, name, query in calls or ()]
+        return ChatResponse(message=ChatMessage(role="assistant", blocks=blocks, additional_kwargs={"asked": asked}))
+
+    acomplete = astream_chat = astream_complete = _no
+
+    async def achat_with_tools(self, *_: Any, **__: Any) -> ChatResponse:
+        """Say the next thing."""
+        return await self.achat()
+
+    def _prepare_chat_with_tools(self, *_: Any, **__: Any) -> dict[str, Any]:
+        return {}
+
+    def get_tool_calls_from_response(self, response: Any, **_: Any) -> Any:
+        """Return the calls that a message asks for."""
+        asked = response.message.additional_kwargs.get("asked", ())
+        return [ToolSelection(tool_id=o["id"], tool_name=o["name"], tool_kwargs={"query": o["query"]}) for o in asked]
+
+
+async def of_llama_index(scenario: Scenario) -> list[Any]:
+    """Return the events of an agent of LlamaIndex, as its stream hands them over."""
+    script = Script(scenario)
+
+    def search(query: str) -> list[Any]:
+        found = script.found(query)
+        if not all("id" in one for one in found):  # a node without an id gets a new one
+            return found
+        return [NodeWithScore(node=TextNode(text=one["text"], id_=one["id"]), score=0.5) for one in found]
+
+    def ask(query: str) -> dict[str, Any]:
+        return {"answer": "Alpha is first.", "documents": search(query)}
+
+    tools = [FunctionTool.from_defaults(fn=one, description="Search") for one in (search, ask)]
+    agent = FunctionAgent(tools=tools, llm=LlamaIndexModel(script=script), streaming=False)
+    context, events = Context(agent), []
+    for asked, _ in zip(ASKED, script.rounds, strict=False):
+        handler = agent.run(asked, ctx=context)
+        events += [one async for one in handler.stream_events()]
+        await handler
+    return [json.loads(one.model_dump_json()) for one in events]
+
+
+def of_pydantic_ai(scenario: Scenario) -> list[Any]:
+    """Return the messages of an agent of Pydantic AI."""
+    script = Script(scenario)
+
+    def say(*_: Any) -> ModelResponse:
+        calls = script.step()
+        if not calls:
+            return ModelResponse([TextPart(text) for text, _ in scenario.blocks or (("Stopped.", None),)])
+        return ModelResponse([ToolCallPart(name, {"query": query}, tool_call_id=id_) for id_, name, query in calls])
+
+    agent = Agent(FunctionModel(say), retries=3)
+
+    def retrieve(query: str) -> Any:
+        try:
+            return script.found(query)
+        except ConnectionError as error:
+            raise ModelRetry(str(error)) from error
+
+    @agent.tool_plain
+    def search(query: str) -> list[dict[str, Any]]:
+        return retrieve(query)
+
+    @agent.tool_plain
+    def ask(query: str) -> dict[str, Any]:
+        return {"answer": "Alpha is first.", "documents": retrieve(query)}
+
+    messages: list[Any] = []
+    for asked, _ in zip(ASKED, script.rounds, strict=False):
+        messages = agent.run_sync(asked, message_history=messages).all_messages()
+    return ModelMessagesTypeAdapter.dump_python(messages, mode="json")
+
+
+def as_transcript(scenario: Scenario) -> list[Any]:
+    """Return a session of Claude Code: a line for each block, results between, and the lines of an agent."""
+    lines: list[Any] = [{"type": "summary", "summary": "Letters", "leafUuid": "u0"}]
+
+    def add(kind: str, message: dict[str, Any], **more: Any) -> None:
+        before, here = f"u{len(lines) - 1}" if len(lines) > 1 else None, f"u{len(lines)}"
+        facts = {"parentUuid": before, "isSidechain": False, "sessionId": "s1", "uuid": here, "type": kind}
+        lines.append(facts | {"message": {"role": kind} | message} | more)
+
+    given = of_anthropic(scenario)
+    for number, message in enumerate(given):
+        if isinstance(message["content"], str):
+            add("user", {"content": message["content"]})
+            continue
+        if message["role"] == "user":
+            continue  # beside their calls
+        after = given[number + 1]["content"] if number + 1 < len(given) else []
+        results = {} if isinstance(after, str) else {one["tool_use_id"]: one for one in after}
+        for block in message["content"]:
+            agent = block.get("name") == "ask"
+            said = {**block, "name": "Task", "input": {"prompt": "a"}} if agent else block
+            add("assistant", {"id": f"msg_{number}", "type": "message", "content": [said]})
+            if agent:
+                found = results[block["id"]]["content"][0]["text"]
+                text = [{"type": "text", "text": json.dumps(json.loads(found)["documents"])}]
+                asks = {"type": "tool_use", "id": "inner", "name": "search", "input": block["input"]}
+                add("user", {"content": "a"}, isSidechain=True)
+                add("assistant", {"id": "msg_in", "content": [asks]}, isSidechain=True)
+                result = {"type": "tool_result", "tool_use_id": "inner", "content": text}
+                add("user", {"content": [result]}, isSidechain=True)
+                add("assistant", {"id": "msg_out", "content": [{"type": "text", "text": "Alpha."}]}, isSidechain=True)
+                results[block["id"]] |= {"content": [{"type": "text", "text": "Alpha is first."}]}
+            if block["type"] == "tool_use":
+                add("user", {"content": [results[block["id"]]]}, toolUseResult={"not": "sent"})
+    return lines
+
+
+def as_rollout(scenario: Scenario) -> list[Any]:
+    """Return a rollout of Codex: items of responses in lines, between lines of other kinds."""
+    lines: list[Any] = [{"timestamp": "2026-01-01T00:00:00Z", "type": "session_meta", "payload": {"id": "s1"}}]
+    for item in of_openai_responses(scenario):
+        if item.get("role") == "user":
+            content = [{"type": "input_text", "text": item["content"]}]
+            lines.append({"type": "event_msg", "payload": {"type": "user_message", "message": item["content"]}})
+            lines.append({"type": "response_item", "payload": {"type": "message", "role": "user", "content": content}})
+        else:
+            lines.append({"timestamp": "2026-01-01T00:00:01Z", "type": "response_item", "payload": item})
+    return lines
+
+
+DOCUMENTED = {"claude_code": as_transcript, "codex": as_rollout}
+FORMS: dict[str, tuple[Any, str]] = {
+    "anthropic": (of_anthropic, "anthropic"),
+    "openai_chat": (of_openai_chat, "openai"),
+    "openai_responses": (of_openai_responses, "openai"),
+    "langgraph": (of_langgraph, "langchain"),
+    "llama_index": (lambda scenario: asyncio.run(of_llama_index(scenario)), "llama-index-core"),
+    "pydantic_ai": (of_pydantic_ai, "pydantic-ai-slim"),
+}
+
+
+def cut(scenario: Scenario, messages: list[Any]) -> list[Any]:
+    """Return the messages up to the call whose result is missing: what an agent that was stopped has kept."""
+    asked = [(n, one) for n, one in enumerate(map(json.dumps, messages)) if '\\"b\\"' in one or '"b"' in one]
+    return messages[: asked[0][0] + 1] if any(turn and turn[0].found == CUT for turn in scenario.turns) else messages
+
+
+def main(folder: str) -> None:
+    """Write a file for each form."""
+    for form, (recorded, package) in FORMS.items():
+        held = {name: cut(scenario, recorded(scenario)) for name, scenario in SCENARIOS.items()}
+        header = f"{package} {version(package)}, with a model that says what the scenario tells"
+        write(folder, form, header, held)
+    for form, made in DOCUMENTED.items():
+        held = {name: cut(scenario, made(scenario)) for name, scenario in SCENARIOS.items()}
+        write(folder, form, "not recorded: written in the form that its documentation shows", held)
+
+
+def write(folder: str, form: str, header: str, held: dict[str, Any]) -> None:
+    """Write the conversations of a form, with a header that says where they are from."""
+    text = json.dumps({"recorded": header, "conversations": held}, indent=1)
+    (Path(folder) / f"{form}.json").write_text(f"{text}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,323 @@
+"""Conversations: twelve scenarios in the form of every library, each count against one worked out by hand."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+import retrieval_metrics as rm
+from agent_scenarios import SCENARIOS, TEXTS
+
+RECORDED = {path.stem: path for path in sorted((Path(__file__).parent / "conversations").glob("*.json"))}
+
+
+def cited(answer: str) -> list[str]:
+    return re.findall(r"\[(d\d)\]", answer)
+
+
+def ids_of(items: Any) -> list[Any]:
+    return [item.id for item in items]
+
+
+def read(source: Any, name: str, **more: Any) -> rm.Trajectories:
+    citations: Any = {"ids": cited, "numbered": "numbered", None: None}[SCENARIOS[name].citations]
+    return rm.read_traces(source, **{"citations": citations, "tools": "search", **more})
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("form", RECORDED)
+def test_every_scenario_counts_the_same_in_every_form(form: str, name: str) -> None:
+    scenario = SCENARIOS[name]
+    held = json.loads(RECORDED[form].read_text(encoding="utf-8"))
+    tool = "ask" if name == "nested" and form != "claude_code" else "search"  # whose inner searches can be seen
+    (one,) = read(held["conversations"][name], name, tools=tool).values()
+    told = [(call.query, call.turn, call.attempts, ids_of(call.ranking), call.error is not None) for call in one.calls]
+    if name == "missing ids" and form == "llama_index":  # whose nodes always have ids, a new one each time
+        told = [(*call[:3], [None for _ in call[3]], call[4]) for call in told]
+    assert told == scenario.calls
+    if name == "structured citations" and form == "pydantic_ai":  # whose texts have none
+        assert one.citations is None
+        return
+    found = one.properties()
+    assert {key: found[key] for key in scenario.counts} == scenario.counts
+    if scenario.cited is not None:
+        assert one.citations == scenario.cited
+
+
+MESSAGES = {form: json.loads(RECORDED[form].read_text(encoding="utf-8"))["conversations"] for form in RECORDED}
+D1 = [{"id": "d1", "text": TEXTS["d1"]}]
+
+
+def ids(one: rm.Trajectory) -> list[list[Any]]:
+    return [ids_of(call.ranking) for call in one.calls]
+
+
+def chat(*said: Any) -> list[dict[str, Any]]:
+    """Return messages of a chat: texts of the user, lists of calls (id and query), and results (id and content)."""
+    made: list[dict[str, Any]] = []
+    for one in said:
+        if isinstance(one, str):
+            made.append({"role": "user", "content": one})
+        elif isinstance(one, list):
+            calls = [{"id": id_, "function": {"name": "search", "arguments": {"query": q}}} for id_, q in one]
+            made.append({"role": "assistant", "content": None, "tool_calls": calls})
+        else:
+            id_, content = one
+            made.append({"role": "tool", "content": content} | ({} if id_ is None else {"tool_call_id": id_}))
+    return made
+
+
+class TestWhereMessagesStand:
+    def test_a_mapping_of_questions(self) -> None:
+        held = {7: MESSAGES["anthropic"]["empty"], 8: {"messages": MESSAGES["openai_chat"]["errors"]}}
+        t = rm.read_traces(held, tools="search")
+        assert list(t) == [7, 8]
+        assert [ids(one) for one in t.values()] == [[[], ["d1"]], [[], ["d1"]]]
+
+    def test_a_conversation_in_each_line_of_a_file_with_the_id_of_its_question(self, tmp_path: Path) -> None:
+        path = tmp_path / "log.jsonl"
+        lines = [
+            {"id": f"run {n}", "messages": MESSAGES["langgraph"][name], "metadata": {"question": f"q{n}"}}
+            for n, name in enumerate(("empty", "parallel"), start=1)
+        ]
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        assert list(rm.read_traces(path, tools="search")) == ["run 1", "run 2"]
+        t = rm.read_traces(path, tools="search", query="metadata.question")
+        assert [len(t[query].calls) for query in ("q1", "q2")] == [2, 3]
+        asked = "Which letter comes when?"
+        assert list(rm.read_traces(path, tools="search", query="input")) == [f"{asked}#1", f"{asked}#2"]
+
+    @pytest.mark.parametrize("form", ["claude_code", "codex", "openai_responses"])
+    def test_a_message_in_each_line_and_the_lines_that_are_none_are_counted(self, form: str, tmp_path: Path) -> None:
+        path = tmp_path / "session.jsonl"
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in MESSAGES[form]["parallel"]))
+        (one,) = rm.read_traces(path, tools="search").values()
+        assert [call.query for call in one.calls] == ["a", "b", "c"]
+        notes = {"claude_code": "1 line", "codex": "2 lines"}
+        told = [f"{notes[form]} between the messages that are none"] if form in notes else []
+        assert list(rm.read_traces(path, tools="search").notes) == told
+
+    def test_a_request_with_its_response(self) -> None:
+        *before, answer = MESSAGES["anthropic"]["several blocks"]
+        (one,) = read([{"messages": before, "response": answer}], "several blocks").values()
+        assert one.citations == ["d1", "d2"]
+        *items, message = MESSAGES["openai_responses"]["several blocks"]
+        (one,) = read([{"input": items, "output": [message]}], "several blocks").values()
+        assert one.citations == ["d1", "d2"]
+
+    def test_lines_of_several_sessions(self) -> None:
+        lines = MESSAGES["claude_code"]["empty"]
+        t = rm.read_traces([*lines, *({**line, "sessionId": "s2"} for line in lines[1:])], tools="search")
+        assert [(name, ids(one)) for name, one in t.items()] == [("s1", [[], ["d1"]]), ("s2", [[], ["d1"]])]
+
+    def test_a_conversation_without_a_search_is_said_to_have_none(self) -> None:
+        with pytest.raises(ValueError, match=r"tools that ran are 'search'; tools=\['search'\] says that one searches"):
+            rm.read_traces(MESSAGES["openai_chat"]["empty"])
+        with pytest.raises(ValueError, match="no tool is called 'seek'; the tools are 'search'"):
+            rm.read_traces(MESSAGES["openai_chat"]["empty"], tools="seek")
+
+    def test_messages_have_no_times(self) -> None:
+        (one,) = rm.read_traces(MESSAGES["openai_chat"]["retries"], tools="search").values()
+        assert [call.seconds for call in one.calls] == [None]
+
+
+class TestCallsAndResults:
+    def test_results_without_ids_belong_to_the_calls_that_wait_in_their_order(self) -> None:
+        said = chat("q", [(None, "a"), (None, "b")], (None, D1), (None, []), [(None, "c")], (None, D1))
+        (one,) = rm.read_traces(said, tools="search").values()
+        assert [(call.query, call.turn) for call in one.calls] == [("a", 1), ("b", 1), ("c", 2)]
+        assert ids(one) == [["d1"], [], ["d1"]]
+        google = [
+            {"role": "model", "parts": [{"functionCall": {"name": "search", "args": {"query": "a"}}}]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "search", "response": {"result": D1}}}]},
+            {"role": "model", "parts": [{"text": "Hm.", "thought": True}, {"text": "It is [d1]."}]},
+        ]
+        (one,) = rm.read_traces(google, tools="search", citations=cited).values()
+        assert (one.calls[0].query, ids(one), one.citations) == ("a", [["d1"]], ["d1"])
+
+    def test_a_model_may_name_the_calls_of_every_turn_alike(self) -> None:
+        said = chat("q", [("c", "a")], ("c", []), [("c", "b")], ("c", D1), [("c", "b")], ("c", D1))
+        (one,) = rm.read_traces(said, tools="search").values()
+        assert [(call.query, call.turn) for call in one.calls] == [("a", 1), ("b", 2), ("b", 3)]
+        assert ids(one) == [[], ["d1"], ["d1"]]
+
+    def test_parallel_calls_stand_in_the_order_of_the_message_whatever_came_back_first(self) -> None:
+        said = chat("q", [("1", "a"), ("2", "b")], ("2", D1), ("1", []))
+        (one,) = rm.read_traces(said, tools="search").values()
+        assert [call.query for call in one.calls] == ["a", "b"]
+
+    def test_what_came_back_after_the_last_answer_was_not_read(self) -> None:
+        said = chat("q", [("1", "a")], ("1", D1))
+        (one,) = rm.read_traces(said, tools="search").values()
+        assert one.context == []
+
+    @pytest.mark.parametrize("beside", ["artifact", "metadata"])
+    def test_what_is_kept_beside_a_result_was_not_read(self, beside: str) -> None:
+        said = [*chat("q", [("1", "a")], ("1", "Alpha.")), {"role": "assistant", "content": "So."}]
+        said[2][beside] = {"documents": D1}
+        (one,) = rm.read_traces(said, tools="search").values()
+        assert (ids(one), one.context) == ([["d1"]], [])
+
+    def test_what_a_sub_agent_read_is_not_what_the_agent_read(self) -> None:
+        lines = MESSAGES["claude_code"]["nested"]
+        by_id = [
+            {**line, "isSidechain": None, "parent_tool_use_id": "call_1_0" if line.get("isSidechain") else None}
+            for line in lines
+        ]
+        for each in (lines, by_id):
+            (alone,), (anybody,) = (
+                rm.read_traces(each, tools="search", context=by).values() for by in ("answer", "any")
+            )
+            assert (ids(alone), alone.context) == ([["d1", "d2"]], [])
+            assert ids_of(anybody.context) == ["d1", "d2"]
+
+    def test_a_tool_that_openai_runs_holds_its_result(self) -> None:
+        call = {"type": "mcp_call", "id": "m1", "name": "search", "arguments": '{"query": "a"}', "server_label": "s"}
+        failed = {**call, "id": "m2", "output": None, "error": "index offline"}
+        said = [{"role": "user", "content": "q"}, {**call, "output": json.dumps(D1)}, failed]
+        (one,) = rm.read_traces(said, tools="search").values()
+        assert [(call.query, call.error) for call in one.calls] == [("a", None), ("a", "index offline")]
+
+    def test_a_result_that_cannot_be_read_is_counted_and_the_others_are_read(self) -> None:
+        said = chat("q", [("1", "a")], ("1", D1), [("2", "b")], ("2", "Nothing was found."))
+        t = rm.read_traces(said, tools="search")
+        assert [call.error is None for call in t["1"].calls] == [True, False]
+        assert t.notes[0].startswith("1 result not read, so the search failed: span '2' (search) of trace '1' does not")
+        with pytest.raises(ValueError, match="does not say which documents it found"):
+            rm.read_traces(chat("q", [("2", "b")], ("2", "Nothing was found.")), tools="search")
+
+    def test_a_parser_may_raise_to_say_that_a_search_failed(self) -> None:
+        def parse(output: str) -> list[str]:
+            if output.startswith("Sorry"):
+                raise RuntimeError(output)
+            return cited(output)
+
+        said = chat("q", [("1", "a")], ("1", "[d1] and [d2]"), [("2", "b")], ("2", "Sorry, down"))
+        t = rm.read_traces(said, tools="search", documents=parse)
+        assert [(call.ranking, call.error is None) for call in t["1"].calls] == [(["d1", "d2"], True), ((), False)]
+        with pytest.raises(ValueError, match=r"documents= of span '2' .* raised RuntimeError: Sorry, down"):
+            rm.read_traces(chat("q", [("2", "b")], ("2", "Sorry, down")), tools="search", documents=parse)
+
+
+MCP = {
+    "structured": {
+        "content": [{"type": "text", "text": "Alpha"}],
+        "structuredContent": {"result": D1},
+        "isError": False,
+    },
+    "a list in a text": {"content": [{"type": "text", "text": json.dumps(D1)}]},
+    "an object in a text": {"content": [{"type": "text", "text": json.dumps({"documents": D1})}]},
+    "a block for each document": {"content": [{"type": "text", "text": json.dumps(D1[0])}]},
+    "a list of blocks": [{"type": "text", "text": json.dumps(D1[0])}],
+    "resource": [{"type": "resource", "resource": {"uri": "d1", "text": TEXTS["d1"], "mimeType": "text/plain"}}],
+    "search result": [
+        {"type": "search_result", "source": "d1", "title": "A", "content": [{"type": "text", "text": TEXTS["d1"]}]}
+    ],
+    "link": [{"type": "resource_link", "uri": "d1", "name": "a"}],
+}
+
+
+@pytest.mark.parametrize("name", MCP)
+def test_results_of_mcp_are_read_in_messages_and_in_spans(name: str) -> None:
+    text = None if name == "link" else TEXTS["d1"]
+    span = {"trace": "t", "span": "s", "parent": None, "kind": "tool", "name": "search", "input": "a"}
+    for source in (
+        chat("q", [("1", "a")], ("1", MCP[name])),
+        chat("q", [("1", "a")], ("1", json.dumps(MCP[name]))),
+        [{**span, "output": MCP[name]}],
+        [{**span, "output": json.dumps(MCP[name])}],
+    ):
+        (one,) = rm.read_traces(source, tools="search").values()
+        found: Any = one.calls[0].ranking
+        assert [(item.id, item.text) for item in found] == [("d1", text)]
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_an_error_of_mcp_is_a_failed_search_and_an_empty_list_is_not(as_text: Any) -> None:
+    failed: Any = {"content": [{"type": "text", "text": "index offline"}], "isError": True}
+    empty: Any = {"content": [], "structuredContent": {"result": []}, "isError": False}
+    held = (json.dumps(failed), json.dumps(empty)) if as_text else (failed, empty)
+    spans = [
+        {"trace": "t", "span": str(n), "parent": None, "kind": "tool", "name": "search", "start": n, "output": one}
+        for n, one in enumerate(held)
+    ]
+    for source in (chat("q", [("1", "a")], ("1", held[0]), [("2", "b")], ("2", held[1])), spans):
+        (one,) = rm.read_traces(source, tools="search").values()
+        assert [(call.error, call.ranking) for call in one.calls] == [("index offline", ()), (None, [])]
+
+
+class TestCitations:
+    FOUND: ClassVar = [{"id": id_, "text": TEXTS[id_]} for id_ in ("d2", "d1", "d3")]
+
+    def told(self, read_: str, answer: Any, **more: Any) -> rm.Trajectory:
+        spans: list[dict[str, Any]] = [
+            {"trace": "t", "span": "s", "parent": None, "kind": "retriever", "input": "a", "output": self.FOUND},
+            {"trace": "t", "span": "m", "parent": None, "kind": "model", "start": 1, "input": read_, "output": answer},
+        ]
+        (one,) = rm.read_traces(spans, **more).values()
+        return one
+
+    def test_numbers_are_those_before_the_documents_else_their_order_in_what_was_read(self) -> None:
+        written = "\n".join(f"[{n}] A letter\n{TEXTS[id_]}" for n, id_ in ((4, "d1"), (2, "d2"), (3, "d3")))
+        assert self.told(written, "So [4, 2-3] and [9].", citations="numbered").citations == ["d1", "d2", "d3", "[9]"]
+        plain = " ".join(TEXTS[id_] for id_ in ("d3", "d1"))
+        one = self.told(plain, "So [2][1][3].", citations="numbered")
+        assert one.citations == ["d1", "d3", "[3]"]
+        assert one.properties()["cited_unread"] == 1 / 3
+
+    def test_a_number_of_two_documents_means_either(self) -> None:
+        twice = "\n".join(f"[1] {TEXTS[id_]}" for id_ in ("d1", "d2"))
+        with pytest.raises(ValueError, match=r"the number \[1\] to two documents, 'd1' and 'd2'.*; citations= takes"):
+            self.told(twice, "So [1].", citations="numbered")
+
+    def test_a_function_of_two_arguments_gets_the_context(self) -> None:
+        def second(answer: str, context: list[rm.Retrieved]) -> list[Any]:
+            return [context[1].id] if answer else []
+
+        assert self.told(" ".join(TEXTS.values()), "So.", citations=second).citations == ["d1"]
+
+    def test_without_a_known_context_numbers_cite_what_is_unknown(self) -> None:
+        spans = [{"trace": "t", "span": "s", "parent": None, "kind": "retriever", "input": "a", "output": self.FOUND}]
+        spans += [{"trace": "t", "span": "m", "parent": None, "kind": "model", "start": 1, "output": "So [1]."}]  # type: ignore[dict-item]
+        assert rm.read_traces(spans, citations="numbered")["t"].citations is None
+
+    def test_citations_that_meet_no_id_are_noted(self) -> None:
+        spans = chat("q", [("1", "a")], ("1", D1))
+        t = rm.read_traces(
+            [*spans, {"role": "assistant", "content": "So [1]."}],
+            tools="search",
+            citations=lambda answer: re.findall(r"\[(\d)\]", answer),
+        )
+        (note,) = t.notes
+        assert note.startswith("no citation names a document that was found, '1' for example; where they number what")
+
+    @pytest.mark.parametrize(
+        ("citation", "cites"),
+        [
+            ({"type": "url_citation", "url": "https://a/2", "title": "Beta"}, ["d2"]),
+            ({"type": "file_citation", "file_id": "d1", "filename": "a.md"}, ["d1"]),
+            ({"type": "url_citation", "url_citation": {"url": "d3"}}, ["d3"]),
+            ({"type": "char_location", "document_index": 0, "document_title": None, "cited_text": "the first"}, ["d1"]),
+            ({"type": "url_citation", "url": "https://elsewhere"}, ["https://elsewhere"]),
+        ],
+    )
+    def test_structured_ones_name_a_document_by_id_source_metadata_or_words(self, citation: Any, cites: Any) -> None:
+        found = [{**one, "metadata": {"url": f"https://a/{one['id'][1]}"}} for one in self.FOUND]
+        said = chat("q", [("1", "a")], ("1", found))
+        block = {"type": "text", "text": "So.", "annotations": [citation, citation]}
+        (one,) = rm.read_traces([*said, {"role": "assistant", "content": [block]}], tools="search").values()
+        assert one.citations == cites
+
+    def test_a_structured_citation_of_one_of_two_passages(self) -> None:
+        passages = [{"id": "d1", "text": TEXTS["d1"]}, {"id": "d1", "text": "Aleph is an ox."}]
+        block = {"type": "text", "text": "So.", "citations": [{"source": "d1", "cited_text": "an ox"}]}
+        said = [*chat("q", [("1", "a")], ("1", passages)), {"role": "assistant", "content": [block]}]
+        t = rm.read_traces(said, tools="search")
+        assert [item.text for item in t.cited()["1"]] == ["Aleph is an ox."]
+
+    def test_where_some_answers_have_structured_citations_one_without_cites_nothing(self) -> None:
+        held = {name: MESSAGES["anthropic"][name] for name in ("structured citations", "empty")}
+        assert [one.citations for one in rm.read_traces(held, tools="search").values()] == [["d2"], []]
+        assert rm.read_traces(held["empty"], tools="search")["1"].citations is None
