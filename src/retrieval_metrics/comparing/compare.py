@@ -34,6 +34,7 @@ from retrieval_metrics.keeping.document import differing_rules, match_said
 from retrieval_metrics.presentation.numbers import queries as queries_said
 from retrieval_metrics.results.counts import count, counts_of_given
 from retrieval_metrics.results.difference import Aligned, Differences
+from retrieval_metrics.results.doubts import refuse_undecidable
 from retrieval_metrics.results.room import budgets_used
 from retrieval_metrics.results.standings import said_of_ignorance
 from retrieval_metrics.scoring.definition import divides_by_largest_grade
@@ -105,6 +106,7 @@ def compare_scores(
     show_progress: bool = False,
 ) -> Comparison:
     """Compare scores on the same questions under the same rules; `notes` says what differs besides the rankings."""
+    refuse_undecidable(scores)
     clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
     budgets, aligned = budgets_used(scores, ranked), Aligned.of(scores, metrics, clusters)
     resamples = max(resamples, round(FINENESS * looks / (1 - level))) if looks > 1 else resamples

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from retrieval_metrics.checks import OPEN, argument, warn
+from retrieval_metrics.checks import OPEN, argument, grouped, warn
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -318,6 +318,8 @@ def _complaint(grade: Any, document: Relevant, query: QueryId, must: str) -> str
 
 FEWEST_RANKS = 3
 """Of fewer documents, ranks and scores may disagree by an accident."""
+BY_CHANCE = 0.2
+"""Scores that rise with the ranks do not by an accident, if fewer orders than this share of all do."""
 ROWS = 2000
 """The rows at the beginning of a run that are looked at."""
 
@@ -339,22 +341,36 @@ def doubt_about_scores(rows: Iterable[tuple[Hashable, float, float]]) -> str:
         >>> doubt_about_scores([("q", 1, 0.3), ("q", 2, 0.2), ("q", 3, 0.1)])
         ''
     """
-    ranked: dict[Hashable, list[tuple[float, float]]] = {}
-    for query, rank, score in rows:
-        ranked.setdefault(query, []).append((rank, score))
-    queries = [sorted(of_query) for of_query in ranked.values() if len(of_query) >= FEWEST_RANKS]
+    queries = [sorted(of_query) for of_query in grouped((query, (rank, score)) for query, rank, score in rows).values()]
+    queries = [ranked for ranked in queries if len(ranked) >= FEWEST_RANKS]
     if not queries:
         return ""
     ranks, scores = zip(*chain.from_iterable(queries), strict=True)
     if all(score.is_integer() for score in scores) and not all(rank.is_integer() for rank in ranks):
         return "its ranks are no whole numbers and its scores are: if the columns are exchanged, put them right"
-    if all(_rising(of_query) for of_query in queries):
+    apart = all(before[0] < after[0] for ranked in queries for before, after in pairwise(ranked))
+    if apart and rising([[score for _, score in ranked] for ranked in queries], BY_CHANCE):
         return "the scores in it rise with the ranks: if they are distances, negate them"
     return ""
 
 
-def _rising(ranking: list[tuple[float, float]]) -> bool:
-    """Return whether the larger rank has the larger score, for documents in the order of their ranks."""
-    return ranking[0][1] < ranking[-1][1] and all(
-        before[0] < after[0] and before[1] <= after[1] for before, after in pairwise(ranking)
-    )
+def rising(rankings: Iterable[Iterable[float]], chance: float) -> bool:
+    """Return whether scores never fall in the order given, and in fewer orders than this share of all would not.
+
+    Example:
+        >>> rising([[0.1, 0.2, 0.3], [0.1, 0.1, 0.4]], 0.1)  # 1 of 3! * 2! orders of the different scores
+        True
+        >>> rising([[0.1, 0.2, 0.3], [0.2, 0.1]], 0.1), rising([[0.5, 0.5, 0.5]], 0.1)
+        (False, False)
+    """
+    share = 1.0
+    for scores in rankings:
+        before, different = None, 1
+        for score in scores:
+            if before is not None and score != before:
+                if score < before:
+                    return False
+                different += 1
+                share /= different
+            before = score
+    return share < chance

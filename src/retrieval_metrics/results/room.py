@@ -1,4 +1,4 @@
-"""How much text each system of a comparison puts within a cut-off: unequal amounts are not compared."""
+"""How much each system of a comparison puts within a cut-off: unequal amounts of text are not compared."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ UNEQUAL = 1.5
 """From this ratio on it is said; retrievers of the same chunks seldom differ by more."""
 FULL = 0.9
 """A query fills a budget from this share of it on: a ranking that ends before could hold more."""
+CUT = 0.5
+"""A system whose rankings are equally long in more than this share of the queries is cut there."""
 MOST = 0.1
 """A system fills a budget if at most this share of its queries do not."""
 
@@ -170,6 +172,37 @@ def said_of_room(scores: Mapping[str, Scores], metrics: Sequence[Metric], budget
         f"The {results} of {most} hold {characters[most]:,.0f} characters on average, those of {least} "
         f"{characters[least]:,.0f}, so @{metric.k} compares unequal amounts of text; {advice}."
     )
+
+
+def said_of_depth(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> str:
+    """Return in a sentence that some systems are cut above a cut-off which others reach, and what to do."""
+    depths = {name: depth for name, one in scores.items() if (depth := _depth(one)) is not None}
+    deepest = max((depth for depth, _ in depths.values()), default=0)
+    of_metrics = {str(metric): metric.k for metric in metrics if isinstance(metric.k, int)}
+    cut = {
+        name: depth
+        for name, (depth, is_cut) in depths.items()
+        if is_cut and any(min(k, deepest) >= UNEQUAL * depth for k in of_metrics.values())
+    }
+    if not cut:
+        return ""
+    least = min(cut.values())
+    beyond = [name for name, k in of_metrics.items() if min(k, deepest) >= UNEQUAL * least]
+    named = numbers.listed([f"{name} is {depth} deep" for name, depth in cut.items()])
+    other = next(name for name, (depth, _) in depths.items() if depth == deepest)
+    return (
+        f"{named} and {other} {deepest}, so {numbers.listed(beyond)} compare{'s' if len(beyond) == 1 else ''} unequal "
+        f"depths; retrieve {max(of_metrics[name] for name in beyond)} results with each, or compare at @{least}."
+    )
+
+
+def _depth(scores: Scores) -> tuple[int, bool] | None:
+    """Return how deep the rankings of a system are, and whether most end there; None if that is unknown."""
+    if scores.origin is None:
+        return None
+    found = scores.origin.judged.n_retrieved[scores.positions]
+    found = found[found > 0]
+    return (int(found.max()), bool((found == found.max()).mean() > CUT)) if len(found) else None
 
 
 def _budget_between(scores: Mapping[str, Scores], least: float, most: float) -> Budget | None:
