@@ -24,6 +24,8 @@ UNEQUAL = 1.5
 """From this ratio on it is said; retrievers of the same chunks seldom differ by more."""
 FULL = 0.9
 """A query fills a budget from this share of it on: a ranking that ends before could hold more."""
+DEEPER = 5
+"""From so many more results on, it is said that one ranking is deeper."""
 CUT = 0.5
 """A system whose rankings are equally long in more than this share of the queries is cut there."""
 MOST = 0.1
@@ -179,21 +181,22 @@ def said_of_depth(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> st
     depths = {name: depth for name, one in scores.items() if (depth := _depth(one)) is not None}
     deepest = max((depth for depth, _ in depths.values()), default=0)
     of_metrics = {str(metric): metric.k for metric in metrics if isinstance(metric.k, int)}
-    cut = {
-        name: depth
-        for name, (depth, is_cut) in depths.items()
-        if is_cut and any(min(k, deepest) >= UNEQUAL * depth for k in of_metrics.values())
-    }
+    largest = min(max(of_metrics.values(), default=0), deepest)
+    cut = {name: depth for name, (depth, is_cut) in depths.items() if is_cut and _is_shallow(depth, largest)}
     if not cut:
         return ""
     least = min(cut.values())
-    beyond = [name for name, k in of_metrics.items() if min(k, deepest) >= UNEQUAL * least]
+    beyond = [name for name, k in of_metrics.items() if _is_shallow(least, min(k, deepest))]
     named = numbers.listed([f"{name} is {depth} deep" for name, depth in cut.items()])
     other = next(name for name, (depth, _) in depths.items() if depth == deepest)
     return (
         f"{named} and {other} {deepest}, so {numbers.listed(beyond)} compare{'s' if len(beyond) == 1 else ''} unequal "
         f"depths; retrieve {max(of_metrics[name] for name in beyond)} results with each, or compare at @{least}."
     )
+
+
+def _is_shallow(depth: int, other: int) -> bool:
+    return other >= max(UNEQUAL * depth, depth + DEEPER)
 
 
 def _depth(scores: Scores) -> tuple[int, bool] | None:

@@ -279,11 +279,15 @@ def _values_alone(rows: Sequence[ScoredRow], columns: Mapping[str, Named], refer
     }
     scores = rm.Evaluation.of_scores(known).scores
     relying = [at for at, metric in enumerate(scores.metrics) if metric.definition.needs_relevant]
-    undefined = int(np.isnan(scores.values[:, relying]).all(axis=1).sum()) if relying else 0
+    unanswerable = np.isnan(scores.values[:, relying]).all(axis=1) if relying else np.zeros(len(rows), dtype=np.bool_)
+    undefined = int(unanswerable.sum())
     rankings = [_retrieved(one.row) for one in rows]
     counts: Any = scores.counts | {
         "scored": len(rows) - undefined,
-        "missing": sum(row.failed or ranking == [] for row, ranking in zip(rows, rankings, strict=True)),
+        "missing": sum(
+            row.failed or (ranking == [] and not none)
+            for row, ranking, none in zip(rows, rankings, unanswerable, strict=True)
+        ),
         "failed": sum(row.failed for row in rows),
         "no_relevant": undefined,
         "duplicates": sum(len(ranking) - len(set(ranking)) for ranking in rankings if ranking is not None),
@@ -437,7 +441,9 @@ def _with_failures(scores: Scores, failed: BoolArray) -> Scores:
     partly = failed.any(axis=1) & np.logical_not(failed.all(axis=1))
     raised = {query for query, row in zip(scores.queries, failed, strict=True) if row.any()}
     errors = {*getattr(origin.run, "errors", {}), *raised}
-    nothing = {query for query, n in zip(scores.queries, origin.judged.n_retrieved.tolist(), strict=True) if n == 0}
+    judged = origin.judged
+    silent = (judged.n_retrieved == 0) & (judged.n_relevant() > 0)
+    nothing = {query for query, missing in zip(scores.queries, silent.tolist(), strict=True) if missing}
     counts = {**scores.counts, "failed": len(errors), "missing": len(errors | nothing)}
     values: FloatArray = np.where(failed & partly[:, None], 0.0, scores.values)
     return replace(scores.with_values(values), counts=cast("Counts", counts))
