@@ -287,9 +287,13 @@ def compare(
         return compare_evaluations(qrels, None if metrics is DEFAULT_METRICS else metrics, **terms)
     truths: Any = qrels
     if not isinstance(runs, Mapping):
-        raise TypeError(f"runs must map the name of each system to its run, got {type(runs).__name__}")
+        got = type(runs).__name__
+        raise TypeError(f"runs must map the name of each system to its run, got {got}; write {_by_name(qrels, runs)}")
     if isinstance(runs, Run) or any(isinstance(run, (list, tuple)) for run in runs.values()):
-        raise TypeError("runs must map the name of each system to its run, such as {'bm25': run, ...}; this is one run")
+        raise TypeError(
+            "runs must map the name of each system to its run, such as {'bm25': run, ...}; this is one run; "
+            "compare(qrels, {'bm25': run, ...}) takes the judgments first"
+        )
     if any(isinstance(run, Evaluation) for run in runs.values()):
         raise TypeError("evaluations have their own judgments; pass only compare({name: evaluation, ...})")
     require_comparable(list(runs), terms)
@@ -308,6 +312,16 @@ def compare(
     if said := said_of_ignorance(comparison):
         warn(said)
     return comparison
+
+
+def _by_name(qrels: Any, runs: Any) -> str:
+    """Return what to write where the second argument of `compare` is no mapping of runs."""
+    if isinstance(qrels, Evaluation):
+        return 'compare({"a": first, "b": second})'
+    held = qrels.values() if runs is None and isinstance(qrels, Mapping) else ()
+    if any(isinstance(getattr(one, "evaluation", None), Evaluation) for one in held):
+        return "compare({name: one.evaluation for name, one in results.items()})"
+    return 'compare(qrels, {"a": run, "b": other_run})'
 
 
 def _are_evaluations(qrels: Any) -> TypeGuard[Mapping[str, Evaluation]]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from itertools import chain, pairwise
 from numbers import Integral, Real
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -166,9 +166,26 @@ def refuse_frame(given: Any, what: str, reader: str) -> None:
         )
 
 
-def reads_a_file(given: Any, reader: str) -> str:
-    """Return what to add to a message where a path is given in place of what is in the file."""
-    return f"; a file is read with {reader}({str(given)!r})" if isinstance(given, (str, PathLike)) else ""
+def instead_of(given: Any, name: Literal["qrels", "run"]) -> str:
+    """Return what to add to a message where something else is given in place of judgments or a run by query id."""
+    if isinstance(given, (str, PathLike)):
+        return f"; a file is read with read_{name}({str(given)!r})"
+    if callable(getattr(given, "to_dict", None)):  # as of ranx
+        return f"; pass {name}.to_dict()"
+    if callable(given) or any(hasattr(given, way) for way in ("invoke", "retrieve", "run")):
+        return "; ask it first: evaluate(questions, retrieve(retriever, questions)), or compare_retrievers for several"
+    return _instead_of_rows(given[0], name) if isinstance(given, (list, tuple)) and given else ""
+
+
+def _instead_of_rows(first: Any, name: str) -> str:
+    if hasattr(first, "query_id") and hasattr(first, "doc_id"):  # as of ir_measures and ir_datasets
+        return f"; pass {name.capitalize()}.from_frame(pandas.DataFrame({name}))"
+    is_pair = isinstance(first, (list, tuple)) and len(first) > 1 and not isinstance(first[1], (str, Real))
+    if isinstance(first, Mapping) or (is_pair and isinstance(first[0], str)):
+        return "; they are questions = EvaluationSet.of(qrels): evaluate(questions, retrieve(retriever, questions))"
+    if isinstance(first, (list, tuple, set)):
+        return "; number the queries: evaluate(dict(enumerate(qrels)), dict(enumerate(run)))"
+    return ""
 
 
 def column_names(frame: Any) -> list[str]:
@@ -292,6 +309,8 @@ def grade_column(
     if not all(issubclass(cls, Real) for cls in set(map(type, grades))):
         at, wrong = next((at, grade) for at, grade in enumerate(grades) if not isinstance(grade, Real))
         nested = "; groups are written as a list of lists or a list of {id: grade}"
+        if isinstance(wrong, str):
+            nested = f"; convert it, as float({wrong!r})"
         complaint = _complaint(wrong, documents[at], queries[int(owners[at])], "a number")
         raise TypeError(complaint + (nested if isinstance(wrong, Collection) else ""))
     return finite_grades(np.fromiter(grades, np.float64, len(grades)), documents, owners, queries)
