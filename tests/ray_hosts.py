@@ -16,8 +16,6 @@ from ray_retrieval_metrics import start
 if TYPE_CHECKING:
     from ray.data import Dataset
 
-    import retrieval_metrics as rm
-
 Row = tuple[Any, Any, float]
 
 
@@ -26,11 +24,6 @@ def start_small() -> None:
     start(num_cpus=1, logging_level="error", log_to_driver=False)
     DataContext.get_current().enable_progress_bars = False
     logging.getLogger("ray.data").setLevel(logging.ERROR)
-
-
-def printed(evaluation: rm.Evaluation) -> str:
-    """Return what is printed, without how much is unjudged, which rows of values do not show."""
-    return "\n".join(line for line in str(evaluation).splitlines() if not line.endswith("counts as not relevant"))
 
 
 def dataset(rows: Sequence[Row], number: str, blocks: int = 1, seed: int | None = None) -> Dataset:

@@ -106,7 +106,8 @@ def compare_scores(
     show_progress: bool = False,
 ) -> Comparison:
     """Compare scores on the same questions under the same rules; `notes` says what differs besides the rankings."""
-    refuse_undecidable(scores)
+    if any(one.origin is None or one.origin.judged.n_retrieved.any() for one in scores.values()):  # no rehearsal
+        refuse_undecidable(scores)
     clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
     budgets, aligned = budgets_used(scores, ranked), Aligned.of(scores, metrics, clusters)
     resamples = max(resamples, round(FINENESS * looks / (1 - level))) if looks > 1 else resamples

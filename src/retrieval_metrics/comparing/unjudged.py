@@ -14,21 +14,23 @@ from retrieval_metrics.evaluation.evaluate import scored_run
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import in_single_precision
 from retrieval_metrics.results.conclusions import Ignorance, ToJudge, UnjudgedBounds
-from retrieval_metrics.results.summary import depth_of, judged_share
+from retrieval_metrics.scoring.metric import Metric
+from retrieval_metrics.scoring.score import score
 from retrieval_metrics.statistics import Interval, paired_differences
 from retrieval_metrics.statistics.paired import without_rounding
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from retrieval_metrics.checks import DocumentId, FloatArray, IntArray, QueryId
     from retrieval_metrics.judging.ranking_order import Rankings
     from retrieval_metrics.results.difference import Aligned, Difference
     from retrieval_metrics.results.scores import Scores
-    from retrieval_metrics.scoring.metric import Metric
 
 
 NOTHING: Mapping[Any, int] = MappingProxyType({})
+DEPTH = 10
+"""The number of documents of each ranking that are used if no metric has a cut-off."""
 
 
 class Open(NamedTuple):
@@ -51,12 +53,23 @@ class Open(NamedTuple):
     unseen: int = 0
 
 
+def depth_of(metrics: Iterable[Metric]) -> int:
+    """Return the largest cut-off of the metrics, or ten if none has one."""
+    return max((metric.k for metric in metrics if isinstance(metric.k, int)), default=DEPTH)
+
+
 def ignorance(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> Ignorance | None:
     """Return how much of each system's first documents is judged; None if that is unknown or meaningless."""
-    k = depth_of(metrics)
-    shares = {name: share for name, one in scores.items() if (share := judged_share(one, k)) is not None}
-    if len(shares) < len(scores):
+    origins = [one.origin for one in scores.values()]
+    if any(origin is None or not origin.judged.is_by_id or origin.judged.qrels.has_pieces for origin in origins):
         return None
+    k = depth_of(metrics)
+    judged = Metric.parse(f"judged@{k}")
+    shares = {}
+    for name, one in scores.items():
+        values = score(one.needed_origin("looked into").judged, judged, one.rules).values[one.positions]
+        known = values[~np.isnan(values)]
+        shares[name] = float(known.mean()) if len(known) else float("nan")
     first = next(iter(scores.values())).needed_origin("looked into")
     return Ignorance(k, shares, bool((first.judged.qrels.document_grade <= 0).any()))
 

@@ -9,6 +9,7 @@ from math import isinf, isnan
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from retrieval_metrics.checks import data_frame
+from retrieval_metrics.comparing.unjudged import depth_of
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
 from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.keeping.document import SavedFields
@@ -20,7 +21,6 @@ from retrieval_metrics.questions.sample import Sample
 from retrieval_metrics.results.conclusions import rare_changes
 from retrieval_metrics.results.difference import fitting
 from retrieval_metrics.results.scores import ByMetric
-from retrieval_metrics.results.summary import depth_of
 from retrieval_metrics.scoring.metric import spelled
 from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.statistics import CorrectedMean

@@ -56,7 +56,7 @@ def doubts_of(scores: Scores) -> list[DataDoubt]:
         return []
     judged, run = scores.origin.judged, scores.origin.run
     found = [DataDoubt("exchanged", _exchanged(judged, run)), _other_ids(scores.origin)]
-    found += [DataDoubt("distances", _distances(judged, run)), DataDoubt("nothing retrieved", _missing(scores))]
+    found += [DataDoubt("distances", _distances(judged, run)), _missing(scores)]
     found += said_of_unplaced(judged)
     if scores.clusters is not None and not scores.clusters.by_source:
         found += [DataDoubt("few clusters", said) for said in said_of_few(scores.clusters)]
@@ -71,7 +71,7 @@ def said_of_systems(scores: Mapping[str, Scores]) -> list[str]:
         f"{name}{one.sentence}{'' if one.sentence.endswith('?') else '.'}"
         for name, each in zip(named, scores.values(), strict=True)
         for one in doubts_of(each)
-        if one.kind in OF_THE_WHOLE
+        if one.kind in OF_THE_WHOLE or one.blocks
     ]
 
 
@@ -244,18 +244,18 @@ def _values(item: Any) -> Iterator[tuple[Any, str, str]]:
 # What is missing, unplaced or hidden.
 
 
-def _missing(scores: Scores) -> str:
+def _missing(scores: Scores) -> DataDoubt:
     counts, rules = scores.counts, scores.rules
     if not counts["missing"]:
-        return ""
+        return DataDoubt("nothing retrieved", "")
     origin = scores.needed_origin("warned of")
     failed, wanting = failed_queries(origin.judged, origin.run), wants_something(origin.judged, origin.run)
     first = origin.judged.qrels.queries[int((wanting & (origin.judged.n_retrieved == 0)).argmax())]
     treatment = "they score 0" if rules.missing == "zero" else "those not in the run are left out"
     of = f"{wanting.sum()}{'' if wanting.all() else ' answerable'}"  # where nothing is relevant, silence is right
-    return (
-        f"nothing was retrieved for {counts['missing']} of {of} judged queries, for example {first!r}; {treatment}"
-        f"{_said_of_failures(failed)}"
+    said = f"nothing was retrieved for {counts['missing']} of {of} judged queries, for example {first!r}; {treatment}"
+    return DataDoubt(
+        "nothing retrieved", f"{said}{_said_of_failures(failed)}", blocks=not origin.judged.n_retrieved.any()
     )
 
 

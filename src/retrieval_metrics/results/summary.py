@@ -21,7 +21,7 @@ from retrieval_metrics.scoring.score import score
 from retrieval_metrics.statistics.means import Sums, Units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from retrieval_metrics.checks import FloatArray, IntArray, QueryId
     from retrieval_metrics.inputs.question_clusters import Clusters
@@ -112,39 +112,13 @@ def summary_table(record: Record) -> Table:
             )
     notes = describe(record.counts, record.rules) + said_of_clusters(record)
     if isinstance(record, Scores):
-        notes += [*said_of_budgets(record), *said_of_unjudged(record)]
+        notes += said_of_budgets(record)
     if small:
         notes.append(f"n too small: an interval of fewer than {SMALL} queries says little")
     if tie_range := TieRange.of(record):
         notes += tie_range.notes()
     notes += [*residual_notes, *said_of_given(record.metrics)]
     return Table(["metric", "mean", numbers.level_name(LEVEL), "n"], rows, notes)
-
-
-DEPTH = 10
-"""The number of documents of each ranking that are looked at if no metric has a cut-off."""
-
-
-def depth_of(metrics: Iterable[Metric]) -> int:
-    """Return the largest cut-off of the metrics, or ten if none has one."""
-    return max((metric.k for metric in metrics if isinstance(metric.k, int)), default=DEPTH)
-
-
-def judged_share(scores: Scores, k: int) -> float | None:
-    """Return the mean share of the first k documents that is judged, NaN without any; None if that is unknown."""
-    if scores.origin is None or not scores.origin.judged.is_by_id or scores.origin.judged.qrels.has_pieces:
-        return None
-    shares = Sums.of_defined(_values(scores, Metric.parse(f"judged@{k}")))
-    return shares.mean if shares.count else nan
-
-
-def said_of_unjudged(scores: Scores) -> list[str]:
-    """Return how much is judged, if not all is; where only relevant documents are judged, that says nothing."""
-    share = judged_share(scores, k := depth_of(scores.metrics))
-    if share is None or not share < 1 or not (scores.needed_origin("read").judged.qrels.document_grade <= 0).any():
-        return []
-    rest = "was taken out" if scores.rules.unjudged == "condensed" else "counts as not relevant"
-    return [f"judged@{k} {numbers.value(share)}: the unjudged rest {rest}"]
 
 
 def summary_in_words(record: Record) -> Table:

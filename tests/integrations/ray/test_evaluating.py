@@ -15,7 +15,7 @@ from ray.data import DataContext
 
 import retrieval_metrics as rm
 from generated import scored_run
-from ray_hosts import dataset, printed, qrels_rows, run_rows, values
+from ray_hosts import dataset, qrels_rows, run_rows, values
 from ray_retrieval_metrics import evaluate_dataset, to_evaluation
 from ray_retrieval_metrics import shuffled_rows as judgments
 
@@ -38,7 +38,7 @@ def case(seed: int = 4, queries: int = 30, ties: float = 0.5) -> tuple[dict[Any,
 
 def assert_same(results: Any, expected: rm.Evaluation, **rules: Any) -> None:
     evaluation = to_evaluation(results, **rules)
-    assert str(evaluation) == printed(expected)
+    assert str(evaluation) == str(expected)
     for name in expected.means:
         assert np.array_equal(evaluation.means[name], expected.means[name], equal_nan=True)
         assert evaluation.intervals()[name] == expected.intervals()[name]
@@ -265,7 +265,7 @@ import retrieval_metrics as rm
 import {module}
 from ray.data import DataContext
 from ray_retrieval_metrics import evaluate_dataset, start, to_evaluation
-from ray_hosts import dataset, printed, qrels_rows, run_rows
+from ray_hosts import dataset, qrels_rows, run_rows
 
 
 def own_recall(grades, ideal):
@@ -286,7 +286,7 @@ for ties in ("docid", "expected"):
     )
     found = to_evaluation(results, ties=ties)
     expected = rm.evaluate(qrels, run, names, ties=ties)
-    assert str(found) == printed(expected), (str(found), str(expected))
+    assert str(found) == str(expected), (str(found), str(expected))
     assert found.means == expected.means
     assert abs(found.means["own_recall@2"] - found.means["recall@2"]) < 1e-12
     assert abs(found.means["own_ndcg@3"] - found.means["ndcg@3"]) < 1e-12
