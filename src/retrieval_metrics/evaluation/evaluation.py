@@ -43,9 +43,7 @@ _ELSEWHERE = {
     "to_dict": "dict(result.means)",
     "to_json": "result.save(path)",
     "to_df": "result.to_pandas()",
-    "to_dataframe": "result.to_pandas()",
     "mean": "result.means",
-    "scores_per_query": "result.per_query",
 }
 
 

@@ -60,12 +60,10 @@ def judge_by_id(qrels: Qrels, run: RunMapping, order: RankOrder, lengths: Length
                 n_retrieved[index] = len(ranked)
                 finder.ranked(index, ranked)
     run_kind = id_kind(id_types - {NoId}, "document ids in the run")
-    if run_kind is str and qrels.document_kind is int and set(qrels.documents) <= {0, 1, 2, 3}:
-        raise TypeError(
-            f"the judgments of query {qrels.queries[0]!r} hold {qrels.documents[0]!r}, which is no id of the run; if "
-            "these are grades, write them with their ids: {id: grade}"
-        )
-    same_kind(qrels.document_kind, "document ids in the qrels", run_kind, "those in the run")
+    ids = "document ids in the qrels"
+    if run_kind is str and qrels.document_kind is int and {0, 1} <= set(qrels.documents) <= {0, 1, 2, 3}:
+        ids += " (if these are grades, write {id: grade})"
+    same_kind(qrels.document_kind, ids, run_kind, "those in the run")
     return JudgedRun(qrels, finder.items(), np.array(n_retrieved), finder.repeats(), lengths=lengths)
 
 

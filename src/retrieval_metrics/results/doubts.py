@@ -23,7 +23,6 @@ from retrieval_metrics.results.summary import said_of_few
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from retrieval_metrics.checks import QueryId
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.judging.places import Doubt
     from retrieval_metrics.results.scores import Origin, Scores
@@ -97,7 +96,7 @@ CHANCE = 1e-3
 """Scores that rise in all rankings are no accident if they would in fewer orders than this share of all."""
 FEW_GRADES, MANY_GRADES = 5, 20
 """Judgments have few different grades, runs many different scores."""
-MOSTLY = 0.9
+MOSTLY, DIFFERENT = 0.9, 0.7
 LOOKED_AT = 1000
 """The number of rankings that are looked at, if nothing is found before."""
 
@@ -109,7 +108,7 @@ def _exchanged(judged: JudgedRun, run: Mapping[Any, Any]) -> str:
     fractional = grades % 1 != 0
     if not fractional.any() or not qrels.is_flat or fractional.sum() < MOSTLY * len(grades):
         return ""
-    if len(np.unique(grades)) < min(len(grades) / 2, MANY_GRADES):
+    if len(np.unique(grades)) < min(DIFFERENT * len(grades), MANY_GRADES):
         return ""
     rankings = [list(each) for each in islice(_scored(run), LOOKED_AT)]
     seen = {float(score) for each in rankings for score in each}
@@ -149,10 +148,10 @@ def _distances(judged: JudgedRun, run: Mapping[Any, Any]) -> str:
     """Return that the scores seem to be distances, from which the order given and the judgments speak; or nothing."""
     if not rising(islice(_scored(run), LOOKED_AT), CHANCE):
         return ""
-    # Scores that were sorted upwards, as by argsort, rise too: then what is relevant has the large ones.
+    # Scores that were sorted upwards, as by argsort, rise too: then what is relevant is nearer to the top by score.
     relevant = judged.ranks.grade > 0
     query, rank = judged.ranks.query[relevant], judged.ranks.rank[relevant]
-    if len(query) and ((rank - 0.5) / judged.n_retrieved[query]).mean() < 0.5:  # noqa: PLR2004  (the middle)
+    if len(query) and (1 / rank).sum() >= (1 / (judged.n_retrieved[query] + 1 - rank)).sum():
         return ""
     cure = in_python("pass {id: -distance}, or a list of ids, best first", "write -distance as the score")
     return (
@@ -174,19 +173,21 @@ def _other_ids(origin: Origin) -> DataDoubt:
     judged = origin.judged
     # What is unplaced has its own reason.
     if not judged.is_empty or judged.unplaced or not judged.n_retrieved.any():
-        return DataDoubt("other ids", "", blocks=True)
+        return DataDoubt("other ids", "")
     if judged.qrels.has_pieces:
         hint = "do the items have the texts, sources and offsets that the judgments need?"
-        said = f"{NOTHING_FOUND}; {hint} The qrels have, for example, {judged.qrels.documents[:SHOWN]!r}"
-        return DataDoubt("other ids", said, blocks=True)
-    ids = list(dict.fromkeys(judged.qrels.documents))
-    seen = list(dict.fromkeys(_compared(origin)))
-    sides = f"the judgments have {_listed(ids)}, the run {_listed(seen)}"
-    return DataDoubt("other ids", f"{NOTHING_FOUND}; {sides}; {_cure(origin, set(ids), seen)}", blocks=True)
+        said = f"{hint} The qrels have, for example, {judged.qrels.documents[:SHOWN]!r}"
+    else:
+        from retrieval_metrics.judging.ranking_order import as_matching  # noqa: PLC0415  (only where nothing was found)
 
-
-def _listed(ids: list[Any]) -> str:
-    return ", ".join(map(repr, ids[:SHOWN])) + (" ..." if len(ids) > SHOWN else "")
+        key = as_matching(origin.match).key
+        compared = (key(item) if isinstance(item, Retrieved) else item for item in _items(origin))
+        sides = [dict.fromkeys(judged.qrels.documents), dict.fromkeys(one for one in compared if one is not None)]
+        ours, theirs = (
+            ", ".join(map(repr, islice(ids, SHOWN))) + (" ..." if len(ids) > SHOWN else "") for ids in sides
+        )
+        said = f"the judgments have {ours}, the run {theirs}; {_cure(origin, *sides)}"
+    return DataDoubt("other ids", f"{NOTHING_FOUND}; {said}", blocks=True)
 
 
 def _items(origin: Origin) -> Iterator[Any]:
@@ -196,49 +197,37 @@ def _items(origin: Origin) -> Iterator[Any]:
         yield from islice(origin.run[query], ITEMS_LOOKED_AT)
 
 
-def _compared(origin: Origin) -> Iterator[Any]:
-    """Yield what was compared with judged ids, of the first items."""
-    from retrieval_metrics.judging.ranking_order import as_matching  # noqa: PLC0415  (only where nothing was found)
-
-    key = as_matching(origin.match).key
-    found = (key(item) if isinstance(item, Retrieved) else item for item in _items(origin))
-    return (one for one in found if one is not None)
-
-
-def _cure(origin: Origin, ids: set[Any], seen: list[Any]) -> str:
+def _cure(origin: Origin, ids: Mapping[Any, None], seen: Mapping[Any, None]) -> str:
     """Return what to write so that the ids meet, if something of the items is a judged id; else a question."""
-    if not ids.isdisjoint(seen):
-        one = next(one for one in seen if one in ids)
-        return f"{one!r} is judged, but for another query: do the query ids of both mean the same questions?"
+    if (other := next((one for one in seen if one in ids), None)) is not None:
+        return f"{other!r} is judged, but for another query: do the query ids of both mean the same questions?"
     plain = {one.strip().casefold(): one for one in ids if isinstance(one, str)}
     nearly = ""
     for item in _items(origin):
-        for value, where, written in _values(item):
+        for value, written, attribute in _values(item):
             if value in ids:
-                return f"{where} of what was retrieved is a judged id, {value!r}: pass {argument('match', written)}"
+                return f"what was retrieved has the judged id {value!r}: pass {argument('match', written)}"
             if nearly or not isinstance(value, str):
                 continue
             if (same := plain.get(value.strip().casefold())) is not None:
                 nearly = f"{value!r} and {same!r} differ only in case or blanks"
             elif cut := next((cut for cut in CUTS if value.rpartition(cut[0])[cut[1]] in ids), None):
-                code = f"rpartition({cut[0]!r})[{cut[1]}]"
-                of = {"id": "id", "source": "source"}.get(written, f"metadata[{written.partition(':')[2]!r}]")
-                whole = f"pass match=lambda item: item.{of}.{code}"
-                cure = whole if isinstance(item, Retrieved) else f"write id.{code} for each id"
+                code = f"{attribute}.rpartition({cut[0]!r})[{cut[1]}]"
+                cure = f"pass match=lambda {code}" if isinstance(item, Retrieved) else f"write {code} for each id"
                 nearly = f"a part of {value!r} is a judged id: " + in_python(cure, "cut off the rest")
     return nearly or OTHER_IDS
 
 
 def _values(item: Any) -> Iterator[tuple[Any, str, str]]:
-    """Yield what could be an id of an item, in words where it is, and what to match by."""
+    """Yield what could be an id of an item, what to match by, and how Python reads it."""
     if not isinstance(item, Retrieved):
-        yield item, "the id", "id"
+        yield item, "id", "id"
         return
-    yield item.id, "the id", "id"
-    yield item.source, "the source", "source"
+    yield item.id, "id", "item: item.id"
+    yield item.source, "source", "item: item.source"
     for name, value in (item.metadata or {}).items():
         if isinstance(value, (str, int)):
-            yield value, f"the metadata {name!r}", f"metadata:{name}"
+            yield value, f"metadata:{name}", f"item: item.metadata[{name!r}]"
 
 
 # What is missing, unplaced or hidden.
@@ -254,16 +243,11 @@ def _missing(scores: Scores) -> DataDoubt:
     treatment = "they score 0" if rules.missing == "zero" else "those not in the run are left out"
     of = f"{wanting.sum()}{'' if wanting.all() else ' answerable'}"  # where nothing is relevant, silence is right
     said = f"nothing was retrieved for {counts['missing']} of {of} judged queries, for example {first!r}; {treatment}"
-    return DataDoubt(
-        "nothing retrieved", f"{said}{_said_of_failures(failed)}", blocks=not origin.judged.n_retrieved.any()
-    )
-
-
-def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:
-    if not errors:
-        return ""
-    query, error = next(iter(errors.items()))
-    return f"; the retriever failed for {len(errors)} of them, for example {query!r}: {type(error).__name__}: {error}"
+    for query, error in islice(failed.items(), 1):
+        said += (
+            f"; the retriever failed for {len(failed)} of them, for example {query!r}: {type(error).__name__}: {error}"
+        )
+    return DataDoubt("nothing retrieved", said, blocks=not origin.judged.n_retrieved.any())
 
 
 _DOUBTS: Mapping[Doubt, str] = {

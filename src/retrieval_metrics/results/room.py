@@ -178,34 +178,24 @@ def said_of_room(scores: Mapping[str, Scores], metrics: Sequence[Metric], budget
 
 def said_of_depth(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> str:
     """Return in a sentence that some systems are cut above a cut-off which others reach, and what to do."""
-    depths = {name: depth for name, one in scores.items() if (depth := _depth(one)) is not None}
-    deepest = max((depth for depth, _ in depths.values()), default=0)
-    of_metrics = {str(metric): metric.k for metric in metrics if isinstance(metric.k, int)}
-    largest = min(max(of_metrics.values(), default=0), deepest)
-    cut = {name: depth for name, (depth, is_cut) in depths.items() if is_cut and _is_shallow(depth, largest)}
-    if not cut:
+    found = {name: one.origin.judged.n_retrieved[one.positions] for name, one in scores.items() if one.origin}
+    depths = {name: int(depth.max(initial=0)) for name, depth in found.items()}
+    deepest = max(depths, key=depths.__getitem__, default="")
+    beyond: dict[str, int] = {}
+    shallow = ""
+    for name, depth in depths.items():
+        is_cut = np.count_nonzero(found[name] == depth) > CUT * np.count_nonzero(found[name])
+        least = max(UNEQUAL * depth, depth + DEEPER)
+        of = {str(one): one.k for one in metrics if isinstance(one.k, int) and min(one.k, depths[deepest]) >= least}
+        if depth and is_cut and len(of) > len(beyond):
+            beyond, shallow = of, name
+    if not beyond:
         return ""
-    least = min(cut.values())
-    beyond = [name for name, k in of_metrics.items() if _is_shallow(least, min(k, deepest))]
-    named = numbers.listed([f"{name} is {depth} deep" for name, depth in cut.items()])
-    other = next(name for name, (depth, _) in depths.items() if depth == deepest)
     return (
-        f"{named} and {other} {deepest}, so {numbers.listed(beyond)} compare{'s' if len(beyond) == 1 else ''} unequal "
-        f"depths; retrieve {max(of_metrics[name] for name in beyond)} results with each, or compare at @{least}."
+        f"{shallow} is {depths[shallow]} deep and {deepest} {depths[deepest]}, so {numbers.listed(list(beyond))} "
+        f"compare{'s' if len(beyond) == 1 else ''} unequal depths; retrieve {max(beyond.values())} results with each, "
+        f"or compare at @{depths[shallow]}."
     )
-
-
-def _is_shallow(depth: int, other: int) -> bool:
-    return other >= max(UNEQUAL * depth, depth + DEEPER)
-
-
-def _depth(scores: Scores) -> tuple[int, bool] | None:
-    """Return how deep the rankings of a system are, and whether most end there; None if that is unknown."""
-    if scores.origin is None:
-        return None
-    found = scores.origin.judged.n_retrieved[scores.positions]
-    found = found[found > 0]
-    return (int(found.max()), bool((found == found.max()).mean() > CUT)) if len(found) else None
 
 
 def _budget_between(scores: Mapping[str, Scores], least: float, most: float) -> Budget | None:

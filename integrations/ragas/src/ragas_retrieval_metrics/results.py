@@ -34,7 +34,7 @@ from ragas_retrieval_metrics.rows import (
     Row,
 )
 from retrieval_metrics.adapting import Scorer
-from retrieval_metrics.adapting.distributed import scored_run
+from retrieval_metrics.adapting.distributed import said_of_systems, scored_run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -248,6 +248,8 @@ def to_evaluation(
         complete = told_apart(complete, columns, references)
     known = recomputed(complete, columns, references) or _values_alone(complete, columns, references)
     _warn_of_failures(complete, known)
+    for said in said_of_systems({"": known}):
+        warnings.warn(said, rm.RetrievalWarning, stacklevel=2)
     evaluation = rm.Evaluation(known.clustered(clusters))
     others = _others_of(complete, known.queries)
     return evaluation.with_scores(others, bounds=bounds) if others else evaluation
