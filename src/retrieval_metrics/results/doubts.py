@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from retrieval_metrics.checks import argument, in_python, judgments_first
+from retrieval_metrics.checks import argument, judgments_first
 from retrieval_metrics.inputs.columns import rising
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.run import RetrievedRun, Run
@@ -153,10 +153,9 @@ def _distances(judged: JudgedRun, run: Mapping[Any, Any]) -> str:
     query, rank = judged.ranks.query[relevant], judged.ranks.rank[relevant]
     if len(query) and (1 / rank).sum() >= (1 / (judged.n_retrieved[query] + 1 - rank)).sum():
         return ""
-    cure = in_python("pass {id: -distance}, or a list of ids, best first", "write -distance as the score")
     return (
         "the scores of the run rise in the order given in every ranking, and the largest counts as the best: if they "
-        f"are distances, {cure}"
+        "are distances, pass {id: -distance}, or a list of ids, best first"
     )
 
 
@@ -214,7 +213,7 @@ def _cure(origin: Origin, ids: Mapping[Any, None], seen: Mapping[Any, None]) -> 
             elif cut := next((cut for cut in CUTS if value.rpartition(cut[0])[cut[1]] in ids), None):
                 code = f"{attribute}.rpartition({cut[0]!r})[{cut[1]}]"
                 cure = f"pass match=lambda {code}" if isinstance(item, Retrieved) else f"write {code} for each id"
-                nearly = f"a part of {value!r} is a judged id: " + in_python(cure, "cut off the rest")
+                nearly = f"a part of {value!r} is a judged id: {cure}"
     return nearly or OTHER_IDS
 
 
