@@ -28,7 +28,7 @@ from retrieval_metrics.command_line.main import main
 QRELS: Any = {f"q{at}": {"a": 1} for at in range(12)}
 RULES: dict[str, tuple[Any, str]] = {
     "distances": ({query: {"a": 0.1, "b": 0.2, "c": 0.4} for query in QRELS}, "if they are distances, "),
-    "other ids": ({query: {"x": 2.0, "y": 1.0} for query in QRELS}, "the judgments have 'a', the run 'x', 'y'"),
+    "other ids": ({query: {"x": 2.0, "y": 1.0} for query in QRELS}, "the judgments have 'a', the run 'x' and 'y'"),
     "nothing wrong": ({query: {"a": 2.0, "y": 1.0} for query in QRELS}, ""),
 }
 

@@ -61,9 +61,11 @@ class TestDistances:
 class TestIdsThatNeverMeet:
     def test_of_both_sides_each_is_shown_once(self) -> None:
         run = {query: ["x", "y", "x"] for query in QRELS}
-        assert "; the judgments have 'a', the run 'x', 'y'; is the retriever broken" in kinds(QRELS, run)["other ids"]
-        many = kinds({f"q{at}": [f"d{at}"] for at in range(5)}, {f"q{at}": [at + 10] for at in range(5)} and run)
-        assert "the judgments have 'd0', 'd1', 'd2' ..., the run 'x', 'y'" in many["other ids"]
+        assert (
+            "; the judgments have 'a', the run 'x' and 'y'; is the retriever broken" in kinds(QRELS, run)["other ids"]
+        )
+        many = kinds({f"q{at}": [f"d{at}"] for at in range(5)}, run)
+        assert "the judgments have 'd0', 'd1', 'd2' and 2 more, the run 'x' and 'y'" in many["other ids"]
 
     @pytest.mark.parametrize(
         ("found", "cure"),
@@ -132,6 +134,10 @@ class TestIdsThatNeverMeet:
         with pytest.raises(ValueError, match=r"nothing can be decided on this data\. In 'old': nothing was retrieved"):
             refuse_undecidable({"old": comparison.scores["old"]})
         refuse_undecidable(comparison.scores)
+
+    @pytest.mark.parametrize("judgments", [[], {"z": 0}, {"z": -1}])
+    def test_where_nothing_is_relevant_nothing_has_to_meet(self, judgments: Any) -> None:
+        assert kinds(dict.fromkeys(QRELS, judgments), {query: ["x"] for query in QRELS}) == {}
 
     def test_given_scores_have_no_ids_and_are_compared(self) -> None:
         given = {name: rm.Evaluation.of_scores({"mrr": dict.fromkeys(QRELS, 0.0)}) for name in ("old", "new")}

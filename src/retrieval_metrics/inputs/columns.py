@@ -377,10 +377,8 @@ def rising(rankings: Iterable[Iterable[float]], chance: float) -> bool:
     """Return whether scores never fall in the order given, and in fewer orders than this share of all would not.
 
     Example:
-        >>> rising([[0.1, 0.2, 0.3], [0.1, 0.1, 0.4]], 0.1)  # 1 of 3! * 2! orders of the different scores
-        True
-        >>> rising([[0.1, 0.2, 0.3], [0.2, 0.1]], 0.1), rising([[0.5, 0.5, 0.5]], 0.1)
-        (False, False)
+        >>> rising([[1, 2, 3], [1, 1, 4]], 0.1), rising([[1, 2, 3], [2, 1]], 0.1)  # 1 of 3! * 2! orders; one falls
+        (True, False)
     """
     share = 1.0
     for scores in rankings:

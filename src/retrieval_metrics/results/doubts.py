@@ -17,6 +17,7 @@ from retrieval_metrics.checks import argument, judgments_first
 from retrieval_metrics.inputs.columns import rising
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.run import RetrievedRun, Run
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_queries, wants_something
 from retrieval_metrics.results.summary import said_of_few
 
@@ -65,10 +66,9 @@ def doubts_of(scores: Scores) -> list[DataDoubt]:
 
 def said_of_systems(scores: Mapping[str, Scores]) -> list[str]:
     """Return what speaks against the whole data of single systems, a sentence each."""
-    named = (f"{name}: " if name else "" for name in scores)
     return [
-        f"{name}{one.sentence}{'' if one.sentence.endswith('?') else '.'}"
-        for name, each in zip(named, scores.values(), strict=True)
+        f"{name}{': ' if name else ''}{one.sentence.removesuffix('?')}{'?' if one.sentence.endswith('?') else '.'}"
+        for name, each in scores.items()
         for one in doubts_of(each)
         if one.kind in OF_THE_WHOLE or one.blocks
     ]
@@ -80,14 +80,10 @@ def refuse_undecidable(scores: Mapping[str, Scores]) -> None:
     Raises:
         ValueError: If so; it says why, and what to write.
     """
-    said = []
-    for name, each in scores.items():
-        blocking = [one for one in doubts_of(each) if one.blocks]
-        if not blocking:
-            return
-        said.append(f"{name!r}: {blocking[0].sentence}")
-    if said:
-        raise ValueError(f"nothing can be decided on this data. In {said[0]}")
+    said = {name: [one.sentence for one in doubts_of(each) if one.blocks] for name, each in scores.items()}
+    if said and all(said.values()):
+        name, (first, *_) = next(iter(said.items()))
+        raise ValueError(f"nothing can be decided on this data. In {name!r}: {first}")
 
 
 # Judgments and run that were exchanged.
@@ -130,15 +126,12 @@ def _exchanged(judged: JudgedRun, run: Mapping[Any, Any]) -> str:
 
 def _scored(run: Mapping[Any, Any]) -> Iterator[Iterable[float]]:
     """Yield the scores of each ranking that has some, in the order given."""
-    if isinstance(run, Run):
-        for batch in run.batches():
-            if batch.scores is None:
-                return
-            yield from (part.tolist() for part in np.split(batch.scores, batch.bounds[1:-1]))
+    if not isinstance(run, Run):
+        yield from (ranking.values() for ranking in run.values() if isinstance(ranking, Mapping))
         return
-    for ranking in run.values():
-        if isinstance(ranking, Mapping):
-            yield ranking.values()
+    for batch in run.batches():
+        if batch.scores is not None:
+            yield from (part.tolist() for part in np.split(batch.scores, batch.bounds[1:-1]))
 
 
 # Distances that were taken for scores.
@@ -170,8 +163,9 @@ CUTS = [("/", 2), ("\\", 2), *((mark, 0) for mark in "#_-:@")]
 
 def _other_ids(origin: Origin) -> DataDoubt:
     judged = origin.judged
-    # What is unplaced has its own reason.
-    if not judged.is_empty or judged.unplaced or not judged.n_retrieved.any():
+    # What is unplaced has its own reason, and where nothing is relevant nothing has to be found.
+    meets = not judged.is_empty or judged.unplaced or not judged.n_retrieved.any()
+    if meets or not (judged.qrels.document_grade > 0).any():
         return DataDoubt("other ids", "")
     if judged.qrels.has_pieces:
         hint = "do the items have the texts, sources and offsets that the judgments need?"
@@ -182,18 +176,17 @@ def _other_ids(origin: Origin) -> DataDoubt:
         key = as_matching(origin.match).key
         compared = (key(item) if isinstance(item, Retrieved) else item for item in _items(origin))
         sides = [dict.fromkeys(judged.qrels.documents), dict.fromkeys(one for one in compared if one is not None)]
-        ours, theirs = (
-            ", ".join(map(repr, islice(ids, SHOWN))) + (" ..." if len(ids) > SHOWN else "") for ids in sides
-        )
+        ours, theirs = (numbers.listed([*map(repr, ids)] or ["none"], SHOWN) for ids in sides)
         said = f"the judgments have {ours}, the run {theirs}; {_cure(origin, *sides)}"
     return DataDoubt("other ids", f"{NOTHING_FOUND}; {said}", blocks=True)
 
 
 def _items(origin: Origin) -> Iterator[Any]:
     """Yield the first items of the first rankings, as they were given."""
-    queries = (query for query in origin.judged.qrels.queries if query in origin.run)
-    for query in islice(queries, LOOKED_AT // ITEMS_LOOKED_AT):
-        yield from islice(origin.run[query], ITEMS_LOOKED_AT)
+    rankings = origin.run.rankings() if isinstance(origin.run, Run) else origin.run.items()
+    judged = (ranking for query, ranking in rankings if query in origin.judged.qrels.place)
+    for ranking in islice(judged, LOOKED_AT // ITEMS_LOOKED_AT):
+        yield from islice(ranking, ITEMS_LOOKED_AT)
 
 
 def _cure(origin: Origin, ids: Mapping[Any, None], seen: Mapping[Any, None]) -> str:
@@ -270,17 +263,16 @@ def said_of_unplaced(judged: JudgedRun) -> list[DataDoubt]:
         found.append(DataDoubt("line ends", said))
     if not judged.unplaced:
         return found
-    numbers = Counter(one.doubt for one in judged.unplaced)
-    reasons = ", ".join(f"{numbers[doubt]} {said}" for doubt, said in _DOUBTS.items() if numbers[doubt])
+    counted = Counter(one.doubt for one in judged.unplaced)
+    reasons = ", ".join(f"{counted[doubt]} {said}" for doubt, said in _DOUBTS.items() if counted[doubt])
     first = judged.unplaced[0]
     advice = "pass documents=, the texts by source or the documents of the framework, and they are found by their texts"
-    if numbers["not in the source"] == len(judged.unplaced):
+    if counted["not in the source"] == len(judged.unplaced):
         advice = "look at how their texts were changed, or judge by Quote"
     nothing = ", nor is anything else judged, so every metric is 0" if judged.is_empty else ""
     said = (
         f"the place of {len(judged.unplaced)} retrieved items is unknown, so no span was found in them{nothing}: "
-        f"{reasons}; for "
-        f"example {first.document!r} for query {first.query!r} ({first.doubt}). To place them, {advice}"
+        f"{reasons}; for example {first.document!r} for query {first.query!r} ({first.doubt}). To place them, {advice}"
     )
     return [*found, DataDoubt("unplaced", said, blocks=bool(nothing))]
 
