@@ -39,12 +39,7 @@ TOTALS_HOLD_NO_CLUSTERS = (
 )
 
 
-_ELSEWHERE = {
-    "to_dict": "dict(result.means)",
-    "to_json": "result.save(path)",
-    "to_df": "result.to_pandas()",
-    "mean": "result.means",
-}
+_ELSEWHERE = {"mean": "result.means", "to_dict": "dict(result.means)", "to_json": "result.save(path)"}
 
 
 def _found_under(name: Any) -> str:

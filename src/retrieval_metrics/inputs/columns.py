@@ -335,10 +335,8 @@ def _complaint(grade: Any, document: Relevant, query: QueryId, must: str) -> str
 
 # Notice a run whose scores are none: its ranks say the opposite.
 
-FEWEST_RANKS = 3
-"""Of fewer documents, ranks and scores may disagree by an accident."""
-BY_CHANCE = 0.2
-"""Scores that rise with the ranks do not by an accident, if fewer orders than this share of all do."""
+FEWEST_RANKS, BY_CHANCE = 3, 0.2
+"""Of fewer documents, or where more orders than this share would rise, ranks and scores may disagree by an accident."""
 ROWS = 2000
 """The rows at the beginning of a run that are looked at."""
 
@@ -346,9 +344,7 @@ ROWS = 2000
 def warn_of_doubt(rows: Iterable[tuple[Hashable, float, float]], source: str) -> None:
     """Warn if the ranks at the beginning of a run speak against its scores."""
     if doubt := doubt_about_scores(rows):
-        warn(
-            f"{source} is ordered by score, the largest first, as trec_eval does it; but {doubt}",
-        )
+        warn(f"{source} is ordered by score, the largest first, as trec_eval does it; but {doubt}")
 
 
 def doubt_about_scores(rows: Iterable[tuple[Hashable, float, float]]) -> str:

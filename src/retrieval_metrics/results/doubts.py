@@ -94,7 +94,7 @@ FEW_GRADES, MANY_GRADES = 5, 20
 """Judgments have few different grades, runs many different scores."""
 MOSTLY, DIFFERENT = 0.9, 0.7
 LOOKED_AT = 1000
-"""The number of rankings that are looked at, if nothing is found before."""
+"""The number of rankings that are looked at."""
 
 
 def _exchanged(judged: JudgedRun, run: Mapping[Any, Any]) -> str:
@@ -168,8 +168,8 @@ def _other_ids(origin: Origin) -> DataDoubt:
     if meets or not (judged.qrels.document_grade > 0).any():
         return DataDoubt("other ids", "")
     if judged.qrels.has_pieces:
-        hint = "do the items have the texts, sources and offsets that the judgments need?"
-        said = f"{hint} The qrels have, for example, {judged.qrels.documents[:SHOWN]!r}"
+        said = "do the items have the texts, sources and offsets that the judgments need? The qrels have, for example, "
+        said += f"{judged.qrels.documents[:SHOWN]!r}"
     else:
         from retrieval_metrics.judging.ranking_order import as_matching  # noqa: PLC0415  (only where nothing was found)
 
@@ -230,8 +230,9 @@ def _missing(scores: Scores) -> DataDoubt:
     if not counts["missing"]:
         return DataDoubt("nothing retrieved", "")
     origin = scores.needed_origin("warned of")
-    failed, wanting = failed_queries(origin.judged, origin.run), wants_something(origin.judged, origin.run)
-    first = origin.judged.qrels.queries[int((wanting & (origin.judged.n_retrieved == 0)).argmax())]
+    judged, failed = origin.judged, failed_queries(origin.judged, origin.run)
+    wanting = wants_something(judged, origin.run)
+    first = judged.qrels.queries[int((wanting & (judged.n_retrieved == 0)).argmax())]
     treatment = "they score 0" if rules.missing == "zero" else "those not in the run are left out"
     of = f"{wanting.sum()}{'' if wanting.all() else ' answerable'}"  # where nothing is relevant, silence is right
     said = f"nothing was retrieved for {counts['missing']} of {of} judged queries, for example {first!r}; {treatment}"
@@ -239,7 +240,7 @@ def _missing(scores: Scores) -> DataDoubt:
         said += (
             f"; the retriever failed for {len(failed)} of them, for example {query!r}: {type(error).__name__}: {error}"
         )
-    return DataDoubt("nothing retrieved", said, blocks=not origin.judged.n_retrieved.any())
+    return DataDoubt("nothing retrieved", said, blocks=not judged.n_retrieved.any())
 
 
 _DOUBTS: Mapping[Doubt, str] = {

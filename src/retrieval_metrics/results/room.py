@@ -24,10 +24,8 @@ UNEQUAL = 1.5
 """From this ratio on it is said; retrievers of the same chunks seldom differ by more."""
 FULL = 0.9
 """A query fills a budget from this share of it on: a ranking that ends before could hold more."""
-DEEPER = 5
-"""From so many more results on, it is said that one ranking is deeper."""
-CUT = 0.5
-"""A system whose rankings are equally long in more than this share of the queries is cut there."""
+DEEPER, CUT = 5, 0.5
+"""Rankings are deeper from so many more results on, and cut if more than this share of them end at the same rank."""
 MOST = 0.1
 """A system fills a budget if at most this share of its queries do not."""
 

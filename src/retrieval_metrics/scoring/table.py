@@ -69,16 +69,10 @@ _FUNCTIONS = {"mrr": "reciprocal_rank", "map": "average_precision"}
 
 
 def meant(name: str) -> str:
-    """Return what to write in place of a metric that is asked for as if it were a function; empty for other names.
-
-    Example:
-        >>> meant("mrr"), meant("evalute")
-        ("; write evaluate(qrels, run, 'mrr'), or for one ranking metrics.reciprocal_rank(gains)", '')
-    """
-    known = NAME_OF.get(name.partition("_at_")[0])
-    if known is None:
-        return ""
-    return f"; write evaluate(qrels, run, {known!r}), or for one ranking metrics.{_FUNCTIONS.get(known, known)}(gains)"
+    """Return what to write in place of a metric that is asked for as if it were a function; empty for other names."""
+    known = NAME_OF.get(name.partition("_at_")[0], "")
+    one = f"metrics.{_FUNCTIONS.get(known, known)}(gains)"
+    return f"; write evaluate(qrels, run, {known!r}), or for one ranking {one}" if known else ""
 
 
 def remove(name: str) -> None:

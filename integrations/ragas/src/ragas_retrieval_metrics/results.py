@@ -281,8 +281,10 @@ def _values_alone(rows: Sequence[ScoredRow], columns: Mapping[str, Named], refer
     }
     scores = rm.Evaluation.of_scores(known).scores
     relying = [at for at, metric in enumerate(scores.metrics) if metric.definition.needs_relevant]
-    unanswerable = np.isnan(scores.values[:, relying]).all(axis=1) if relying else np.zeros(len(rows), dtype=np.bool_)
-    undefined = int(unanswerable.sum())
+    unanswerable: list[Any] = (
+        np.isnan(scores.values[:, relying]).all(axis=1).tolist() if relying else [False] * len(rows)
+    )
+    undefined = sum(unanswerable)
     rankings = [_retrieved(one.row) for one in rows]
     counts: Any = scores.counts | {
         "scored": len(rows) - undefined,
