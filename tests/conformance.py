@@ -15,12 +15,17 @@ An asynchronous or a concurrent way through the adapter is a second subclass.
 
 import copy
 import random
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import pytest
 
 import retrieval_metrics as rm
+
+T = TypeVar("T")
 
 Truth: TypeAlias = Mapping[str, Any]
 """Per query its judgments, in a shape that `rm.evaluate` takes."""
@@ -207,8 +212,24 @@ def assert_same_evaluation(evaluation: rm.Evaluation, expected: rm.Evaluation) -
     assert failed <= evaluation.counts["missing"]
 
 
+def said_in(call: Callable[[], T]) -> tuple[T, str]:
+    """Return what a call returns, and all that it warns of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        returned = call()
+    return returned, "\n".join(str(one.message) for one in caught)
+
+
 class EvaluationConformance(Conformance):
-    """Inherit and give `evaluation`, where the adapter returns the core's own result."""
+    """Inherit and give `evaluation`, where the adapter returns the core's own result.
+
+    Attributes:
+        keeps_its_run: Whether the evaluation knows the run, so that ids can be shown and decisions refused.
+        only_values: Whether the host hands back values alone, of which nothing can be said.
+    """
+
+    keeps_its_run: ClassVar[bool] = True
+    only_values: ClassVar[bool] = False
 
     def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
         """Evaluate the rankings through the host; the arguments are those of `scores`."""
@@ -220,6 +241,26 @@ class EvaluationConformance(Conformance):
 
     def scores(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> Scores:
         return self.results(qrels, run, metrics)[0]
+
+    def test_silence_is_right_where_nothing_is_relevant(self) -> None:
+        qrels: dict[str, Any] = {"answerable": ["d1"], "silent": [], "missed": ["d2"]}
+        run = {"answerable": ["d1"], "silent": [], "missed": []}
+        (_, evaluation), said = said_in(lambda: self.results(qrels, run, ["mrr"]))
+        assert evaluation is not None
+        assert (evaluation.counts["missing"], evaluation.counts["no_relevant"]) == (1, 1)
+        assert "'silent'" not in said
+
+    def test_ids_that_never_meet_are_said_and_decide_nothing(self) -> None:
+        if self.only_values:
+            pytest.skip("the host hands back values alone")
+        qrels, run = {"q1": ["d1"], "q2": ["d2"]}, {"q1": ["x", "y"], "q2": ["y"]}
+        (_, evaluation), said = said_in(lambda: self.results(qrels, run, ["mrr"]))
+        assert evaluation is not None
+        assert "none of the retrieved documents is judged for its query" in said
+        if self.keeps_its_run:
+            assert all(said.count(f"'{name}'") == 1 for name in ("d1", "d2", "x", "y"))
+            with pytest.raises(ValueError, match="nothing can be decided on this data"):
+                rm.compare({"one": evaluation, "other": evaluation})
 
 
 Items: TypeAlias = Mapping[str, Sequence[rm.Retrieved]]
@@ -313,7 +354,10 @@ class MatchConformance:
     Attributes:
         metrics: The metrics that are compared.
         leaves_out: Kinds of judgments that the host has no place for.
+        sees_whole_runs: Whether a warning of a whole run is possible: a row of its own says nothing of the others.
     """
+
+    sees_whole_runs: ClassVar[bool] = True
 
     metrics: ClassVar[tuple[str, ...]] = OF_ITEMS
     leaves_out: ClassVar[frozenset[str]] = frozenset()
@@ -334,6 +378,22 @@ class MatchConformance:
         qrels: dict[str, Any] = {"found": ["shop.md@0"], "nothing": ["shop.md@0"]}
         scores = self.matched(qrels, {"found": [REFUND], "nothing": []}, ["recall@60chars"], "id")
         assert bits(scores) == bits({"recall@60chars": {"found": 1.0, "nothing": 0.0}})
+
+    def test_scores_of_items_do_not_order_them(self) -> None:
+        """Distances, which rise, do no harm in a list."""
+        found = {"q": [replace(item, score=score) for score, item in enumerate((REFUND, CARD, SHIPPING))]}
+        assert bits(self.matched({"q": ["shop.md@0"]}, found, ["mrr"], "id")) == bits({"mrr": {"q": 1.0}})
+
+    def test_where_a_source_is_a_judged_id_the_option_is_named(self) -> None:
+        def call() -> str:
+            try:
+                self.matched({query: ["shop.md"] for query in ITEMS}, ITEMS, ["mrr"], "id")
+            except ValueError as refused:  # where something is decided
+                return str(refused)
+            return ""
+
+        said = "\n".join(said_in(call))
+        assert bool(re.search("match='(source|metadata:source)'", said)) is self.sees_whole_runs
 
     def test_a_document_without_the_property_keeps_its_rank(self) -> None:
         found = {"one": [REFUND], "two": [LATER, SHIPPING]}

@@ -10,7 +10,7 @@ given as gains; the rarer ones are in `metrics`. What functions return, and nobo
 """
 
 from retrieval_metrics.lazy import lazy
-from retrieval_metrics.scoring.table import add_from
+from retrieval_metrics.scoring.table import add_from, meant
 
 add_from("retrieval_metrics.metrics")  # when a metric is first looked up
-__getattr__, __dir__, __all__ = lazy(__name__)
+__getattr__, __dir__, __all__ = lazy(__name__, meant)

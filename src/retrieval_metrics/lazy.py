@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def lazy(owner: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def lazy(
+    owner: str, meant: Callable[[str], str] = lambda _: ""
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return the `__getattr__`, `__dir__` and `__all__` of a package or module with a stub.
 
     Args:
         owner: Its name.
+        meant: Returns what to add to the message about an unknown name.
     """
     spec: Any = sys.modules[owner].__spec__
     stub: bytes = spec.loader.get_data(f"{spec.origin.removesuffix('c')}i")  # also from an archive
@@ -30,7 +33,8 @@ def lazy(owner: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], lis
 
     def get(name: str) -> Any:
         if name not in modules:
-            raise AttributeError(f"module {owner!r} has no attribute {name!r}")
+            hint = "" if name.startswith("_") else meant(name)
+            raise AttributeError(f"module {owner!r} has no attribute {name!r}{hint}", name=name, obj=sys.modules[owner])
         module = modules[name]
         # What the owner imports from itself is a module of it.
         value = import_module(f"{owner}.{name}") if module == owner else getattr(import_module(module), name)

@@ -8,6 +8,7 @@ from retrieval_metrics.inputs.columns import OF_A_RUN, OF_JUDGMENTS, allowances,
 from retrieval_metrics.inputs.columns import ROWS as ROWS_FOR_DOUBT
 from retrieval_metrics.inputs.frames import LongTable
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, enters_means
+from retrieval_metrics.results.doubts import said_of_systems
 from retrieval_metrics.results.scores import COLUMNS, Column
 from retrieval_metrics.scoring.define import defined_metrics
 from retrieval_metrics.scoring.definition import divides_by_largest_grade, refuse_unknown_scale
@@ -33,6 +34,7 @@ __all__ = [
     "format_by_name",
     "is_frame",
     "refuse_unknown_scale",
+    "said_of_systems",
     "same_kind",
     "scored_run",
     "trec",

@@ -47,6 +47,8 @@ PHRASES = {
         "the rows of the run need a column of them, tokens"
     ),
     r"(?<=pass )(it|them) to evaluate\(\.\.\.\)": r"\1 to evaluate",
+    r"pass \{id: -distance\}, or a list of ids, best first": "write -distance as the score",
+    r"(?<=is a judged id: )(pass match=lambda|write id\.).*": "cut off the rest",
     r"; add them: evaluate\(\.\.\.\)\.with_scores\(\.\.\.\)": ", and stand in saved results",
     r"the texts by source or the documents of the framework": "what they were cut from",
     r"fewer systems, metrics or resamples= take less": "fewer systems or metrics take less",

@@ -34,6 +34,7 @@ from retrieval_metrics.keeping.document import differing_rules, match_said
 from retrieval_metrics.presentation.numbers import queries as queries_said
 from retrieval_metrics.results.counts import count, counts_of_given
 from retrieval_metrics.results.difference import Aligned, Differences
+from retrieval_metrics.results.doubts import refuse_undecidable
 from retrieval_metrics.results.room import budgets_used
 from retrieval_metrics.results.standings import said_of_ignorance
 from retrieval_metrics.scoring.definition import divides_by_largest_grade
@@ -105,6 +106,8 @@ def compare_scores(
     show_progress: bool = False,
 ) -> Comparison:
     """Compare scores on the same questions under the same rules; `notes` says what differs besides the rankings."""
+    if any(one.origin is None or one.origin.judged.n_retrieved.any() for one in scores.values()):  # no rehearsal
+        refuse_undecidable(scores)
     clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
     budgets, aligned = budgets_used(scores, ranked), Aligned.of(scores, metrics, clusters)
     resamples = max(resamples, round(FINENESS * looks / (1 - level))) if looks > 1 else resamples
@@ -284,9 +287,13 @@ def compare(
         return compare_evaluations(qrels, None if metrics is DEFAULT_METRICS else metrics, **terms)
     truths: Any = qrels
     if not isinstance(runs, Mapping):
-        raise TypeError(f"runs must map the name of each system to its run, got {type(runs).__name__}")
+        got = type(runs).__name__
+        raise TypeError(f"runs must map the name of each system to its run, got {got}; write {_by_name(qrels, runs)}")
     if isinstance(runs, Run) or any(isinstance(run, (list, tuple)) for run in runs.values()):
-        raise TypeError("runs must map the name of each system to its run, such as {'bm25': run, ...}; this is one run")
+        raise TypeError(
+            "runs must map the name of each system to its run, such as {'bm25': run, ...}; this is one run; "
+            "compare(qrels, {'bm25': run, ...}) takes the judgments first"
+        )
     if any(isinstance(run, Evaluation) for run in runs.values()):
         raise TypeError("evaluations have their own judgments; pass only compare({name: evaluation, ...})")
     require_comparable(list(runs), terms)
@@ -305,6 +312,16 @@ def compare(
     if said := said_of_ignorance(comparison):
         warn(said)
     return comparison
+
+
+def _by_name(qrels: Any, runs: Any) -> str:
+    """Return what to write where the second argument of `compare` is no mapping of runs."""
+    if isinstance(qrels, Evaluation):
+        return 'compare({"a": first, "b": second})'
+    held = qrels.values() if runs is None and isinstance(qrels, Mapping) else ()
+    if any(isinstance(getattr(one, "evaluation", None), Evaluation) for one in held):
+        return "compare({name: one.evaluation for name, one in results.items()})"
+    return 'compare(qrels, {"a": run, "b": other_run})'
 
 
 def _are_evaluations(qrels: Any) -> TypeGuard[Mapping[str, Evaluation]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,24 +13,22 @@ from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.by_id import common_queries
 from retrieval_metrics.judging.judge import judge, with_documents
-from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, count, failed_queries
+from retrieval_metrics.results.counts import count
+from retrieval_metrics.results.doubts import doubts_of
 from retrieval_metrics.results.scores import ByMetric, Origin, Scores
-from retrieval_metrics.results.summary import said_of_few
 from retrieval_metrics.scoring.definition import refuse_unknown_scale
 from retrieval_metrics.scoring.metric import DEFAULT_METRICS, Metric, as_metrics, relevant_from
 from retrieval_metrics.scoring.rules import STANDARD, as_rules
 from retrieval_metrics.scoring.score import refuse, score, truth_under
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.checks import FloatArray, QueryId
+    from retrieval_metrics.checks import FloatArray
     from retrieval_metrics.inputs.items import Judgments, Key, Ranking, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
     from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.judging.places import Doubt
     from retrieval_metrics.judging.ranking_order import Matching
     from retrieval_metrics.results.scores import Column
     from retrieval_metrics.scoring.rules import Rules
@@ -87,7 +84,8 @@ def evaluate(
             or rule set is unknown, or the rule set refuses a query; or if the retriever failed for every query.
 
     Warns:
-        RetrievalWarning: If judged queries are missing from the run, or no retrieved document is judged anywhere.
+        RetrievalWarning: If judged queries are missing from the run; if no retrieved document is judged anywhere; if
+            scores seem to be distances, or judgments and run exchanged.
 
     Example:
         >>> result = evaluate({"q1": ["d7"], "q2": ["d1", "d2"]}, {"q1": ["d3", "d7"], "q2": ["d2", "d9"]}, "mrr")
@@ -105,7 +103,8 @@ def evaluate(
     scores = scored_run(truth, run, chosen, rules, matching)
     if (known := clusters_of(qrels, truth, clusters)) is not None:
         scores = scores.clustered(known)
-    warn_of_run(scores)
+    for doubt in doubts_of(scores):
+        warn(doubt.sentence)
     return Evaluation(scores)
 
 
@@ -199,89 +198,3 @@ def evaluate_ranking(
         refuse_unknown_scale(chosen, "one ranking", "pass max_grade=, or write it into the name: {name}(max_grade=3)")
     judged = judge(truth, {_QUERY: retrieved}, match, STANDARD.order)
     return ByMetric({str(metric): float(score(judged, metric, STANDARD).values[0]) for metric in chosen})
-
-
-# Warn of what is suspicious in what was retrieved: numbers of such data are right, and may not be what was meant.
-
-_DOUBTS: Mapping[Doubt, str] = {
-    "no offsets": "without offsets",
-    "unchecked": "with offsets that a framework recorded and nothing confirms",
-    "wrong length": "with offsets that do not fit their text",
-    "not in the source": "whose text is not in their source",
-    "another source": "of a run in which no source is a judged one, as after two splitters",
-}
-
-
-def warn_of_run(scores: Scores) -> None:
-    """Warn of what makes the scores of a run doubtful: what is missing, unplaced, hidden, or of another id."""
-    origin = scores.needed_origin("warned of")
-    judged, run = origin.judged, origin.run
-    counts, rules = scores.counts, scores.rules
-    if counts["missing"]:
-        first = judged.qrels.queries[int((judged.n_retrieved == 0).argmax())]
-        treatment = "they score 0" if rules.missing == "zero" else "those not in the run are left out"
-        warn(
-            f"nothing was retrieved for {counts['missing']} of {counts['queries']} judged queries, for example "
-            f"{first!r}; {treatment}{_said_of_failures(failed_queries(judged, run))}",
-        )
-    warn_of_unplaced(judged)
-    if scores.clusters is not None and not scores.clusters.by_source:
-        for said in said_of_few(scores.clusters):
-            warn(said)
-    if hidden := hidden_calls(scores.metrics, run):
-        warn(hidden)
-    # Without results, and with those that are unplaced, the reason was said above.
-    if judged.is_empty and judged.n_retrieved.any() and not judged.unplaced:
-        hint = (
-            "do the items have the texts, sources and offsets that the judgments need?"
-            if judged.qrels.has_pieces
-            else OTHER_IDS
-        )
-        warn(
-            f"{NOTHING_FOUND}; {hint} The qrels have, for example, {judged.qrels.documents[:3]!r}",
-        )
-
-
-def _said_of_failures(errors: Mapping[QueryId, Exception]) -> str:
-    if not errors:
-        return ""
-    query, error = next(iter(errors.items()))
-    return f"; the retriever failed for {len(errors)} of them, for example {query!r}: {type(error).__name__}: {error}"
-
-
-def warn_of_unplaced(judged: JudgedRun) -> None:
-    """Warn if spans could not be looked for in some items: how many, why, and what to pass."""
-    if judged.doubtful:
-        warn(
-            f'{len(judged.doubtful)} spans cut words of their sources as they stand, but would not if "\\r\\n" and '
-            f'"\\n" were of one length; for example {judged.doubtful[0]!r}. Pass the texts that they were written '
-            f"against as documents=, or put a Quote beside each span, which settles it",
-        )
-    if not judged.unplaced:
-        return
-    numbers = Counter(one.doubt for one in judged.unplaced)
-    reasons = ", ".join(f"{numbers[doubt]} {said}" for doubt, said in _DOUBTS.items() if numbers[doubt])
-    first = judged.unplaced[0]
-    advice = "pass documents=, the texts by source or the documents of the framework, and they are found by their texts"
-    if numbers["not in the source"] == len(judged.unplaced):
-        advice = "look at how their texts were changed, or judge by Quote"
-    nothing = ", nor is anything else judged, so every metric is 0" if judged.is_empty else ""
-    warn(
-        f"the place of {len(judged.unplaced)} retrieved items is unknown, so no span was found in them{nothing}: "
-        f"{reasons}; for "
-        f"example {first.document!r} for query {first.query!r} ({first.doubt}). To place them, {advice}",
-    )
-
-
-def hidden_calls(metrics: Iterable[Metric], run: object) -> str:
-    """Return a sentence if one call fills a cut-off, so that the later ones cannot show in a metric; else nothing."""
-    calls = run.calls if isinstance(run, RetrievedRun) else {}
-    for k, metric in [(one.k, one) for one in metrics if isinstance(one.k, int)]:
-        filled = [query for query, found in calls.items() if len(found) > k and found[0] == found[k - 1] != found[-1]]
-        if filled:
-            return (
-                f"for {len(filled)} of {len(calls)} queries, for example {filled[0]!r}, one call alone fills the first "
-                f"{k}, so {metric} sees nothing of the later calls; evaluate {metric.name}@ncalls, such as "
-                f"{metric.name}@3calls, or the interleaved view"
-            )
-    return ""

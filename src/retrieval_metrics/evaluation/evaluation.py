@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from retrieval_metrics.checks import require
 from retrieval_metrics.presentation import numbers
@@ -11,6 +11,7 @@ from retrieval_metrics.presentation.tables import Printed
 from retrieval_metrics.results import summary
 from retrieval_metrics.results.scores import Scores
 from retrieval_metrics.results.summary import TieRange
+from retrieval_metrics.scoring.metric import as_metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -37,6 +38,20 @@ TOTALS_HOLD_NO_CLUSTERS = (
     "totals cannot hold the clusters that the intervals of this evaluation need; merge the evaluations themselves, or "
     "evaluate with clusters=None"
 )
+
+
+_ELSEWHERE = {"mean": "result.means", "to_dict": "dict(result.means)", "to_json": "result.save(path)"}
+
+
+def _found_under(name: Any) -> str:
+    """Return what to write in place of a name that an evaluation does not have; empty if it means nothing here."""
+    if isinstance(name, str) and name in _ELSEWHERE:
+        return f"; write {_ELSEWHERE[name]}"
+    try:
+        metric = str(as_metric(name))
+    except (TypeError, ValueError):
+        return ""
+    return f"; its mean is result.means[{metric!r}], its values are result.per_query[{metric!r}]"
 
 
 class Evaluation(Printed):
@@ -182,6 +197,15 @@ class Evaluation(Printed):
         from retrieval_metrics.evaluation.parts import with_given  # noqa: PLC0415  (seldom asked for)
 
         return Evaluation(with_given(self.scores, scores, bounds, lower_is_better), labels=self.labels)
+
+    if not TYPE_CHECKING:  # type checkers find such names by themselves
+
+        def __getattr__(self, name: str) -> NoReturn:
+            said = "" if name.startswith("_") else _found_under(name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{said}", name=name, obj=self)
+
+        def __getitem__(self, name: Any) -> NoReturn:
+            raise TypeError(f"an Evaluation is no mapping{_found_under(name) or '; its means are result.means'}")
 
     @property
     def metrics(self) -> tuple[Metric, ...]:

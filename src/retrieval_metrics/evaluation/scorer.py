@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from retrieval_metrics.checks import positive_number, warn
-from retrieval_metrics.evaluation.evaluate import evaluate, hidden_calls, scored_run, warn_of_unplaced
+from retrieval_metrics.evaluation.evaluate import evaluate, scored_run
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.inputs.entries import judgments_of
 from retrieval_metrics.inputs.items import key_of
@@ -15,6 +15,7 @@ from retrieval_metrics.inputs.questions import Questions
 from retrieval_metrics.inputs.run import RetrievedRun, Seen
 from retrieval_metrics.judging.judge import judged_sources, with_documents
 from retrieval_metrics.judging.ranking_order import as_matching
+from retrieval_metrics.results.doubts import hidden_calls, said_of_unplaced
 from retrieval_metrics.results.summary import query_scores
 from retrieval_metrics.scoring.definition import refuse_unknown_scale
 from retrieval_metrics.scoring.metric import DEFAULT_METRICS, as_metrics
@@ -248,7 +249,8 @@ class RowScorer(Scorer):
 
 
 def _query_scores(scores: Scores) -> dict[Metric, dict[QueryId, QueryScore]]:
-    warn_of_unplaced(scores.needed_origin("warned of").judged)
+    for doubt in said_of_unplaced(scores.needed_origin("warned of").judged):
+        warn(doubt.sentence)
     return query_scores(scores)
 
 

@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping
 from itertools import chain, pairwise
 from numbers import Integral, Real
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from retrieval_metrics.checks import OPEN, argument, warn
+from retrieval_metrics.checks import OPEN, argument, grouped, warn
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -166,9 +166,26 @@ def refuse_frame(given: Any, what: str, reader: str) -> None:
         )
 
 
-def reads_a_file(given: Any, reader: str) -> str:
-    """Return what to add to a message where a path is given in place of what is in the file."""
-    return f"; a file is read with {reader}({str(given)!r})" if isinstance(given, (str, PathLike)) else ""
+def instead_of(given: Any, name: Literal["qrels", "run"]) -> str:
+    """Return what to add to a message where something else is given in place of judgments or a run by query id."""
+    if isinstance(given, (str, PathLike)):
+        return f"; a file is read with read_{name}({str(given)!r})"
+    if callable(getattr(given, "to_dict", None)):  # as of ranx
+        return f"; pass {name}.to_dict()"
+    if callable(given) or any(hasattr(given, way) for way in ("invoke", "retrieve", "run")):
+        return "; ask it first: evaluate(questions, retrieve(retriever, questions)), or compare_retrievers for several"
+    return _instead_of_rows(given[0], name) if isinstance(given, (list, tuple)) and given else ""
+
+
+def _instead_of_rows(first: Any, name: str) -> str:
+    if hasattr(first, "query_id") and hasattr(first, "doc_id"):  # as of ir_measures and ir_datasets
+        return f"; pass {name.capitalize()}.from_frame(pandas.DataFrame({name}))"
+    is_pair = isinstance(first, (list, tuple)) and len(first) > 1 and not isinstance(first[1], (str, Real))
+    if isinstance(first, Mapping) or (is_pair and isinstance(first[0], str)):
+        return "; they are questions = EvaluationSet.of(qrels): evaluate(questions, retrieve(retriever, questions))"
+    if isinstance(first, (list, tuple, set)):
+        return "; number the queries: evaluate(dict(enumerate(qrels)), dict(enumerate(run)))"
+    return ""
 
 
 def column_names(frame: Any) -> list[str]:
@@ -292,6 +309,8 @@ def grade_column(
     if not all(issubclass(cls, Real) for cls in set(map(type, grades))):
         at, wrong = next((at, grade) for at, grade in enumerate(grades) if not isinstance(grade, Real))
         nested = "; groups are written as a list of lists or a list of {id: grade}"
+        if isinstance(wrong, str):
+            nested = f"; convert it, as float({wrong!r})"
         complaint = _complaint(wrong, documents[at], queries[int(owners[at])], "a number")
         raise TypeError(complaint + (nested if isinstance(wrong, Collection) else ""))
     return finite_grades(np.fromiter(grades, np.float64, len(grades)), documents, owners, queries)
@@ -316,8 +335,8 @@ def _complaint(grade: Any, document: Relevant, query: QueryId, must: str) -> str
 
 # Notice a run whose scores are none: its ranks say the opposite.
 
-FEWEST_RANKS = 3
-"""Of fewer documents, ranks and scores may disagree by an accident."""
+FEWEST_RANKS, BY_CHANCE = 3, 0.2
+"""Of fewer documents, or where more orders than this share would rise, ranks and scores may disagree by an accident."""
 ROWS = 2000
 """The rows at the beginning of a run that are looked at."""
 
@@ -325,9 +344,7 @@ ROWS = 2000
 def warn_of_doubt(rows: Iterable[tuple[Hashable, float, float]], source: str) -> None:
     """Warn if the ranks at the beginning of a run speak against its scores."""
     if doubt := doubt_about_scores(rows):
-        warn(
-            f"{source} is ordered by score, the largest first, as trec_eval does it; but {doubt}",
-        )
+        warn(f"{source} is ordered by score, the largest first, as trec_eval does it; but {doubt}")
 
 
 def doubt_about_scores(rows: Iterable[tuple[Hashable, float, float]]) -> str:
@@ -339,22 +356,34 @@ def doubt_about_scores(rows: Iterable[tuple[Hashable, float, float]]) -> str:
         >>> doubt_about_scores([("q", 1, 0.3), ("q", 2, 0.2), ("q", 3, 0.1)])
         ''
     """
-    ranked: dict[Hashable, list[tuple[float, float]]] = {}
-    for query, rank, score in rows:
-        ranked.setdefault(query, []).append((rank, score))
-    queries = [sorted(of_query) for of_query in ranked.values() if len(of_query) >= FEWEST_RANKS]
+    queries = [sorted(of_query) for of_query in grouped((query, (rank, score)) for query, rank, score in rows).values()]
+    queries = [ranked for ranked in queries if len(ranked) >= FEWEST_RANKS]
     if not queries:
         return ""
     ranks, scores = zip(*chain.from_iterable(queries), strict=True)
     if all(score.is_integer() for score in scores) and not all(rank.is_integer() for rank in ranks):
         return "its ranks are no whole numbers and its scores are: if the columns are exchanged, put them right"
-    if all(_rising(of_query) for of_query in queries):
+    apart = all(before[0] < after[0] for ranked in queries for before, after in pairwise(ranked))
+    if apart and rising([[score for _, score in ranked] for ranked in queries], BY_CHANCE):
         return "the scores in it rise with the ranks: if they are distances, negate them"
     return ""
 
 
-def _rising(ranking: list[tuple[float, float]]) -> bool:
-    """Return whether the larger rank has the larger score, for documents in the order of their ranks."""
-    return ranking[0][1] < ranking[-1][1] and all(
-        before[0] < after[0] and before[1] <= after[1] for before, after in pairwise(ranking)
-    )
+def rising(rankings: Iterable[Iterable[float]], chance: float) -> bool:
+    """Return whether scores never fall in the order given, and in fewer orders than this share of all would not.
+
+    Example:
+        >>> rising([[1, 2, 3], [1, 1, 4]], 0.1), rising([[1, 2, 3], [2, 1]], 0.1)  # 1 of 3! * 2! orders; one falls
+        (True, False)
+    """
+    share = 1.0
+    for scores in rankings:
+        before, different = None, 1
+        for score in scores:
+            if before is not None and score != before:
+                if score < before:
+                    return False
+                different += 1
+                share /= different
+            before = score
+    return share < chance

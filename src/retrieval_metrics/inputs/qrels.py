@@ -18,7 +18,7 @@ from retrieval_metrics.inputs.columns import (
     OF_JUDGMENTS,
     finite_grades,
     grade_column,
-    reads_a_file,
+    instead_of,
     refuse_frame,
 )
 from retrieval_metrics.inputs.items import Piece, Retrieved
@@ -93,8 +93,7 @@ class Qrels:
         if not isinstance(qrels, Mapping):
             refuse_frame(qrels, "judgments", "Qrels.from_frame")
             raise TypeError(
-                f"qrels must map each query id to its judgments, got {type(qrels).__name__}"
-                f"{reads_a_file(qrels, 'read_qrels')}"
+                f"qrels must map each query id to its judgments, got {type(qrels).__name__}{instead_of(qrels, 'qrels')}"
             )
         if not qrels:
             raise ValueError("the qrels are empty: there is no judged query to evaluate")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retrieval_metrics.checks import id_kind, judgments_first, same_kind
-from retrieval_metrics.inputs.columns import reads_a_file, refuse_frame
+from retrieval_metrics.inputs.columns import instead_of, refuse_frame
 from retrieval_metrics.inputs.run import RetrievedRun, as_list, in_single_precision, may_gain_a_tie, refuse_bad_score
 from retrieval_metrics.judging.judged_run import Items, JudgedRun, Repeats
 
@@ -60,7 +60,10 @@ def judge_by_id(qrels: Qrels, run: RunMapping, order: RankOrder, lengths: Length
                 n_retrieved[index] = len(ranked)
                 finder.ranked(index, ranked)
     run_kind = id_kind(id_types - {NoId}, "document ids in the run")
-    same_kind(qrels.document_kind, "document ids in the qrels", run_kind, "those in the run")
+    ids = "document ids in the qrels"
+    if run_kind is str and qrels.document_kind is int and {0, 1} <= set(qrels.documents) <= {0, 1, 2, 3}:
+        ids += " (if these are grades, write {id: grade})"
+    same_kind(qrels.document_kind, ids, run_kind, "those in the run")
     return JudgedRun(qrels, finder.items(qrels), np.array(n_retrieved), finder.repeats(), lengths=lengths)
 
 
@@ -199,7 +202,7 @@ def common_queries(run: RunMapping, qrels: Qrels) -> int:
     if not isinstance(run, Mapping):
         refuse_frame(run, "rankings", "Run.from_frame")
         raise TypeError(
-            f"a run must map each query id to its ranking, got {type(run).__name__}{reads_a_file(run, 'read_run')}"
+            f"a run must map each query id to its ranking, got {type(run).__name__}{instead_of(run, 'run')}"
         )
     if hasattr(run, "interleaved"):  # Trajectories, which this folder does not know
         raise TypeError("trajectories are no run yet; evaluate a view of them, such as trajectories.union()")

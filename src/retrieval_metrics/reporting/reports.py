@@ -33,6 +33,7 @@ from retrieval_metrics.reporting.verdict import (
     what_steps_lost,
 )
 from retrieval_metrics.results.counts import describe
+from retrieval_metrics.results.doubts import said_of_systems
 from retrieval_metrics.results.standings import NAMED, main_pair, ranking_of
 from retrieval_metrics.results.summary import over_cutoffs, summary_in_words
 from retrieval_metrics.scoring.metric import Metric, first_telling
@@ -63,6 +64,7 @@ def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, sho
     held, length = data.data()
     lost = what_steps_lost(scores, main)
     parts = [
+        *map(page.paragraph, said_of_systems({"": scores})),
         page.beside(
             page.paragraph(said_of_values(scores, main), lead=True)
             + "".join(map(page.paragraph, not_judged({"": scores}))),
@@ -274,7 +276,8 @@ PAIRS = 12
 def evaluation_html(record: Scores | Totals) -> str:
     """Return the means in plain words, and the worst queries with their results, if these are kept."""
     worst = _worst(record.of_queries, first_telling(record.metrics), {}) if record.origin else ""
-    return summary_in_words(record).html() + worst
+    said = said_of_systems({"": record.of_queries}) if record.origin else []
+    return "".join(map(page.paragraph, said)) + summary_in_words(record).html() + worst
 
 
 def comparison_html(comparison: Compared) -> str:

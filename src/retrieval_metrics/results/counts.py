@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 NOTHING_FOUND = "none of the retrieved documents is judged for its query, so every metric is 0"
-OTHER_IDS = "are the ids of chunks compared with the ids of documents?"
+OTHER_IDS = "is the retriever broken, or are the ids of chunks compared with the ids of documents?"
 
 
 class Counts(TypedDict):
@@ -28,7 +28,7 @@ class Counts(TypedDict):
         queries: Judged queries.
         scored: Judged queries that enter the means: under standard rules all that have a relevant document, missing
             ones included.
-        missing: Judged queries for which nothing was retrieved.
+        missing: Judged queries with a relevant document for which nothing was retrieved, or whose retriever raised.
         failed: Judged queries for which the retriever raised; they are among the missing.
         unjudged_queries: Queries of the run that are not judged; they are left out.
         no_relevant: Judged queries without a relevant document.
@@ -71,7 +71,7 @@ def count(
     return Counts(
         queries=judged.n_queries if among is None else len(among),
         scored=int(np.count_nonzero(enters)),
-        missing=int(np.count_nonzero(judged.n_retrieved[looked_at] == 0)),
+        missing=int(np.count_nonzero((wants_something(judged, run) & (judged.n_retrieved == 0))[looked_at])),
         failed=len(failed_queries(judged, run, among)),
         unjudged_queries=unjudged,
         no_relevant=int(np.count_nonzero(undefined[looked_at])),
@@ -81,6 +81,17 @@ def count(
         misplaced=judged.misplaced if among is None else 0,
         ambiguous=judged.ambiguous if among is None else 0,
     )
+
+
+def wants_something(judged: JudgedRun, run: Mapping[Any, Any]) -> BoolArray:
+    """Return for which queries an empty ranking is a failure: those with a relevant document, or an error.
+
+    Where nothing is relevant, returning nothing is right.
+    """
+    wanting: BoolArray = judged.n_relevant() > 0
+    for query in failed_queries(judged, run):
+        wanting[judged.qrels.place[query]] = True
+    return wanting
 
 
 def counts_of_given(values: FloatArray) -> Counts:

@@ -1,4 +1,4 @@
-"""How much text each system of a comparison puts within a cut-off: unequal amounts are not compared."""
+"""How much each system of a comparison puts within a cut-off: unequal amounts of text are not compared."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ UNEQUAL = 1.5
 """From this ratio on it is said; retrievers of the same chunks seldom differ by more."""
 FULL = 0.9
 """A query fills a budget from this share of it on: a ranking that ends before could hold more."""
+DEEPER, CUT = 5, 0.5
+"""Rankings are deeper from so many more results on, and cut if more than this share of them end at the same rank."""
 MOST = 0.1
 """A system fills a budget if at most this share of its queries do not."""
 
@@ -169,6 +171,28 @@ def said_of_room(scores: Mapping[str, Scores], metrics: Sequence[Metric], budget
     return (
         f"The {results} of {most} hold {characters[most]:,.0f} characters on average, those of {least} "
         f"{characters[least]:,.0f}, so @{metric.k} compares unequal amounts of text; {advice}."
+    )
+
+
+def said_of_depth(scores: Mapping[str, Scores], metrics: Sequence[Metric]) -> str:
+    """Return in a sentence that some systems are cut above a cut-off which others reach, and what to do."""
+    found = {name: one.origin.judged.n_retrieved[one.positions] for name, one in scores.items() if one.origin}
+    depths = {name: int(depth.max(initial=0)) for name, depth in found.items()}
+    deepest = max(depths, key=depths.__getitem__, default="")
+    beyond: dict[str, int] = {}
+    shallow = ""
+    for name, depth in depths.items():
+        is_cut = np.count_nonzero(found[name] == depth) > CUT * np.count_nonzero(found[name])
+        least = max(UNEQUAL * depth, depth + DEEPER)
+        of = {str(one): one.k for one in metrics if isinstance(one.k, int) and min(one.k, depths[deepest]) >= least}
+        if depth and is_cut and len(of) > len(beyond):
+            beyond, shallow = of, name
+    if not beyond:
+        return ""
+    return (
+        f"{shallow} is {depths[shallow]} deep and {deepest} {depths[deepest]}, so {numbers.listed(list(beyond))} "
+        f"compare{'s' if len(beyond) == 1 else ''} unequal depths; retrieve {max(beyond.values())} results with each, "
+        f"or compare at @{depths[shallow]}."
     )
 
 

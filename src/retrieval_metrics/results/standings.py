@@ -11,7 +11,8 @@ from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.results.conclusions import Flattered, conclude, flattered
 from retrieval_metrics.results.difference import only_one
-from retrieval_metrics.results.room import said_of_room
+from retrieval_metrics.results.doubts import said_of_systems
+from retrieval_metrics.results.room import said_of_depth, said_of_room
 from retrieval_metrics.results.scores import ByMetric
 from retrieval_metrics.results.summary import clustered_sums, interval_of
 from retrieval_metrics.scoring.metric import spelled
@@ -63,8 +64,10 @@ class Compared:
     @cached_property
     def conclusions(self) -> Conclusions:
         """What the comparison shows: one entry for each pair of systems and metric, from which all else speaks."""
-        caveats = [said for use in self.budgets for said in use.sentences]
+        caveats = said_of_systems(self.scores)
+        caveats += [said for use in self.budgets for said in use.sentences]
         caveats += [said_of_ignorance(self), said_of_room(self.scores, self.metrics, self.budgets)]
+        caveats.append(said_of_depth(self.scores, self.metrics))
         return conclude(
             self.differences,
             level=self.level,

@@ -359,6 +359,8 @@ def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None]:
     if callable(retriever) or isinstance(retriever, Ways):
         return way_for_caller(retriever), None
     hint = "; write as_retriever() behind it" if hasattr(retriever, "as_retriever") else ""
+    if isinstance(retriever, (Mapping, list)):
+        hint = "; retrieve(retriever, questions) takes the retriever first"
     raise TypeError(
         "a retriever must be a function of the text of a query, or a retriever of an installed host; got "
         f"{type(retriever).__name__}{hint}"

@@ -98,7 +98,9 @@ class Metric:
             TypeError: If it is not a str.
         """
         if not isinstance(text, str):
-            raise TypeError(f"a metric name must be a str such as 'ndcg@10', got {text!r} ({type(text).__name__})")
+            raise TypeError(
+                f"a metric name must be a str such as 'ndcg@10', got {text!r} ({type(text).__name__}){_as_text(text)}"
+            )
         try:
             return _parse(text)
         except ValueError:
@@ -237,11 +239,19 @@ def as_metric(metric: str | Metric) -> Metric:
     return metric if isinstance(metric, Metric) else Metric.parse(metric)
 
 
+def _as_text(given: Any) -> str:
+    """Return what to add to a message if the text of a foreign object, as of ir_measures, is the name of a metric."""
+    try:
+        return f"; pass {str(Metric.parse(str(given)))!r}"
+    except ValueError:
+        return ""
+
+
 def as_metrics(metrics: str | Metric | Iterable[str | Metric], *, computed: bool = True) -> tuple[Metric, ...]:
     """Return metrics from their names, each once, in the given order."""
     given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
     if not isinstance(given, Iterable):
-        raise TypeError(f"metrics must be names such as ['ndcg@10', 'mrr'], got {metrics!r}")
+        raise TypeError(f"metrics must be names such as ['ndcg@10', 'mrr'], got {metrics!r}{_as_text(metrics)}")
     chosen = dict.fromkeys(map(as_metric, given))
     if not chosen:
         raise ValueError("there are no metrics; name at least one, for example ['ndcg@10']")

@@ -64,6 +64,17 @@ def add(definition: Definition) -> None:
     _NAME_OF.update(dict.fromkeys(spellings, definition.name))
 
 
+_FUNCTIONS = {"mrr": "reciprocal_rank", "map": "average_precision"}
+"""The functions that have another name than the metric."""
+
+
+def meant(name: str) -> str:
+    """Return what to write in place of a metric that is asked for as if it were a function; empty for other names."""
+    known = NAME_OF.get(name.partition("_at_")[0], "")
+    one = f"metrics.{_FUNCTIONS.get(known, known)}(gains)"
+    return f"; write evaluate(qrels, run, {known!r}), or for one ranking {one}" if known else ""
+
+
 def remove(name: str) -> None:
     """Remove a metric and all its names."""
     definition = _DEFINITIONS.pop(name)

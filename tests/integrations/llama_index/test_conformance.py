@@ -147,6 +147,8 @@ class TestOurEvaluatorOnADatasetThatIsMatched(MatchConformance):
 
 
 class TestOurEvaluatorQueryByQueryThatMatches(MatchConformance):
+    sees_whole_runs = False
+
     def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
         evaluator = RetrieverEvaluator.from_metric_names(list(metrics), retriever=Prepared(nodes(items)), match=match)
         return by_metric({query: evaluator.evaluate(query, truth) for query, truth in qrels.items()}, metrics)

@@ -87,6 +87,8 @@ def test_genai_evaluate_gives_the_scores_of_the_core_in_every_case() -> None:
 
 
 class TestScorersThatMatch(MatchConformance):
+    sees_whole_runs = False
+
     def matched(self, qrels: Truth, items: Items, metrics: Sequence[str], match: Any) -> Scores:
         rows = {
             query: {"outputs": list(items[query]), "expectations": {"relevant_ids": truth}}

@@ -253,6 +253,7 @@ def test_other_metrics_stand_beside_those_of_retrieval() -> None:
         to_evaluation([FOUND | {"mrr": 1.0, "success": True}], scores=["success"])
 
 
+@pytest.mark.filterwarnings("ignore:none of the retrieved:retrieval_metrics.RetrievalWarning")
 def test_metrics_with_other_judgments_have_other_names_and_are_rebuilt_with_them() -> None:
     strict, lenient = {"found": ["d2"]}, {"found": ["d1", "d2"]}
     one, other = MRR(qrels=strict), MRR(qrels=lenient)

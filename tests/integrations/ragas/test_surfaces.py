@@ -43,6 +43,8 @@ def test_the_fixture_blocks_the_network(network_attempts: list[Any]) -> None:
 
 
 class TestEvaluate(EvaluationConformance):
+    only_values = True  # the judgments are those of the metrics
+
     def evaluation(self, qrels: Truth, run: Rankings, metrics: Sequence[str]) -> rm.Evaluation:
         dataset = dataset_of(run, list(qrels))
         return to_evaluation(evaluate(dataset, metrics_of(metrics, qrels=qrels), show_progress=False))

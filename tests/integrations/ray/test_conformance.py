@@ -11,6 +11,7 @@ from ray_retrieval_metrics.shuffled_rows import JudgmentRows, read_judgments
 
 
 class TestRankedRowsAndJudgmentsInMemory(EvaluationConformance):
+    keeps_its_run = False
     blocks = partitions = 2  # each partition takes a process
     holds_silence = False  # a query without documents has no row
     alone: ClassVar[tuple[str, ...]] = ("hit_rate@1", "precision@3", "map", "ndcg")

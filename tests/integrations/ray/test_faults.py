@@ -45,7 +45,7 @@ def rules_that_kill(marks: Path, times: int) -> rm.Rules:
 
 def test_a_worker_killed_while_it_scores_loses_nothing(tmp_path: Path) -> None:
     qrels = {f"q{i}": {"a": 1} for i in range(200)}
-    rows = [(f"q{i}", document, float(i % 3 + len(document))) for i in range(200) for document in ("a", "bb", "ccc")]
+    rows = [(f"q{i}", document, float(i % 3 - len(document))) for i in range(200) for document in ("a", "bb", "ccc")]
     run: Any = {query: {d: s for q, d, s in rows if q == query} for query in qrels}
     rules = rules_that_kill(tmp_path / "marks", 1)
     results = evaluate_dataset(qrels, dataset(rows, "score", 4, 1), ["mrr", "ndcg@10"], semantics=rules, partitions=3)

@@ -36,7 +36,7 @@ from ragas_retrieval_metrics.rows import (
     Row,
 )
 from retrieval_metrics.adapting import Scorer
-from retrieval_metrics.adapting.distributed import scored_run
+from retrieval_metrics.adapting.distributed import said_of_systems, scored_run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -256,6 +256,8 @@ def to_evaluation(
             raise ValueError(f"no column but {', '.join(common)} is named like a retrieval metric; pass metrics=[...]")
     known = recomputed(complete, columns, references) or _values_alone(complete, columns, references)
     _warn_of_failures(complete, known)
+    for said in said_of_systems({"": known}):
+        warnings.warn(said, rm.RetrievalWarning, stacklevel=2)
     evaluation = rm.Evaluation(known.clustered(clusters))
     others = _others_of(complete, known.queries)
     return evaluation.with_scores(others, bounds=bounds) if others else evaluation
@@ -310,11 +312,17 @@ def _values_alone(rows: Sequence[ScoredRow], columns: Mapping[str, Named], refer
     }
     scores = rm.Evaluation.of_scores(known).scores
     relying = [at for at, metric in enumerate(scores.metrics) if metric.definition.needs_relevant]
-    undefined = int(np.isnan(scores.values[:, relying]).all(axis=1).sum()) if relying else 0
+    unanswerable: list[Any] = (
+        np.isnan(scores.values[:, relying]).all(axis=1).tolist() if relying else [False] * len(rows)
+    )
+    undefined = sum(unanswerable)
     rankings = [_retrieved(one.row) for one in rows]
     counts: Any = scores.counts | {
         "scored": len(rows) - undefined,
-        "missing": sum(row.failed or ranking == [] for row, ranking in zip(rows, rankings, strict=True)),
+        "missing": sum(
+            row.failed or (ranking == [] and not none)
+            for row, ranking, none in zip(rows, rankings, unanswerable, strict=True)
+        ),
         "failed": sum(row.failed for row in rows),
         "no_relevant": undefined,
         "duplicates": sum(len(ranking) - len(set(ranking)) for ranking in rankings if ranking is not None),
@@ -516,7 +524,9 @@ def _with_failures(scores: Scores, failed: BoolArray) -> Scores:
     partly = failed.any(axis=1) & np.logical_not(failed.all(axis=1))
     raised = {query for query, row in zip(scores.queries, failed, strict=True) if row.any()}
     errors = {*getattr(origin.run, "errors", {}), *raised}
-    nothing = {query for query, n in zip(scores.queries, origin.judged.n_retrieved.tolist(), strict=True) if n == 0}
+    judged = origin.judged
+    silent = (judged.n_retrieved == 0) & (judged.n_relevant() > 0)
+    nothing = {query for query, missing in zip(scores.queries, silent.tolist(), strict=True) if missing}
     counts = {**scores.counts, "failed": len(errors), "missing": len(errors | nothing)}
     values: FloatArray = np.where(failed & partly[:, None], 0.0, scores.values)
     return replace(scores.with_values(values), counts=cast("Counts", counts))

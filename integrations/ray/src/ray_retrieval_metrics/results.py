@@ -98,7 +98,7 @@ def to_evaluation(
     collected.refuse_repeats()
     evaluation = rm.merge(parts)
     counts = evaluation.counts
-    if counts["unjudged_queries"] and 0 < counts["queries"] == counts["missing"]:
+    if counts["unjudged_queries"] and counts["queries"] and not collected.n_answered:
         raise ValueError(
             f"the run and the qrels have no query in common: the run has, for example, {collected.unjudged}, the qrels "
             f"have {collected.judged}; evaluate_dataset(qrels, run) takes the judgments first"
@@ -139,6 +139,7 @@ def sums_of_block(
     held = _Held(
         evaluation if with_values else evaluation.totals(),
         int(rows["n_found"].to_numpy().sum()),
+        int((judged & (rows["n_retrieved"].to_numpy() > 0)).sum()),
         len(rows),
         _first(rows, judged),
         _first(rows, ~judged),
@@ -152,6 +153,7 @@ class _Held(NamedTuple):
 
     part: rm.Evaluation | Totals
     n_found: int
+    n_answered: int
     n_rows: int
     judged: str
     unjudged: str
@@ -167,7 +169,7 @@ class _Collected:
 
     def __init__(self, blocks: Dataset) -> None:
         self._blocks = blocks
-        self.n_found = self.n_rows = self.repeated = 0
+        self.n_found = self.n_answered = self.n_rows = self.repeated = 0
         self.judged = self.unjudged = ""
 
     def __iter__(self) -> Iterator[rm.Evaluation | Totals]:
@@ -177,6 +179,7 @@ class _Collected:
                 continue
             held: _Held = pickle.loads(row[HELD])  # noqa: S301  (written by sums_of_block in the same job)
             self.n_found += held.n_found
+            self.n_answered += held.n_answered
             self.n_rows += held.n_rows
             self.judged = self.judged or held.judged
             self.unjudged = self.unjudged or held.unjudged
@@ -274,7 +277,7 @@ def scores_in(rows: pa.Table, rules: rm.Rules) -> Scores:
     counts |= {
         "queries": int(judged.sum()),
         "scored": int(columns["is_scored"].sum()),
-        "missing": int((judged & (columns["n_retrieved"] == 0)).sum()),
+        "missing": int((judged & (columns["n_retrieved"] == 0) & (columns["n_relevant"] > 0)).sum()),
         "unjudged_queries": int((~judged).sum()),
         "no_relevant": int((judged & (columns["n_relevant"] == 0)).sum()),
         "duplicates": int(columns["n_duplicates"].sum()),
