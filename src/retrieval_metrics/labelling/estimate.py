@@ -49,14 +49,14 @@ class EstimatedMean:
         system: The system.
         corrected: The estimate with its variance.
         bounds: The least and the largest value the metric can have on these queries.
-        binary: Whether the metric is 0 or 1 for every query.
+        binary: The share of queries for which the metric can only be 0 or 1.
     """
 
     metric: str
     system: str
     corrected: CorrectedMean
     bounds: tuple[float, float]
-    binary: bool
+    binary: float
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the confidence interval of the mean; see `retrieval_metrics.statistics.CorrectedMean`."""

@@ -28,7 +28,7 @@ from retrieval_metrics.labelling.estimate import (
 from retrieval_metrics.labelling.labels import Labels, Scale
 from retrieval_metrics.scoring import score as ideal
 from retrieval_metrics.scoring.metric import DEFAULT_METRICS, as_metrics, relevant_from
-from retrieval_metrics.statistics import corrected_mean, spending_levels
+from retrieval_metrics.statistics import Sums, corrected_mean, spending_levels
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import FloatArray
@@ -236,11 +236,8 @@ def _mean(metric: Metric, system: str, values: _Values, design: _Design) -> Esti
         alone = "" if design.clusters is None else "; clusters=None takes all queries as independent"
         error.add_note(f"while estimating {metric} of {system!r}{alone}")
         raise
-    return EstimatedMean(str(metric), system, found, (low, high), _is_binary(metric, people))
-
-
-def _is_binary(metric: Metric, values: FloatArray) -> bool:
-    return metric.definition.binary and bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all())
+    binary = ideal.share_binary(metric, Sums.of_defined(people), values.people.sums("two_valued", metric))
+    return EstimatedMean(str(metric), system, found, (low, high), binary)
 
 
 def _difference(  # noqa: PLR0917  (it is called once)

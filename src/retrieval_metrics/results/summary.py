@@ -73,8 +73,8 @@ def interval_of(record: Record, metric: Metric, sums: Sums, level: float) -> Int
     """Return the interval of the mean of a metric, given the sums of its values over queries."""
     from retrieval_metrics.statistics import interval_from_sums  # noqa: PLC0415  (only means that are printed need it)
 
-    bounds = bounds_of(record, metric, sums)
-    return interval_from_sums(sums, level=level, binary=ideal.is_binary(metric, sums), bounds=bounds)
+    binary = ideal.share_binary(metric, sums, record.sums("two_valued", metric))
+    return interval_from_sums(sums, level=level, binary=binary, bounds=bounds_of(record, metric, sums))
 
 
 def bounds_of(record: Record, metric: Metric, sums: Sums) -> tuple[float, float]:

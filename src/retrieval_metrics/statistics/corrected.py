@@ -10,7 +10,7 @@ import numpy as np
 
 from retrieval_metrics.checks import positive_number, proportion
 from retrieval_metrics.statistics import means as arrays
-from retrieval_metrics.statistics.means import Interval, Sums, beta_interval, clopper_pearson
+from retrieval_metrics.statistics.means import Interval, Sums, beta_interval
 from retrieval_metrics.statistics.paired import rare_change_of
 
 if TYPE_CHECKING:
@@ -110,19 +110,18 @@ class CorrectedMean:
         return abs(self.beyond) > MATERIAL * self.half_width(level)
 
     def interval(
-        self, level: float = 0.95, *, bounds: tuple[float, float] = (0.0, 1.0), binary: bool = False
+        self, level: float = 0.95, *, bounds: tuple[float, float] = (0.0, 1.0), binary: float = 0.0
     ) -> Interval:
         """Return the confidence interval of a mean of values between two bounds.
 
         It is the Beta interval of `mean_interval` for as many independent queries as the estimate is worth, times
         (t(worth - 1) / t(degrees))^2, because only the labelled queries show the variance. Without finite bounds it is
-        Student's, mean -+ t(degrees) sqrt(variance). A binary metric gets the Clopper-Pearson interval for that number
-        of queries (Korn and Graubard 1998).
+        Student's, mean -+ t(degrees) sqrt(variance).
 
         Args:
             level: Confidence level, strictly between 0 and 1.
             bounds: Smallest and largest value the metric can take on these queries.
-            binary: Whether the metric is 0 or 1 by definition.
+            binary: The share of queries for which the metric can only be 0 or 1.
         """
         proportion(level, "level")
         low, high = bounds
@@ -132,11 +131,10 @@ class CorrectedMean:
         mean = min(max(self.mean, low), high)
         worth = max(self.worth, 2.0)
         count = worth * (_student(worth - 1, level) / _student(self.degrees, level)) ** 2
-        if binary:
-            return clopper_pearson(count * mean, count, level)
-        spread = min(self.spread, (mean - low) * (high - mean))
+        most = (mean - low) * (high - mean)
+        spread = min(max(self.spread, binary * most), most)
         sums = Sums(count, count * mean, count * (spread + mean**2), low, high)
-        ends = beta_interval(sums, ends=bounds, level=level)
+        ends = beta_interval(sums, ends=bounds, level=level, binary=binary)
         return Interval(max(min(ends.low, mean), low), min(max(ends.high, mean), high))
 
     def difference_interval(self, level: float = 0.95, *, span: float = 1.0) -> Interval:
