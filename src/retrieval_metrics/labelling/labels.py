@@ -333,8 +333,8 @@ class Labels(Printed):
             except ValueError:  # they graded nothing in common
                 continue
             said.append(
-                f"{one} and {other}: weighted kappa {numbers.value(found.weighted_kappa.value)} "
-                f"{numbers.interval(found.weighted_kappa.interval)}, {numbers.count(found.n, 'document')}"
+                f"{one} and {other}: weighted kappa {numbers.mean(*found.weighted_kappa)}, "
+                f"{numbers.count(found.n, 'document')}"
             )
         if self.conflicts:
             said.append(f"{numbers.count(len(self.conflicts), 'document')} with different grades: .conflicts")

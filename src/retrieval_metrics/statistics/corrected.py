@@ -14,8 +14,6 @@ from retrieval_metrics.statistics.means import Interval, Sums, beta_interval
 from retrieval_metrics.statistics.paired import rare_change_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike, NDArray
 
     from retrieval_metrics.statistics.paired import RareChange
@@ -545,45 +543,45 @@ def cohens_kappa(confusion: ArrayLike, weights: Weights = None) -> float:
     total = table.sum()
     if not total:
         return math.nan
-    at = np.arange(len(table))
-    apart = np.abs(at[:, None] - at[None, :])
-    match weights:
-        case None:
-            cost = (apart > 0).astype(np.float64)
-        case "linear":
-            cost = apart.astype(np.float64)
-        case "quadratic":
-            cost = apart.astype(np.float64) ** 2
-        case _:
-            raise ValueError(f"weights must be 'linear', 'quadratic' or None, got {weights!r}")
+    cost = _costs(len(table), weights)
     chance = float((cost * np.outer(table.sum(axis=1), table.sum(axis=0))).sum()) / total
     return float(1 - (cost * table).sum() / chance) if chance else math.nan
 
 
-def share_alike(confusion: ArrayLike) -> float:
-    """Return the share of counts on the diagonal; NaN without counts."""
-    table = np.asarray(confusion, dtype=np.float64)
-    total = table.sum()
-    return float(np.trace(table) / total) if total else math.nan
+def _costs(grades: int, weights: Weights) -> NDArray[np.float64]:
+    """Return what each disagreement costs, shape (grades, grades)."""
+    at = np.arange(grades)
+    apart: NDArray[np.float64] = np.abs(at[:, None] - at[None, :]).astype(np.float64)
+    match weights:
+        case None:
+            return (apart > 0).astype(np.float64)
+        case "linear":
+            return apart
+        case "quadratic":
+            return np.square(apart)
+        case _:
+            raise ValueError(f"weights must be 'linear', 'quadratic' or None, got {weights!r}")
 
 
-def jackknifed(
-    tables: ArrayLike, measure: Callable[[NDArray[np.float64]], float], *, level: float = 0.95, lowest: float = -1.0
-) -> Agreed:
-    """Return a measure of the sum of several tables, with an interval that treats each table as one unit.
+FEWEST_APART = 3
+"""Queries with a disagreement; fewer do not show how much disagreements vary, so a kappa has no interval."""
+
+
+def kappa_by_cluster(tables: ArrayLike, weights: Weights = None, *, level: float = 0.95) -> Agreed:
+    """Return Cohen's kappa of the sum of several tables, with an interval that treats each table as one unit.
 
     The passages of a query are not independent, so each table holds those of one query. The variance is that of the
-    delete-one jackknife, with t(G - 1) for G tables; the interval is cut at `lowest` and 1.
+    delete-one jackknife. With d the weighted disagreements of each table, t has the degrees of freedom of as many
+    tables as disagree equally much, (sum d)^2 / sum d^2, at most one less than there are.
 
     Args:
         tables: Shape (G, grades, grades), the counts of each query.
-        measure: A function of a table that returns the measure.
+        weights: As in `cohens_kappa`.
         level: Confidence level, strictly between 0 and 1.
-        lowest: The least value of the measure.
 
     Returns:
-        The value with its interval; the interval is (nan, nan) with fewer than two tables, or if the measure is
-        undefined without one of them.
+        The value with its interval, cut at -1 and 1; the interval is (nan, nan) if fewer than 3 tables hold a
+        disagreement, or kappa is undefined without one of them.
 
     References:
         R. G. Miller (1974). The jackknife: a review.
@@ -591,14 +589,40 @@ def jackknifed(
     proportion(level, "level")
     counts = np.asarray(tables, dtype=np.float64)
     total = counts.sum(axis=0)
-    value = measure(total)
-    units = len(counts)
-    without = np.array([measure(total - one) for one in counts]) if units > 1 else np.array([math.nan])
-    if np.isnan(without).any() or math.isnan(value):
+    value, units = cohens_kappa(total, weights), len(counts)
+    apart = np.einsum("qij,ij->q", counts, _costs(len(total), weights))
+    if np.count_nonzero(apart) < FEWEST_APART or math.isnan(value):
         return Agreed(value, Interval(math.nan, math.nan))
-
-    from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
-
+    without = np.array([cohens_kappa(total - one, weights) for one in counts])
     error = math.sqrt((units - 1) * float(without.var()))
-    half = float(stdtrit(units - 1, (1 + level) / 2)) * error
-    return Agreed(value, Interval(max(value - half, lowest), min(value + half, 1.0)))
+    half = _student(min(units - 1.0, float(apart.sum()) ** 2 / float(apart @ apart)), level) * error
+    return Agreed(value, Interval(max(value - half, -1.0), min(value + half, 1.0)))
+
+
+def share_by_cluster(hits: ArrayLike, counts: ArrayLike, *, level: float = 0.95) -> Agreed:
+    """Return a share of all counts, with the interval of a proportion in clusters; see `effective_sums`.
+
+    Args:
+        hits: Shape (G,), how many of each cluster count.
+        counts: Shape (G,), how many there are in each.
+        level: Confidence level, strictly between 0 and 1.
+
+    Returns:
+        The share with its interval; both are NaN without counts, the interval if only one cluster has any.
+
+    Example:
+        In 25 clusters of 12 nothing failed. If failures come cluster by cluster, 15 % of them may fail.
+
+        >>> "{:.2f} [{:.2f}, {:.2f}]".format(
+        ...     *(lambda found: (found.value, *found.interval))(share_by_cluster([12] * 25, [12] * 25))
+        ... )
+        '1.00 [0.85, 1.00]'
+    """
+    proportion(level, "level")
+    yes, of = np.asarray(hits, np.int64), np.asarray(counts, np.int64)
+    value = float(yes.sum() / of.sum()) if of.any() else math.nan
+    if np.count_nonzero(of) < arrays.FEWEST_FOR_A_SPREAD:
+        return Agreed(value, Interval(math.nan, math.nan))
+    each = np.repeat(np.tile([1.0, 0.0], len(of)), np.column_stack([yes, of - yes]).ravel())
+    sums = arrays.effective_sums(each, np.repeat(np.arange(len(of)), of))
+    return Agreed(value, arrays.interval_from_sums(sums, level=level, binary=1.0))
