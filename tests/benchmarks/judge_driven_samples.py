@@ -109,7 +109,7 @@ def estimated(people: Floats, model: Floats, n: int, seed: int, *, in_strata: bo
     labelled = [int(query) for query in sample.queries]
     weights = [1 / sample.probabilities[query] for query in labelled]
     layers = None if strata is None else list(strata.values())
-    return corrected_mean(people[labelled], model, labelled, weights=weights, strata=layers)
+    return corrected_mean(people[labelled], model, labelled, weights=weights, strata=layers, of_difference=True)
 
 
 def population(judge: str, share: float) -> float:

@@ -143,7 +143,7 @@ def simulate(people: Values, model: Values, draws: int, *, difference: bool, bin
         for _ in range(draws):
             at = random.integers(0, len(people), queries)
             labelled, graded = people[at[:n]], model[at]
-            found = corrected_mean(labelled, graded, np.arange(n))
+            found = corrected_mean(labelled, graded, np.arange(n), of_difference=difference)
             ours = found.difference_interval() if difference else found.interval(binary=binary)
             alone = student(labelled)
             known = graded[~np.isnan(graded)]

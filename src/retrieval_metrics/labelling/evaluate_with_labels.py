@@ -215,7 +215,9 @@ class _Design(NamedTuple):
         weights = [1 / sample.probabilities[query] for query in sample.queries]
         return cls(sample, [place[query] for query in sample.queries], weights, strata, clusters)
 
-    def corrected(self, people: FloatArray, model: FloatArray, span: float) -> CorrectedMean:
+    def corrected(
+        self, people: FloatArray, model: FloatArray, span: float, *, of_difference: bool = False
+    ) -> CorrectedMean:
         return corrected_mean(
             people,
             model,
@@ -224,6 +226,7 @@ class _Design(NamedTuple):
             strata=self.strata,
             clusters=self.clusters,
             span=1.0 if isinf(span) else span,
+            of_difference=of_difference,
         )
 
 
@@ -251,7 +254,7 @@ def _difference(  # noqa: PLR0917  (it is called once)
     (ours, our_model), (theirs, their_model) = (known[name].columns(metric, design) for name in pair)
     ends = [known[name].bounds(metric) for name in pair]
     span = max(high for _, high in ends) - min(low for low, _ in ends)
-    found = design.corrected(ours - theirs, our_model - their_model, span)
+    found = design.corrected(ours - theirs, our_model - their_model, span, of_difference=True)
     return EstimatedDifference(str(metric), *pair, found, span, level, comparisons)
 
 

@@ -211,6 +211,7 @@ def corrected_mean(
     strata: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
     span: float = 1.0,
+    of_difference: bool = False,
 ) -> CorrectedMean:
     r"""Return the mean that people's values would have on all queries, estimated by regression on a model's values.
 
@@ -234,8 +235,9 @@ def corrected_mean(
     degrees of freedom more; the slope is common. With weights (1 / the probability of being drawn) the least
     squares are weighted. With clusters, the variance is the largest of the two above and one that sums within clusters.
     Queries without a value from people are left out of the mean, which is then a ratio with the variance of
-    y - estimate. A query without a value from the model counts as the mean of the others. If the model's values do
-    not show a slope (a single labelled query determines it, or the labelled queries are unlike the others), b is 0.
+    y - estimate. A query without a value from the model counts as the mean of the others. If
+    fewer than 1.5 labelled queries show the slope, 1 / sum (h - 1 / n)^2, or 6 that of differences drawn without
+    strata, or they are unlike the others, b is 0: the estimate is that of people alone.
 
     Args:
         people: Shape (n,), people's value of each labelled query; NaN where it is undefined.
@@ -245,6 +247,7 @@ def corrected_mean(
         strata: Shape (N,), the stratum of each query; each needs at least two labelled queries.
         clusters: Shape (N,), the cluster of each query. None: queries are independent.
         span: The largest possible difference of two values.
+        of_difference: Whether the values are differences of two systems, of which the model may favour one.
 
     Raises:
         ValueError: If fewer than 5 labelled queries have a value, shapes do not match, a position is out of range or
@@ -271,7 +274,7 @@ def corrected_mean(
         raise ValueError(
             f"people's values are defined for {count} of {len(defined)} labelled queries; at least {FEWEST} are needed"
         )
-    chosen = drawn.line()
+    chosen = drawn.line(FEWEST_OF_A_DIFFERENCE if of_difference and strata is None else FEWEST_BEHIND)
     found = _estimated(drawn, chosen, defined, span)
     if not chosen.slope:
         return found
@@ -358,10 +361,12 @@ def _of_stratum(
 
 # Labelled queries drawn from all queries, and the line that predicts people's values from a model's.
 
-LARGEST_LEVERAGE = 0.8
-"""No slope is used if a single labelled query has a larger share of it than this, or"""
+FEWEST_BEHIND, FEWEST_OF_A_DIFFERENCE = 1.5, 6.0
+"""No slope is used if fewer labelled queries, of equal leverage, show it. Of a difference it takes more without strata,
+which label the large ones: if a model likes one of two equal systems, half of its large differences are wrong, and a
+few labels may hold only such as are right."""
 LONGEST_STRETCH = 2.0
-"""if it would make the weights of the labelled queries more uneven than this."""
+"""No slope is used if it would make the weights of the labelled queries more uneven than this."""
 FAR = 0.25
 """A value of the model is far outside the labelled ones if it is more than this part of their range beyond them."""
 
@@ -442,7 +447,7 @@ class Drawn:
         known = ~np.isnan(self.model)
         return float(self.model[known].mean()) if known.any() else math.nan
 
-    def line(self) -> FittedLine:
+    def line(self, fewest: float) -> FittedLine:
         """Return the line that predicts people's values from the model's."""
         without = self.without_slope()
         layers = without.design
@@ -452,9 +457,10 @@ class Drawn:
         if not np.abs(here - means[strata]).max(initial=0.0) > arrays.ROUNDING:
             return without
         fitted = self._fitted(np.column_stack([layers, centred]), slope=True)
-        alone = float((fitted.leverage - without.leverage).max())
+        of_slope = fitted.leverage - without.leverage  # which sum to 1
+        behind = 1 / float(of_slope @ of_slope)
         stretched = float(fitted.share @ fitted.share) / float(without.share @ without.share)
-        return without if alone > LARGEST_LEVERAGE or stretched > LONGEST_STRETCH else fitted
+        return without if behind < fewest or stretched > LONGEST_STRETCH else fitted
 
     def without_slope(self) -> FittedLine:
         """Return the mean of each stratum, which is the estimate from people's labels alone."""
