@@ -219,7 +219,7 @@ def warn_of_run(scores: Scores) -> None:
         )
     warn_of_unplaced(judged)
     if scores.clusters is not None and not scores.clusters.by_source:
-        for said in said_of_few(scores.clusters):
+        for said in said_of_few(scores.clusters.count):
             warn(said)
     if hidden := hidden_calls(scores.metrics, run):
         warn(hidden)

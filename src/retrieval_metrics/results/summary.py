@@ -152,7 +152,7 @@ def said_of_clusters(record: Record) -> list[str]:
     known = [f"{metric} {effect:.1f}" for metric, effect in effects.items() if not isnan(effect)]
     notes = [f"intervals by cluster: {said_of_count(record.clusters)}"]
     notes += [f"design effect (variance relative to independent queries): {', '.join(known)}"] if known else []
-    return notes + said_of_few(record.clusters)
+    return notes + said_of_few(record.clusters.count)
 
 
 def said_of_count(clusters: Clusters) -> str:
@@ -161,11 +161,11 @@ def said_of_count(clusters: Clusters) -> str:
     return f"{numbers.count(clusters.count, 'cluster')}, {why}"
 
 
-def said_of_few(clusters: Clusters) -> list[str]:
+def said_of_few(count: int) -> list[str]:
     """Return the warning that there are too few clusters, if there are."""
-    if clusters.count >= FEW_CLUSTERS:
+    if count >= FEW_CLUSTERS:
         return []
-    few = numbers.count(clusters.count, "cluster")
+    few = numbers.count(count, "cluster")
     return [f"{few} are few: intervals from fewer than {FEW_CLUSTERS} are rough"]
 
 
