@@ -117,3 +117,12 @@ def test_pieces_are_scored_and_their_ranks_are_those_of_what_is_relevant() -> No
     (score,) = Scorer(metric).queries(qrels, {"q": items})[metric].values()
     assert score.value.hex() == rm.evaluate(qrels, {"q": items}, "map").means["map"].hex()
     assert score[1:4] == ((2, 3), 2, 3)
+
+
+def test_a_mean_of_few_values_without_a_bound_says_that_its_interval_may_hold_less_often() -> None:
+    def said(n: int, bounds: tuple[float, float]) -> str:
+        return str(rm.Evaluation.of_scores({"latency": {f"q{at}": 0.5 + at for at in range(n)}}, bounds=bounds))
+
+    assert "from fewer than 25 queries is about 77 to 94 if values are skewed" in said(24, (0, math.inf))
+    assert "skewed" not in said(25, (0, math.inf))
+    assert "skewed" not in said(24, (0, 100))

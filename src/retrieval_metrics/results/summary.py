@@ -33,6 +33,8 @@ SMALL = 4
 """Queries; intervals of fewer are printed with a warning."""
 LEVEL = 0.95
 """The confidence level of printed intervals."""
+ENOUGH_OF_SKEWED = 25
+"""Queries; the interval of a mean of skewed values without a bound holds less often than it says from fewer."""
 
 
 def means(record: Record) -> ByMetric[float]:
@@ -99,12 +101,14 @@ def said_of_given(metrics: Sequence[Metric]) -> list[str]:
 
 def summary_table(record: Record) -> Table:
     """Return the means with their intervals, and the issues in the data."""
-    rows, residual_notes, small = [], [], False
+    rows, residual_notes, small, skewed = [], [], False, False
     for metric in record.metrics:
         name, sums, residual = str(metric), _sums(record, metric), record.sums("residual", metric)
         interval = numbers.interval(interval_of(record, metric, _independent_sums(record, metric), LEVEL))
         rows.append([name, numbers.value(sums.mean), interval, str(sums.count)])
         small |= 0 < sums.count < SMALL
+        unbounded = metric.definition.given and not np.isfinite(metric.definition.bounds).all()
+        skewed |= unbounded and 0 < sums.count < ENOUGH_OF_SKEWED
         if residual is not None and residual.count:
             residual_notes.append(
                 f"{name}: residual {numbers.value(residual.mean)}, "
@@ -115,6 +119,11 @@ def summary_table(record: Record) -> Table:
         notes += said_of_budgets(record)
     if small:
         notes.append(f"n too small: an interval of fewer than {SMALL} queries says little")
+    if skewed:
+        fewest = f"fewer than {ENOUGH_OF_SKEWED} queries"
+        notes.append(
+            f"without an upper bound, the 95 % of an interval from {fewest} is about 77 to 94 if values are skewed"
+        )
     if tie_range := TieRange.of(record):
         notes += tie_range.notes()
     notes += [*residual_notes, *said_of_given(record.metrics)]
