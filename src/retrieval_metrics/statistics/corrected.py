@@ -149,7 +149,7 @@ class CorrectedMean:
         """Return how many more labelled queries an interval of a given width needs; 0 if it is narrow enough.
 
         It aims at four of five samples, because the labels so far show the variance only roughly. In simulation so
-        many sufficed in 72 to 92 % of the samples, and in 52 to 66 % of the worst: drawn plainly at random for a model
+        many sufficed in 71 to 97 % of the samples, and in 55 to 89 % of the worst: drawn plainly at random for a model
         that errs on a few queries or grades the wrong way round.
 
         Infinite if labels for all queries would not be enough: more queries are needed then.
