@@ -109,7 +109,7 @@ def estimated(people: Floats, model: Floats, n: int, seed: int, *, in_strata: bo
     labelled = [int(query) for query in sample.queries]
     weights = [1 / sample.probabilities[query] for query in labelled]
     layers = None if strata is None else list(strata.values())
-    return corrected_mean(people[labelled], model, labelled, weights=weights, strata=layers)
+    return corrected_mean(people[labelled], model, labelled, weights=weights, strata=layers, of_difference=True)
 
 
 def population(judge: str, share: float) -> float:
@@ -119,8 +119,8 @@ def population(judge: str, share: float) -> float:
     return float(differences(judge, share, 80_000, np.random.default_rng(10**6))[0].mean())
 
 
-def line(judge: str, share: float, n: int, draws: int) -> str:
-    """Return a line of the first table."""
+def line(judge: str, share: float, n: int, draws: int) -> tuple[str, float]:
+    """Return the cells of a line of the first table, and the coverage of people alone in per cent."""
     truth = population(judge, share)
     found: dict[str, list[tuple[float, float]]] = {"people": [], "random": [], "strata": []}
     for at in range(draws):
@@ -135,12 +135,13 @@ def line(judge: str, share: float, n: int, draws: int) -> str:
         f"{np.mean([high - low for low, high in each]) / usual:7.2f}"
         for each in found.values()
     ]
-    return f"{judge:10}{share:6.0%}{n:6}" + "".join(cells)
+    low, high = np.array(found["people"]).T
+    return "".join(cells), 100 * float(np.mean((low <= truth) & (truth <= high)))
 
 
-def needed(judge: str, share: float, n: int, draws: int) -> str:
-    """Return a line of the second table: how many more labels were asked for, and how often they were enough."""
-    cells = []
+def needed(judge: str, share: float, n: int, draws: int) -> tuple[str, float]:
+    """Return the cells of the second table: how many more labels were asked for, how often they were enough."""
+    cells, rates = [], []
     for in_strata in (False, True):
         asked, enough = [], []
         for at in range(draws):
@@ -152,14 +153,15 @@ def needed(judge: str, share: float, n: int, draws: int) -> str:
                 after = estimated(people, model, n + int(more), at, in_strata=in_strata)
                 asked.append(more)
                 enough.append(2 * after.half_width() <= wanted)
-        cells.append(f"{np.median(asked):8.0f}{100 * np.mean(enough):7.1f}")
-    return f"{judge:10}{share:6.0%}{n:6}" + "".join(cells)
+        rates.append(100 * float(np.mean(enough)))
+        cells.append(f"{np.median(asked):8.0f}{rates[-1]:7.1f}")
+    return "".join(cells), rates[0]
 
 
-def looks(judge: str, counts: list[int], draws: int) -> str:
-    """Return a line of the third table: how often equal systems are told apart."""
+def looks(judge: str, counts: list[int], draws: int) -> tuple[str, float]:
+    """Return the cells of the third table: how often equal systems are told apart."""
     levels = spending_levels(counts)
-    cells = []
+    cells, rates = [], []
     for in_strata in (False, True):
         plain, spent = 0, 0
         for at in range(draws):
@@ -170,8 +172,9 @@ def looks(judge: str, counts: list[int], draws: int) -> str:
             found = [estimated(people, model, n, at, in_strata=in_strata) for n in counts]
             plain += any(_apart(each, 0.95) for each in found)
             spent += any(_apart(each, level) for each, level in zip(found, levels, strict=True))
-        cells.append(f"{100 * plain / draws:8.1f}{100 * spent / draws:8.1f}")
-    return f"{judge:10}{len(counts):6}  " + "".join(cells)
+        rates.append(100 * plain / draws)
+        cells.append(f"{rates[-1]:8.1f}{100 * spent / draws:8.1f}")
+    return "".join(cells), rates[0]
 
 
 def _apart(found: CorrectedMean, level: float) -> bool:
@@ -194,17 +197,17 @@ def main() -> None:
         print(f"{'judge':10}{'share':>6}{'n':>6}" + "".join(f"{name:>8}  width" for name in names))
         for judge, share in JUDGES:
             for n in (15, 25, 50):
-                print(line(judge, share, n, draws), flush=True)
+                print(f"{judge:10}{share:6.0%}{n:6}{line(judge, share, n, draws)[0]}", flush=True)
     if "needed" in tables:
         print(f"\n{'judge':10}{'share':>6}{'n':>6}  random enough  strata enough")
         for judge, share in JUDGES:
             for n in (15, 25):
-                print(needed(judge, share, n, draws), flush=True)
+                print(f"{judge:10}{share:6.0%}{n:6}{needed(judge, share, n, draws)[0]}", flush=True)
     if "looks" in tables:
         print(f"\n{'judge':10}{'looks':>6}    random   spent  strata   spent")
         for judge in ("fair", "noisy", "blind"):
             for counts in LOOKS:
-                print(looks(judge, counts, draws), flush=True)
+                print(f"{judge:10}{len(counts):6}  {looks(judge, counts, draws)[0]}", flush=True)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import time
+from collections.abc import Iterable, Iterator  # noqa: TC003
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,22 +129,34 @@ def student(values: Values) -> tuple[float, float]:
     return values.mean() - half, values.mean() + half
 
 
+SIZES = tuple(itertools.product(QUERIES, LABELLED))
+
+
 def holds(ends: tuple[float, float], truth: float) -> bool:
     return bool(ends[0] - 1e-12 <= truth <= ends[1] + 1e-12)
 
 
-def simulate(people: Values, model: Values, draws: int, *, difference: bool, binary: bool) -> None:
+def simulate(
+    people: Values,
+    model: Values,
+    draws: int,
+    *,
+    difference: bool,
+    binary: bool,
+    sizes: Iterable[tuple[int, int]] = SIZES,
+) -> Iterator[tuple[int, int, str, float]]:
+    """Yield for each number of queries and of labels a line of the table, and our coverage in per cent."""
     truth = float(people.mean())
     filled = np.where(np.isnan(model), np.nanmean(model), model)
     correlation = np.corrcoef(people, filled)[0, 1]
-    for queries, n in itertools.product(QUERIES, LABELLED):
+    for queries, n in sizes:
         random = np.random.default_rng(1000 * queries + n)
         oracle = np.sqrt(1 - correlation**2 * (1 - n / queries))
         cells = []
         for _ in range(draws):
             at = random.integers(0, len(people), queries)
             labelled, graded = people[at[:n]], model[at]
-            found = corrected_mean(labelled, graded, np.arange(n))
+            found = corrected_mean(labelled, graded, np.arange(n), of_difference=difference)
             ours = found.difference_interval() if difference else found.interval(binary=binary)
             alone = student(labelled)
             known = graded[~np.isnan(graded)]
@@ -157,7 +170,7 @@ def simulate(people: Values, model: Values, draws: int, *, difference: bool, bin
         means = np.mean(cells, axis=0)
         rates = "".join(f"{100 * rate:9.1f}" for rate in means[:4])
         widths = f"{means[4]:9.3f}{means[4] / means[5] / oracle:9.2f}"
-        print(f"{'':28}{queries:5}{n:5}{rates}{widths}{means[6]:+9.4f}", flush=True)
+        yield queries, n, f"{rates}{widths}{means[6]:+9.4f}", 100 * float(means[0])
 
 
 def main() -> None:
@@ -180,7 +193,10 @@ def main() -> None:
                 people, model = values[:, 1] if what.startswith("mean") else values[:, 1] - values[:, 0]
                 print(f"{name}: people {people.mean():.3f}, judge {np.nanmean(model):.3f}")
                 difference, binary = what.startswith("difference"), metric == "hit_rate@3"
-                simulate(people, model, arguments.draws, difference=difference, binary=binary)
+                for queries, n, cells, _ in simulate(
+                    people, model, arguments.draws, difference=difference, binary=binary
+                ):
+                    print(f"{'':28}{queries:5}{n:5}{cells}", flush=True)
     print(f"\n{time.perf_counter() - started:.0f} s")
 
 

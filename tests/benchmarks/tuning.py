@@ -75,10 +75,7 @@ def simulate(values: Values, settings: int, n: int, draws: int, *, equal: bool) 
         rows.append([truth, naive, abs(naive) <= half + 1e-12, found.gain - truth, held, corrected <= 0.05, variance])
     truth, naive, naive_covers, bias, covers, better, variance = np.mean(rows, axis=0)
     rmse, fixed = np.sqrt(np.mean(np.array(rows)[:, 3] ** 2)), np.sqrt(variance)
-    cells = (
-        f"{truth:+9.4f}{naive:+9.4f}{naive_covers:8.2f}{bias:+9.4f}{rmse:8.4f}{fixed:8.4f}{covers:8.2f}{better:8.2f}"
-    )
-    return f"{'equal' if equal else 'Cranfield':10}{settings:9}{n:6}{cells}"
+    return f"{truth:+9.4f}{naive:+9.4f}{naive_covers:8.2f}{bias:+9.4f}{rmse:8.4f}{fixed:8.4f}{covers:8.2f}{better:8.2f}"
 
 
 def drawn_variance(whole: Values, winner: int, *, equal: bool) -> float:
@@ -97,7 +94,8 @@ def main() -> None:
     print(f"{values.shape[1]} settings, {draws} draws a line; best true gain {best:+.4f}")
     print("            settings     n    truth    naive  covers     bias    rmse   fixed  covers  better")
     for equal, settings, n in itertools.product((False, True), (5, 20, values.shape[1]), (25, 50, 150)):
-        print(simulate(values, settings, n, draws, equal=equal), flush=True)
+        cells = simulate(values, settings, n, draws, equal=equal)
+        print(f"{'equal' if equal else 'Cranfield':10}{settings:9}{n:6}{cells}", flush=True)
 
 
 if __name__ == "__main__":

@@ -138,6 +138,14 @@ def test_the_design_effect_is_that_of_the_pilot() -> None:
     assert "a pilot of 120 queries in 40 clusters" in str(rm.plan(0.05, "mrr", pilot=together))
 
 
+@pytest.mark.filterwarnings("ignore:.*clusters are few:retrieval_metrics.RetrievalWarning")
+def test_few_clusters_are_said_to_be_few_as_in_a_comparison() -> None:
+    few = pilot(40, clusters={f"q{at}": at % 10 for at in range(40)})
+    assert "in 10 clusters; 10 clusters are few: intervals from fewer than 20 are rough" in str(
+        rm.plan(0.05, "mrr", pilot=few)
+    )
+
+
 def test_clusters_of_a_pilot_can_be_named_afterwards() -> None:
     made, by_two = pilot(40), {f"q{at}": at // 2 for at in range(40)}
     with_them = pilot(40, clusters=by_two)

@@ -115,33 +115,38 @@ def test_every_method_of_a_class_on_two_pages_has_its_entry(name: str) -> None:
     assert sorted(left_out[0].split(", ")) == sorted(entries)
 
 
+def of_table(part: str, *, columns: int) -> list[list[str]]:
+    """Return the cells of a table of the simulations: the first ones after the number of queries."""
+    page = (ROOT / "docs/explanation/statistics-tables.md").read_text(encoding="utf-8")
+    _, _, table = page.partition(f"<!-- table: {part} -->\n```text\n")
+    lines = table.partition("```")[0].splitlines()[1:]
+    assert lines, part
+    return [[line[:34].strip(), *line[39:].split()[:columns]] for line in lines]
+
+
 def test_what_is_said_of_intervals_is_what_the_simulations_found() -> None:
     page = (ROOT / "docs/explanation/statistics.md").read_text(encoding="utf-8")
-
-    def column(heading: str, named: str) -> list[float]:
-        """Return the numbers of a column of the first table under a heading, in rows that end in as many numbers."""
-        _, _, below = page.partition(f"\n## {heading}\n")
-        header = next(line.split() for line in below.splitlines() if named in line.split())
-        table = FENCE.search(below)
-        assert table is not None
-        rows = [line.split()[-len(header) :] for line in table["code"].splitlines()[1:]]
-        return [float(row[header.index(named)]) for row in rows]
-
-    mean, difference = column("The mean of one system", "ours"), column("The difference of two systems", "+line")
-    assert min(len(mean), len(difference)) >= 40
-    assert f"contained it in at least {min(mean)} % of samples" in page
-    assert f"the line about rare changes, in at least {int(min(difference))} %" in page
+    ends = {
+        part: (min(float(row[at]) for row in rows), max(float(row[at]) for row in rows))
+        for part, at in (("mean", 1), ("two_valued", 1), ("clustered_means", 1), ("agreement", 1), ("difference", 3))
+        for rows in (of_table(part, columns=7),)
+    }
+    assert f"interval of a mean | 95 % | at least {min(ends['mean'][0], ends['two_valued'][0])} %" in page
+    assert f"with the line about rare changes | 95 % | at least {ends['difference'][0]} %" in page
+    assert f"interval of same grade | 95 % | at least {ends['agreement'][0]} %" in page
+    assert "covers the truth in {} to {} % of samples".format(*ends["clustered_means"]) in page
 
 
 def test_what_is_said_of_labels_needed_is_what_the_simulation_found() -> None:
     page = (ROOT / "docs/explanation/statistics.md").read_text(encoding="utf-8")
-    _, _, table = page.partition("How many more labels, for two thirds of the width")
-    rows = re.findall(r"^(\w+) +\d+% +\d+ +\d+ +([\d.]+) +\d+ +([\d.]+)$", table, flags=re.MULTILINE)
-    misled = {"inverted", "favours"}
-    worst = [float(drawn) for judge, drawn, _ in rows if judge in misled]
-    others = [float(drawn) for judge, drawn, _ in rows if judge not in misled] + [float(strata) for *_, strata in rows]
+    misled = ("inverted", "favours")
+    worst: list[float] = []
+    others: list[float] = []
+    for judge, _, drawn, _, strata in of_table("needed", columns=4):
+        (worst if judge.startswith(misled) else others).append(float(drawn))
+        others.append(float(strata))
     usual, least = (f"{min(each):.0f} to {max(each):.0f} %" for each in (others, worst))
-    said = [rm.types.EstimatedDifference.labels_needed.__doc__, ENOUGH, table]
+    said = [rm.types.EstimatedDifference.labels_needed.__doc__, ENOUGH, page]
     assert all(f" {words}" in " ".join((text or "").split()) for text in said for words in (usual, least))
 
 

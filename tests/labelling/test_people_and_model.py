@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import retrieval_metrics as rm
-from retrieval_metrics.statistics import cohens_kappa, jackknifed
+from retrieval_metrics.statistics import cohens_kappa, kappa_by_cluster, share_by_cluster
 from two_graders import ADA, ADA_SAYS, BEN, PAIRS, by_rubric
 
 
@@ -98,8 +98,42 @@ def test_kappa_has_an_interval_that_covers() -> None:
         return found
 
     true = cohens_kappa(tables(20_000).sum(axis=0))
-    ends = [jackknifed(tables(30), cohens_kappa).interval for _ in range(300)]
+    ends = [kappa_by_cluster(tables(30)).interval for _ in range(300)]
     assert 0.91 <= np.mean([low <= true <= high for low, high in ends]) <= 0.985
+
+
+def test_agreement_covers_where_a_grader_errs_query_by_query() -> None:
+    """Disagreements are 5 % of the passages, nearly all of them in a few queries; with 25 queries few or none show."""
+    random = np.random.default_rng(8)
+
+    def tables(queries: int) -> Any:
+        wrong = random.random((queries, 12)) < random.beta(0.1, 1.9, (queries, 1))
+        truth = random.choice(4, (queries, 12), p=[0.7, 0.12, 0.1, 0.08])
+        seen = np.where(wrong, np.abs(truth - 1), truth)
+        found = np.zeros((queries, 4, 4))
+        np.add.at(found, (np.arange(queries)[:, None], truth, seen), 1)
+        return found
+
+    large = tables(60_000).sum(axis=0)
+    samples = [tables(25) for _ in range(300)]
+    same = [share_by_cluster(np.einsum("qii->q", one), one.sum(axis=(1, 2))).interval for one in samples]
+    kappas = [kappa_by_cluster(one, "quadratic").interval for one in samples]
+    shown = [(low, high) for low, high in kappas if not math.isnan(low)]
+
+    assert np.mean([low <= np.trace(large) / large.sum() <= high for low, high in same]) >= 0.92
+    assert np.mean([low <= cohens_kappa(large, "quadratic") <= high for low, high in shown]) >= 0.92  # 87 % with t(G-1)
+    assert 0.1 < 1 - len(shown) / len(samples) < 0.9
+
+
+def test_without_a_disagreement_the_share_has_an_interval_and_kappa_none() -> None:
+    grades = {f"q{q}": {f"d{d}": 3 * (d == 0) for d in range(12)} for q in range(25)}
+    found = rm.Labels.of(grades, "Ada").agreement(rm.Labels.of(grades, "Ben"))
+
+    assert found.same.interval.low == pytest.approx(0.850, abs=1e-3)
+    assert found.weighted_kappa.value == 1
+    assert math.isnan(found.weighted_kappa.interval.low)
+    assert not found.near_chance
+    assert "-: a kappa has no interval if they disagree in fewer than 3 queries" in str(found)
 
 
 def test_what_cannot_be_measured_is_nan() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from generated import cutoffs, flat_truths, often, rankings, truths
+from retrieval_metrics.scoring.score import two_valued
 from retrieval_metrics.scoring.table import DEFINITIONS
 
 OF_RANKINGS = {name: definition for name, definition in DEFINITIONS.items() if not definition.needs_places}
@@ -117,6 +118,19 @@ def test_binary_metrics_are_0_or_1(truth: list[dict[str, float]], ranking: list[
     binary = [at(name, k) for name in OF_RANKINGS if DEFINITIONS[name].binary]
     for name, result in values(truth, ranking, binary).items():
         assert result in {0.0, 1.0} or math.isnan(result), name
+
+
+@often
+@given(truth=truths, ranking=rankings, k=cutoffs)
+def test_what_the_judgments_say_is_two_valued_is_0_or_1(
+    truth: list[dict[str, float]], ranking: list[str], k: int | None
+) -> None:
+    for metric in dict.fromkeys(at(name, cut) for name in SPELLINGS for cut in (1, k)):
+        scores = rm.evaluate({"q": truth}, {"q": ranking}, metric).scores
+        assert scores.origin is not None
+        found = two_valued(metric, scores.origin.judged, scores.rules)
+        result = float(scores.of_metric(metric)[0])
+        assert found is None or not found[0] or result in {0.0, 1.0} or math.isnan(result), metric
 
 
 @often

@@ -2,8 +2,11 @@
 
 import math
 import warnings
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -138,6 +141,42 @@ def test_a_metric_that_is_0_or_1_has_the_interval_of_clopper_and_pearson(result:
     assert result.intervals(0.9)["success@1"] == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
+NEED_ONE = ["hit_rate@5", "full_recall@5", "recall@5", "r_precision", "mrr@1", "map@1", "ndcg@1", "f1@1", "precision@1"]
+
+
+def test_the_same_data_have_the_same_interval_whatever_the_metric_is_called(tmp_path: Path) -> None:
+    qrels = {query: ["a"] for query in QUERIES}
+    run = {query: ["a"] if query % 4 else ["x"] for query in QUERIES}
+    found = rm.evaluate(qrels, run, NEED_ONE)
+    parts = [rm.evaluate({q: qrels[q] for q in some}, run, NEED_ONE) for some in (QUERIES[:7], QUERIES[7:])]
+
+    assert len(set(found.intervals().values())) == 1
+    assert found.intervals()["recall@5"] == mean_interval(found.values[:, 2], binary=True)
+    assert rm.merge([part.totals() for part in parts]).intervals() == found.intervals()
+    for rankings in (True, False):
+        found.save(tmp_path / "saved.json", rankings=rankings)
+        assert rm.load(tmp_path / "saved.json").intervals() == found.intervals()
+
+
+def test_one_question_that_needs_two_changes_the_interval_a_little() -> None:
+    widths = []
+    for two in range(21):  # each with both of its documents, or none: the values stay the same
+        qrels = {query: ["a", "b"] if query < two else ["a"] for query in QUERIES}
+        run = {query: ["a", "b"] if query % 4 else ["x"] for query in QUERIES}
+        low, high = rm.evaluate(qrels, run, "recall@5").intervals()["recall@5"]
+        widths.append(high - low)
+
+    steps = [one - other for one, other in pairwise(widths)]
+    assert all(0 < step < 0.1 * (widths[0] - widths[-1]) for step in steps)
+    assert widths[-1] == pytest.approx(float(np.ptp(mean_interval([1.0] * 15 + [0.0] * 5))))
+
+
+def test_a_mean_over_orders_of_equal_scores_is_not_two_valued() -> None:
+    run = {query: {"a": 1.0, "x": 1.0} for query in QUERIES}
+    found = rm.evaluate({query: ["a"] for query in QUERIES}, run, "recall@1", ties="expected")
+    assert found.intervals()["recall@1"] == mean_interval([0.5] * 20)
+
+
 def test_other_metrics_have_the_interval_of_the_kernel(result: rm.Evaluation) -> None:
     assert result.intervals()["mrr"] == mean_interval([1.0] * 15 + [0.5] * 5)
     dcg = result.values[:, 4]
@@ -203,3 +242,12 @@ def test_a_metric_without_a_defined_query_prints_no_interval() -> None:
 def test_a_level_that_makes_no_sense_is_refused(result: rm.Evaluation) -> None:
     with pytest.raises(ValueError, match="level must be strictly between 0 and 1"):
         result.intervals(95)
+
+
+def test_a_mean_of_few_values_without_a_bound_says_that_its_interval_may_hold_less_often() -> None:
+    def said(n: int, bounds: tuple[float, float]) -> str:
+        return str(rm.Evaluation.of_scores({"latency": {f"q{at}": 0.5 + at for at in range(n)}}, bounds=bounds))
+
+    assert "from fewer than 25 queries is about 77 to 94 if values are skewed" in said(24, (0, math.inf))
+    assert "skewed" not in said(25, (0, math.inf))
+    assert "skewed" not in said(24, (0, 100))

@@ -186,6 +186,37 @@ def test_intervals_cover_as_promised(queries: int, labelled: int) -> None:
     assert 0.92 <= np.mean(covered) <= 0.99
 
 
+@pytest.mark.parametrize("labelled", [15, 25])
+def test_a_judge_that_likes_one_of_two_equal_systems_does_not_tell_them_apart(labelled: int) -> None:
+    """Each system has junk on a twentieth of the queries; the judge sees only that of the first."""
+    random = np.random.default_rng(labelled)
+    apart = width = alone = 0.0
+    for _ in range(300):
+        which = random.random(200)
+        people = random.normal(0, 0.02, 200) + 0.4 * (which < 0.05) - 0.4 * (which > 0.95)
+        model = people + 0.8 * (which > 0.95) + random.normal(0, 0.02, 200)
+        found = corrected_mean(people[:labelled], model, np.arange(labelled), span=2.0, of_difference=True)
+        low, high = found.difference_interval()
+        apart += low > 0 or high < 0
+        width += high - low
+        alone += float(np.ptp((found.alone or found).difference_interval()))
+
+    assert apart / 300 <= 0.07  # with a slope from two labels, 26 %
+    assert width <= 1.25 * alone
+
+
+def test_a_slope_that_few_labels_show_is_used_for_a_mean_and_in_strata() -> None:
+    random = np.random.default_rng(3)
+    model = np.array([0.5, 0.5, -0.5, *random.normal(0, 0.02, 197)])
+    people = model[:25] + random.normal(0, 0.02, 25)
+    plain = corrected_mean(people, model, np.arange(25), of_difference=True)
+    layers = [*[0] * 3, *[1] * 197]
+
+    assert (plain.slope, plain.alone) == (0, None)
+    assert corrected_mean(people, model, np.arange(25)).slope > 0.9
+    assert corrected_mean(people, model, np.arange(25), strata=layers, of_difference=True).slope > 0.9
+
+
 def test_a_slope_that_one_query_makes_alone_is_not_used() -> None:
     """Of a model that finds nothing wrong but once, or of queries of which it says nothing, no line follows."""
     model = np.ones(80)

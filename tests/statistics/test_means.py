@@ -206,6 +206,21 @@ def test_a_near_success_narrows_the_interval_no_more_than_a_success() -> None:
     assert mean_interval([1.0] * 24 + [0.99]).low == pytest.approx(mean_interval([1.0] * 25).low, abs=1e-3)
 
 
+@pytest.mark.parametrize("n", [15, 25, 100])
+def test_of_values_that_can_only_be_0_or_1_at_least_95_percent_of_samples_are_covered(n: int) -> None:
+    ends = np.array([mean_interval([1.0] * k + [0.0] * (n - k), binary=1.0) for k in range(n + 1)])
+    rates = np.arange(0.5, 0.996, 0.005)
+    held = (ends[:, :1] <= rates) & (rates <= ends[:, 1:])
+    covered = (stats.binom.pmf(np.arange(n + 1)[:, None], n, rates) * held).sum(axis=0)
+
+    assert covered.min() >= 0.95  # with binary=0, 88 to 90 %
+
+
+def test_a_share_of_queries_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="binary must be a share of queries, from 0 to 1, got 2"):
+        mean_interval([1.0], binary=2)
+
+
 def test_no_values_have_no_interval() -> None:
     assert all(math.isnan(end) for end in mean_interval([]))
     assert all(math.isnan(end) for end in mean_interval([], binary=True))
@@ -374,6 +389,25 @@ def test_the_interval_of_a_mean_covers_where_a_few_clusters_hold_most_questions(
         covered += low <= (9 * 0.6 + 0.1) / 9.2 <= high
 
     assert covered / 300 >= 0.92  # 74 % if the effective number were never below that of the clusters
+
+
+def test_the_interval_covers_where_few_clusters_hold_a_failure() -> None:
+    random = np.random.default_rng(6)
+    labels = np.repeat(np.arange(40), np.maximum(1, 50 // np.arange(1, 41)))
+    covered = 0
+    for _ in range(300):
+        latent = math.sqrt(0.8) * random.normal(0, 1, 40)[labels] + math.sqrt(0.2) * random.normal(0, 1, len(labels))
+        passed = (latent < stats.norm.ppf(0.9)).astype(float)
+        low, high = interval_from_sums(effective_sums(passed, labels), binary=True)
+        covered += low <= 0.9 <= high
+
+    assert covered / 300 >= 0.92  # 89 % with the clusters' degrees of freedom alone
+
+
+def test_what_clusters_cost_begins_at_nothing() -> None:
+    values = [1.0] * 97 + [0.0] * 3  # of 99 clusters, one holds two queries
+    alone = np.ptp(mean_interval(values))
+    assert np.ptp(interval_from_sums(effective_sums(values, [0, *range(99)]))) == pytest.approx(alone, rel=0.02)
 
 
 def test_equal_systems_under_clusters_are_not_told_apart() -> None:

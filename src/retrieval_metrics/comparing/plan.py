@@ -15,7 +15,7 @@ from retrieval_metrics.inputs.question_clusters import Clusters, clusters_by
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.results.difference import POWER, Difference
-from retrieval_metrics.results.summary import bounds_of
+from retrieval_metrics.results.summary import bounds_of, said_of_few
 from retrieval_metrics.scoring.metric import Metric
 from retrieval_metrics.statistics import Sums, Units, fewest_for_margin
 from retrieval_metrics.statistics.power import room_for_error, spread_bounds, units_needed
@@ -323,15 +323,17 @@ def known_spreads(metric: Metric, pilot: object, clusters: ClustersBy) -> KnownS
             f"the pilot shows no spread: {numbers.queries(pilot.n)}, of which {np.count_nonzero(pilot.values)} differ"
         )
     spread = float(pilot.values.std(ddof=1))
-    low, high = spread_bounds(len(units.sizes))
+    low, high = spread_bounds(max(units.alike, FEWEST_OF_A_PILOT))
     around = [
         ("the least that the pilot allows", low * spread, inf),
-        ("in the pilot", spread, len(units.sizes) - 1.0),
+        ("in the pilot", spread, max(units.alike, FEWEST_OF_A_PILOT) - 1),
         ("the most that the pilot allows", high * spread, inf),
     ]
     effect = 1.0 if labels is None else max(units.design_effect, 1.0)
-    of_clusters = "" if labels is None else f" in {numbers.count(len(units.sizes), 'cluster')}"
-    return KnownSpreads(around, f"a pilot of {numbers.queries(pilot.n)}{of_clusters}", effect, pilot.span)
+    basis = f"a pilot of {numbers.queries(pilot.n)}"
+    if labels is not None:
+        basis = "; ".join([f"{basis} in {numbers.count(len(units.sizes), 'cluster')}", *said_of_few(len(units.sizes))])
+    return KnownSpreads(around, basis, effect, pilot.span)
 
 
 def _cluster_labels(

@@ -289,8 +289,9 @@ class Evaluation(Printed):
     def intervals(self, level: float = 0.95) -> ByMetric[Interval]:
         """Return the confidence interval of each mean.
 
-        Metrics whose values are 0 or 1 get the Clopper-Pearson interval. All others get a Beta interval between 0 and
-        the largest value of an ideal ranking on these queries. The formulas, the reasons and their sources are in
+        Where every query can only be 0 or 1, as in hit rate, and in recall if each needs one document, it is the
+        Clopper-Pearson interval; otherwise a Beta interval between 0 and the largest value of an ideal ranking, the
+        nearer to it the more queries are such. The formulas, the reasons and their sources are in
         `retrieval_metrics.statistics.mean_interval`. The intervals are deterministic. Without values, the interval is
         (nan, nan).
 

@@ -57,7 +57,7 @@ OWN = {"metrics", "queries", "columns", "origin", "scale"}
 """Fields of `Scores` with a special form in the file; all others are small records."""
 TABLES: Mapping[str, Column] = {"values": "value", "lowest": "lowest", "highest": "highest"}
 """Columns that all metrics have or none, which the file holds query by query."""
-OF_A_METRIC: Mapping[str, Column] = {"residuals": "residual", "ideals": "ideal"}
+OF_A_METRIC: Mapping[str, Column] = {"residuals": "residual", "ideals": "ideal", "two_valued": "two_valued"}
 """Columns that some metrics have, which the file holds metric by metric."""
 
 
@@ -201,7 +201,7 @@ def _scores(held: Any, metrics: Sequence[Metric], known: dict[str, Any]) -> Scor
             columns |= columns_of(kind, metrics, table)
     by_name = {str(metric): metric for metric in metrics}
     for name, kind in OF_A_METRIC.items():
-        for each, said in held[name].items():
+        for each, said in held.get(name, {}).items():  # earlier versions knew fewer
             values = column_of(said)
             if values.shape != (len(queries),):
                 raise ValueError(f"{name} of {by_name[each]} has {values.size} numbers for {len(queries)} queries")

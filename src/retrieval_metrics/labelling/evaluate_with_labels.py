@@ -28,7 +28,7 @@ from retrieval_metrics.labelling.estimate import (
 from retrieval_metrics.labelling.labels import Labels, Scale
 from retrieval_metrics.scoring import score as ideal
 from retrieval_metrics.scoring.metric import DEFAULT_METRICS, as_metrics, relevant_from
-from retrieval_metrics.statistics import corrected_mean, spending_levels
+from retrieval_metrics.statistics import Sums, corrected_mean, spending_levels
 
 if TYPE_CHECKING:
     from retrieval_metrics.checks import FloatArray
@@ -215,7 +215,9 @@ class _Design(NamedTuple):
         weights = [1 / sample.probabilities[query] for query in sample.queries]
         return cls(sample, [place[query] for query in sample.queries], weights, strata, clusters)
 
-    def corrected(self, people: FloatArray, model: FloatArray, span: float) -> CorrectedMean:
+    def corrected(
+        self, people: FloatArray, model: FloatArray, span: float, *, of_difference: bool = False
+    ) -> CorrectedMean:
         return corrected_mean(
             people,
             model,
@@ -224,6 +226,7 @@ class _Design(NamedTuple):
             strata=self.strata,
             clusters=self.clusters,
             span=1.0 if isinf(span) else span,
+            of_difference=of_difference,
         )
 
 
@@ -236,11 +239,8 @@ def _mean(metric: Metric, system: str, values: _Values, design: _Design) -> Esti
         alone = "" if design.clusters is None else "; clusters=None takes all queries as independent"
         error.add_note(f"while estimating {metric} of {system!r}{alone}")
         raise
-    return EstimatedMean(str(metric), system, found, (low, high), _is_binary(metric, people))
-
-
-def _is_binary(metric: Metric, values: FloatArray) -> bool:
-    return metric.definition.binary and bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all())
+    binary = ideal.share_binary(metric, Sums.of_defined(people), values.people.sums("two_valued", metric))
+    return EstimatedMean(str(metric), system, found, (low, high), binary)
 
 
 def _difference(  # noqa: PLR0917  (it is called once)
@@ -254,7 +254,7 @@ def _difference(  # noqa: PLR0917  (it is called once)
     (ours, our_model), (theirs, their_model) = (known[name].columns(metric, design) for name in pair)
     ends = [known[name].bounds(metric) for name in pair]
     span = max(high for _, high in ends) - min(low for low, _ in ends)
-    found = design.corrected(ours - theirs, our_model - their_model, span)
+    found = design.corrected(ours - theirs, our_model - their_model, span, of_difference=True)
     return EstimatedDifference(str(metric), *pair, found, span, level, comparisons)
 
 

@@ -363,8 +363,8 @@ class Labels(Printed):
             except ValueError:  # they graded nothing in common
                 continue
             said.append(
-                f"{one} and {other}: weighted kappa {numbers.value(found.weighted_kappa.value)} "
-                f"{numbers.interval(found.weighted_kappa.interval)}, {numbers.count(found.n, 'document')}"
+                f"{one} and {other}: weighted kappa {numbers.mean(*found.weighted_kappa)}, "
+                f"{numbers.count(found.n, 'document')}"
             )
         if len(self.graders) > 2 and said:  # noqa: PLR2004  (two agree as above)
             value, documents = numbers.mean(*self.alpha()), numbers.count(len(self._several), "document")

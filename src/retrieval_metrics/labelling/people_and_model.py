@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,8 @@ from retrieval_metrics.checks import grouped, require
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.charts import ChartRow, Rows
 from retrieval_metrics.presentation.tables import Printed, Table
-from retrieval_metrics.statistics import Agreed, cohens_kappa, jackknifed, krippendorffs_alpha, share_alike
+from retrieval_metrics.statistics import Agreed, kappa_by_cluster, krippendorffs_alpha, share_by_cluster
+from retrieval_metrics.statistics.corrected import FEWEST_APART
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -110,38 +111,41 @@ class Agreement(Printed):
     @cached_property
     def same(self) -> Agreed:
         """The share of documents with the same grade, with an interval by query."""
-        return jackknifed(self.by_query, share_alike, level=self.level, lowest=0.0)
+        return share_by_cluster(np.einsum("qii->q", self.by_query), self.by_query.sum(axis=(1, 2)), level=self.level)
 
     @cached_property
     def kappa(self) -> Agreed:
-        """Cohen's kappa: agreement beyond chance, with equal weights of disagreements and an interval by query."""
-        return jackknifed(self.by_query, cohens_kappa, level=self.level)
+        """Cohen's kappa: agreement beyond chance, with equal weights of disagreements and an interval by query.
+
+        The interval is NaN if they disagree in fewer than 3 queries, which do not show how much disagreements vary.
+        """
+        return kappa_by_cluster(self.by_query, level=self.level)
 
     @cached_property
     def weighted_kappa(self) -> Agreed:
         """Cohen's kappa with disagreements weighted by the square of their distance in grades."""
-        return jackknifed(self.by_query, partial(cohens_kappa, weights="quadratic"), level=self.level)
+        return kappa_by_cluster(self.by_query, "quadratic", level=self.level)
 
     @cached_property
     def linear_kappa(self) -> Agreed:
         """Cohen's kappa with disagreements weighted by their distance in grades."""
-        return jackknifed(self.by_query, partial(cohens_kappa, weights="linear"), level=self.level)
+        return kappa_by_cluster(self.by_query, "linear", level=self.level)
 
     @cached_property
     def relevance_kappa(self) -> Agreed:
         """Cohen's kappa of relevant (a grade of `relevant_from` or more) or not."""
         none = self._not_relevant
         parts = np.array([none, ~none], dtype=np.float64)
-        return jackknifed(parts @ self.by_query @ parts.T, cohens_kappa, level=self.level)
+        return kappa_by_cluster(parts @ self.by_query @ parts.T, level=self.level)
 
     @cached_property
     def calibration(self) -> dict[float, Agreed]:
         """What the grades of the second mean: of the documents with each, the share that the first calls relevant."""
-        relevant = ~self._not_relevant
+        given = {grade: self.by_query[:, :, at] for at, grade in enumerate(self.grades)}
         return {
-            grade: jackknifed(self.by_query[:, :, [at]], partial(_share_of, relevant), level=self.level, lowest=0.0)
-            for at, grade in enumerate(self.grades)
-            if self.by_query[:, :, at].any()
+            grade: share_by_cluster(of[:, ~self._not_relevant].sum(axis=1), of.sum(axis=1), level=self.level)
+            for grade, of in given.items()
+            if of.any()
         }
 
     @property
@@ -186,7 +190,8 @@ class Agreement(Printed):
     def near_chance(self) -> bool:
         """Whether the agreement is hardly better than chance, or nothing shows that it is."""
         value, (low, _) = self.weighted_kappa
-        return not value > NEAR_CHANCE or not low > 0
+        shown = len(self.by_query) >= FEWEST_APART if math.isnan(low) else low > 0
+        return not value > NEAR_CHANCE or not shown
 
     @property
     def beside_chance(self) -> str:
@@ -222,6 +227,8 @@ class Agreement(Printed):
         queries = numbers.queries(len(self.by_query))
         title = f"{self.names[0]} with {self.names[1]}: {numbers.count(self.n, 'document')} of {queries}"
         notes = [f"{self.names[1]} grades {abs(self.shift):.2f} {'higher' if self.shift > 0 else 'lower'} on average"]
+        if any(cells[1:] != ["-", "-"] and cells[2] == "-" for cells in rows):
+            notes.append(f"-: a kappa has no interval if they disagree in fewer than {FEWEST_APART} queries")
         if self.near_chance:
             notes.append(f"this agreement is {self.beside_chance}")
         return Table(["agreement", "", numbers.level_name(self.level)], rows, notes, title)
@@ -249,12 +256,6 @@ class Agreement(Printed):
         return (
             f"<Agreement of {self.names[0]} and {self.names[1]}: kappa {numbers.value(self.kappa.value)}, n={self.n}>"
         )
-
-
-def _share_of(relevant: NDArray[np.bool_], column: NDArray[np.float64]) -> float:
-    """Return the share of relevant ones among the counts of a column; NaN without counts."""
-    total = column.sum()
-    return float(column[relevant].sum() / total) if total else math.nan
 
 
 def alpha(given: Mapping[tuple[QueryId, DocumentId], Sequence[float]], weights: Weights, level: float) -> Agreed:

@@ -15,6 +15,7 @@ from retrieval_metrics.scoring.definition import (
     choice,
     hits_per_group,
     mean_over_groups,
+    of_first_if_one_needed,
 )
 from retrieval_metrics.scoring.score import score_one
 from retrieval_metrics.scoring.ties import blocks_of, by_block, chance
@@ -176,5 +177,6 @@ DEFINITION = Definition(
         ),
         "per": PER,
     },
+    two_valued=of_first_if_one_needed,
     mean_over_orders=mean_over_orders,
 )

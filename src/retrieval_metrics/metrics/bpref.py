@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.judging.judged_run import count_above, is_relevant
-from retrieval_metrics.scoring.definition import REL, Definition
+from retrieval_metrics.scoring.definition import REL, Definition, of_one_needed
 from retrieval_metrics.scoring.score import score_one
 from retrieval_metrics.scoring.ties import by_block
 
@@ -95,5 +95,6 @@ DEFINITION = Definition(
     in_words="how rarely a result judged not relevant is above a relevant one",
     parameters={"rel": REL},
     takes_cutoff=False,
+    two_valued=of_one_needed,
     mean_over_orders=mean_over_orders,
 )

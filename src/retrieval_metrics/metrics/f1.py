@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.metrics import precision, recall
-from retrieval_metrics.scoring.definition import REL, Definition
+from retrieval_metrics.scoring.definition import REL, Definition, of_first_if_one_needed
 from retrieval_metrics.scoring.score import score_one
 from retrieval_metrics.scoring.ties import mean_found
 
@@ -70,5 +70,6 @@ DEFINITION = Definition(
     aliases=("f1_score", "set_f"),
     parameters={"rel": REL, "norm": precision.NORM},
     reaches_one=False,
+    two_valued=of_first_if_one_needed,
     mean_over_orders=mean_over_orders,
 )

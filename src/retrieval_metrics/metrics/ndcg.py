@@ -8,13 +8,13 @@ import numpy as np
 
 from retrieval_metrics.judging.judged_run import ordinals, within
 from retrieval_metrics.metrics.dcg import discounted, mean_dcg
-from retrieval_metrics.scoring.definition import GAIN, GAINS, Definition, choice, gain_of
+from retrieval_metrics.scoring.definition import GAIN, GAINS, Definition, choice, gain_of, of_first
 from retrieval_metrics.scoring.score import score_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from retrieval_metrics.checks import Cut, FloatArray, Gains, IntArray
+    from retrieval_metrics.checks import BoolArray, Cut, FloatArray, Gains, IntArray
     from retrieval_metrics.judging.judged_run import JudgedRun
 
 
@@ -140,6 +140,18 @@ def mean_over_orders(
     return mean_dcg(judged, k, gain, gains) / np.where(best > 0, best, np.nan)
 
 
+def of_one_grade(judged: JudgedRun, *, k: Cut, ideal: str = "all", of: str = "groups", **_: object) -> BoolArray | None:
+    """Return the queries whose relevant documents all have one grade, at a cut-off of one document."""
+    if of_first(judged, k=k) is None or ideal == "uncut" or of == "documents":
+        return None
+    relevant, grade = judged.qrels.document_query, judged.qrels.document_grade
+    lowest, highest = np.full(judged.n_queries, np.inf), np.zeros(judged.n_queries)
+    np.minimum.at(lowest, relevant[grade > 0], grade[grade > 0])
+    np.maximum.at(highest, relevant, grade)
+    alike: BoolArray = lowest == highest
+    return alike
+
+
 DEFINITION = Definition(
     name="ndcg",
     score=score,
@@ -167,5 +179,6 @@ DEFINITION = Definition(
             acts_on="groups",
         ),
     },
+    two_valued=of_one_grade,
     mean_over_orders=mean_over_orders,
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.scoring.definition import REL, Definition, choice
+from retrieval_metrics.scoring.definition import REL, Definition, choice, of_first
 from retrieval_metrics.scoring.score import score_one
 from retrieval_metrics.scoring.ties import mean_found
 
@@ -88,5 +88,6 @@ DEFINITION = Definition(
     parameters={"rel": REL, "norm": NORM},
     reaches_one=False,
     by_document=True,
+    two_valued=of_first,
     mean_over_orders=mean_over_orders,
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.scoring.definition import REL, Definition
+from retrieval_metrics.scoring.definition import REL, Definition, of_one_needed
 from retrieval_metrics.scoring.score import score_one
 from retrieval_metrics.scoring.ties import mean_found
 
@@ -65,5 +65,6 @@ DEFINITION = Definition(
     parameters={"rel": REL},
     takes_cutoff=False,
     cuts_at_needed=True,
+    two_valued=of_one_needed,
     mean_over_orders=mean_over_orders,
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.judging.judged_run import within
-from retrieval_metrics.scoring.definition import REL, Definition
+from retrieval_metrics.scoring.definition import REL, Definition, of_one_needed
 from retrieval_metrics.scoring.score import score_one
 from retrieval_metrics.scoring.ties import mean_found
 
@@ -71,5 +71,6 @@ DEFINITION = Definition(
     in_words="how much of what is relevant is in {first}",
     aliases=("r", "set_recall"),
     parameters={"rel": REL},
+    two_valued=of_one_needed,
     mean_over_orders=mean_over_orders,
 )

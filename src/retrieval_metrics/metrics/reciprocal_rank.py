@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.scoring.definition import PER, REL, Definition, hits_per_group, mean_over_groups
+from retrieval_metrics.scoring.definition import PER, REL, Definition, hits_per_group, mean_over_groups, of_first
 from retrieval_metrics.scoring.score import score_one
 from retrieval_metrics.scoring.ties import by_block
 
@@ -86,5 +86,6 @@ DEFINITION = Definition(
     aliases=("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank"),
     parameters={"rel": REL, "per": PER},
     one_suffices=one_suffices,
+    two_valued=of_first,
     mean_over_orders=mean_over_orders,
 )

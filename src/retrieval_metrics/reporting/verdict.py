@@ -201,7 +201,7 @@ def _said_of_clusters(comparison: Compared) -> list[str]:
     if clusters is None or clusters.labels is None:
         return []
     said = f"queries in {said_of_count(clusters)}; intervals and tests take whole clusters"
-    return [said, *said_of_few(clusters)]
+    return [said, *said_of_few(clusters.count)]
 
 
 def said_of_design_effects(comparison: Compared) -> list[str]:

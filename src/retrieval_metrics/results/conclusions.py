@@ -76,7 +76,7 @@ class Conclusion:
     | kind | when |
     | --- | --- |
     | `better`, `worse` | the corrected p value is at most 1 - level, and no grades of unjudged documents that were \
-tried would change that |
+tried would change that; "on these queries" in the sentence if a rare change that they cannot show could |
     | `no clear difference` | the corrected p value is larger |
     | `the same` | both have the same value for every query |
     | `depends on what is unjudged` | a finding with the grades there are that others could undo |
@@ -233,7 +233,8 @@ tried would change that |
         word = "better" if self.gain > 0 else "worse"
         if self.kind == "depends on what is unjudged":
             return f"Whether {self.system} is {word} than {self.baseline} in {metric} depends on what is unjudged"
-        return f"{self.system} is {word} than {self.baseline} in {metric}, by {self._said_of_difference()}"
+        here = " on these queries" if self.unseen and self.found.rare.shift >= abs(self.difference) else ""
+        return f"{self.system} is {word} than {self.baseline} in {metric}{here}, by {self._said_of_difference()}"
 
     def _said_of_difference(self) -> str:
         low, high = sorted(map(abs, self.interval))

@@ -59,7 +59,7 @@ def doubts_of(scores: Scores) -> list[DataDoubt]:
     found += [DataDoubt("distances", _distances(judged, run)), _missing(scores)]
     found += said_of_unplaced(judged)
     if scores.clusters is not None and not scores.clusters.by_source:
-        found += [DataDoubt("few clusters", said) for said in said_of_few(scores.clusters)]
+        found += [DataDoubt("few clusters", said) for said in said_of_few(scores.clusters.count)]
     found.append(DataDoubt("hidden calls", hidden_calls(scores.metrics, run)))
     return [one for one in found if one.sentence]
 

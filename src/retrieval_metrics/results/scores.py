@@ -15,7 +15,7 @@ from retrieval_metrics.judging.ranking_order import Rankings
 from retrieval_metrics.results.counts import failed_queries
 from retrieval_metrics.scoring.definition import divides_by_largest_grade
 from retrieval_metrics.scoring.metric import Metric, refuse_other_facts, spelled
-from retrieval_metrics.scoring.score import ideal_values
+from retrieval_metrics.scoring.score import ideal_values, two_valued
 from retrieval_metrics.statistics.means import ExactSums, Sums
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.scoring.rules import Rules
 
 
-Column: TypeAlias = Literal["value", "ideal", "residual", "lowest", "highest", "depends"]
+Column: TypeAlias = Literal["value", "ideal", "residual", "lowest", "highest", "depends", "two_valued"]
 """The columns for each metric: see `Scores.column`."""
 
 COLUMNS: tuple[Column, ...] = get_args(Column)
@@ -125,18 +125,29 @@ class Scores:
         Args:
             column: `value`: the metric. `ideal`: the value of an ideal ranking, if it can be less than 1. `residual`:
                 how much unjudged and unseen documents could add. `lowest`, `highest` and `depends`: the range over all
-                orders of equal scores, and whether the two differ (1 or 0).
+                orders of equal scores, and whether the two differ (1 or 0). `two_valued`: whether a query can only be
+                0 or 1 (1 or 0), if that depends on what it needs.
             metric: One of the metrics.
         """
         known = self.columns.get((column, metric))
         if known is None and column == "ideal" and self.origin is not None:
             ideal = ideal_values(metric, self.origin.judged, self.rules)
             return None if ideal is None else ideal[self.positions]
+        if known is None and column == "two_valued" and self.origin is not None:
+            return self._two_valued(metric, self.origin)
         if known is None and column == "depends" and ("lowest", metric) in self.columns:
             # Two orders of equal value may differ in the last bits of a sum.
             apart = self.columns["highest", metric] - self.columns["lowest", metric] > 1e-12  # noqa: PLR2004
             return apart.astype(np.float64)
         return known
+
+    def _two_valued(self, metric: Metric, origin: Origin) -> FloatArray | None:
+        """Return the column of that name; a mean over runs or orders of equal scores can be a fraction all the same."""
+        found, values = two_valued(metric, origin.judged, self.rules), self.columns.get(("value", metric))
+        if found is None:
+            return None
+        of = found[self.positions].astype(np.float64)
+        return of if values is None else np.where(np.isnan(values), np.nan, of * np.isin(values, (0.0, 1.0)))
 
     def sums(self, column: Column, metric: Metric) -> Sums | None:
         """Return the sums over the queries of one column, or None if the column is unknown."""

@@ -35,6 +35,8 @@ LEVEL = 0.95
 """The confidence level of printed intervals."""
 ROUNDING = 1e-12
 """A mean that exceeds its ceiling by no more than this, the rounding of a sum, does not."""
+ENOUGH_OF_SKEWED = 25
+"""Queries; the interval of a mean of skewed values without a bound holds less often than it says from fewer."""
 
 
 def means(record: Record) -> ByMetric[float]:
@@ -75,8 +77,8 @@ def interval_of(record: Record, metric: Metric, sums: Sums, level: float) -> Int
     """Return the interval of the mean of a metric, given the sums of its values over queries."""
     from retrieval_metrics.statistics import interval_from_sums  # noqa: PLC0415  (only means that are printed need it)
 
-    bounds = bounds_of(record, metric, sums)
-    return interval_from_sums(sums, level=level, binary=ideal.is_binary(metric, sums), bounds=bounds)
+    binary = ideal.share_binary(metric, sums, record.sums("two_valued", metric))
+    return interval_from_sums(sums, level=level, binary=binary, bounds=bounds_of(record, metric, sums))
 
 
 def bounds_of(record: Record, metric: Metric, sums: Sums) -> tuple[float, float]:
@@ -137,7 +139,7 @@ def ceiling(
     # One-sided at a level is two-sided at twice the error.
     upper = interval_of(record, metric, _independent_sums(record, metric), 2 * level - 1).high
     n, sure = numbers.queries(int(sums.count)), f"({100 * level:g} %)"
-    if ideal.is_binary(metric, sums):
+    if ideal.share_binary(metric, sums, record.sums("two_valued", metric)) == 1:
         said = f"{sums.total:g} of {n}; up to {100 * upper:.1f} % of new ones could {sure}"
         allowed = f"at most {100 * most:g} % are allowed"
     else:
@@ -158,12 +160,14 @@ def refuse_floor(name: str | Metric) -> None:
 
 def summary_table(record: Record) -> Table:
     """Return the means with their intervals, and the issues in the data."""
-    rows, residual_notes, small = [], [], False
+    rows, residual_notes, small, skewed = [], [], False, False
     for metric in record.metrics:
         name, sums, residual = str(metric), _sums(record, metric), record.sums("residual", metric)
         interval = numbers.interval(interval_of(record, metric, _independent_sums(record, metric), LEVEL))
         rows.append([name, numbers.value(sums.mean), interval, str(sums.count)])
         small |= 0 < sums.count < SMALL
+        unbounded = metric.definition.given and not np.isfinite(metric.definition.bounds).all()
+        skewed |= unbounded and 0 < sums.count < ENOUGH_OF_SKEWED
         if residual is not None and residual.count:
             residual_notes.append(
                 f"{name}: residual {numbers.value(residual.mean)}, "
@@ -174,6 +178,11 @@ def summary_table(record: Record) -> Table:
         notes += said_of_budgets(record)
     if small:
         notes.append(f"n too small: an interval of fewer than {SMALL} queries says little")
+    if skewed:
+        fewest = f"fewer than {ENOUGH_OF_SKEWED} queries"
+        notes.append(
+            f"without an upper bound, the 95 % of an interval from {fewest} is about 77 to 94 if values are skewed"
+        )
     if tie_range := TieRange.of(record):
         notes += tie_range.notes()
     notes += [*residual_notes, *said_of_given(record.metrics)]
@@ -211,7 +220,7 @@ def said_of_clusters(record: Record) -> list[str]:
     known = [f"{metric} {effect:.1f}" for metric, effect in effects.items() if not isnan(effect)]
     notes = [f"intervals by cluster: {said_of_count(record.clusters)}"]
     notes += [f"design effect (variance relative to independent queries): {', '.join(known)}"] if known else []
-    return notes + said_of_few(record.clusters)
+    return notes + said_of_few(record.clusters.count)
 
 
 def said_of_count(clusters: Clusters) -> str:
@@ -220,11 +229,11 @@ def said_of_count(clusters: Clusters) -> str:
     return f"{numbers.count(clusters.count, 'cluster')}, {why}"
 
 
-def said_of_few(clusters: Clusters) -> list[str]:
+def said_of_few(count: int) -> list[str]:
     """Return the warning that there are too few clusters, if there are."""
-    if clusters.count >= FEW_CLUSTERS:
+    if count >= FEW_CLUSTERS:
         return []
-    few = numbers.count(clusters.count, "cluster")
+    few = numbers.count(count, "cluster")
     return [f"{few} are few: intervals from fewer than {FEW_CLUSTERS} are rough"]
 
 

@@ -14,7 +14,7 @@ from retrieval_metrics.judging.judged_run import is_relevant, ordinals, within
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from retrieval_metrics.checks import Cut, FloatArray, IntArray
+    from retrieval_metrics.checks import BoolArray, Cut, FloatArray, IntArray
     from retrieval_metrics.judging.judged_run import JudgedRun
     from retrieval_metrics.scoring.metric import Metric
 
@@ -93,6 +93,8 @@ class Definition:
         takes_cutoff: Whether it can be cut off at k.
         bounded: Whether every value is in [0, 1].
         binary: Whether every value is 0 or 1.
+        two_valued: `two_valued(judged_run, *, k, **parameters)`: of which queries every ranking scores 0 or 1, because
+            of what is needed, as recall does where one document is; None, or a None returned: of none.
         reaches_one: Whether the ranking with the largest value always scores 1, if no parameter ranks groups
             separately; that of precision@5 scores 0.2 if one document is relevant.
         needs_relevant: Whether it is undefined for a query without a relevant document; otherwise `score` returns NaN
@@ -128,6 +130,7 @@ class Definition:
     takes_cutoff: bool = True
     bounded: bool = True
     binary: bool = False
+    two_valued: Callable[..., BoolArray | None] | None = None
     reaches_one: bool = True
     needs_relevant: bool = True
     undefined_if: str = "no query has a relevant document"
@@ -213,6 +216,31 @@ def number_between(low: float, high: float) -> Callable[[Any], ParameterValue]:
 REL = Parameter(
     number_between(0, float("inf")), None, "relevant if grade >= rel; without it, if grade > 0", examples=(2,)
 )
+
+
+# Of which queries a metric can only be 0 or 1, whatever is retrieved.
+
+
+def of_one_needed(judged: JudgedRun, *, rel: float | None = None, **_: object) -> BoolArray:
+    """Return which queries need one document, or group: it is found or not."""
+    found: BoolArray = judged.n_relevant(rel) == 1
+    return found
+
+
+def of_first(
+    judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "query", **_: object
+) -> BoolArray | None:
+    """Return all queries at a cut-off of one document: it is relevant or not."""
+    if k is None or isinstance(k, np.ndarray) or k != 1:
+        return None
+    return of_one_needed(judged, rel=rel) if per == "group" else np.ones(judged.n_queries, bool)
+
+
+def of_first_if_one_needed(
+    judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "query", **_: object
+) -> BoolArray | None:
+    """Return the queries that need one document, at a cut-off of one; alternatives ranked separately are several."""
+    return None if of_first(judged, k=k) is None or per == "group" else of_one_needed(judged, rel=rel)
 
 
 # Turn grades into gains: what a document is worth in NDCG and related metrics.

@@ -168,9 +168,16 @@ def bounds(metric: Metric, smallest: float, largest: float, ideal: float | None)
     return 0.0, min(max(ideal, largest), 1.0) or 1.0
 
 
-def is_binary(metric: Metric, sums: Sums) -> bool:
-    """Return whether all values are 0 or 1; means of a binary metric over orders of equal scores can be fractions."""
-    return metric.definition.binary and sums.total == sums.total_of_squares
+def two_valued(metric: Metric, judged: JudgedRun, rules: Rules) -> BoolArray | None:
+    """Return of which queries every ranking scores 0 or 1, though the metric can be a fraction; None: of none."""
+    of = metric.definition.two_valued
+    return None if of is None else of(judged, k=judged.cutoff(metric.k), **parameters_of(metric, rules))
+
+
+def share_binary(metric: Metric, sums: Sums, two_valued: Sums | None) -> float:
+    """Return the share of queries that can only be 0 or 1; over orders of equal scores even hit rates are fractions."""
+    share = two_valued.mean if two_valued is not None and two_valued.count else float(metric.definition.binary)
+    return share if share < 1 or sums.total == sums.total_of_squares else 0.0
 
 
 def _has_known_ideal(metric: Metric, qrels: Qrels) -> bool:

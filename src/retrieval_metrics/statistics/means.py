@@ -310,13 +310,22 @@ class Units(NamedTuple):
         return self.alike if math.isnan(effect) else min(max(n / max(effect, 1.0), self.alike), n)
 
 
+UNSEEN = 4
+"""Degrees of freedom of a variance beside one for each cluster that holds a failure; chosen by simulation."""
+
+
 def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
     """Return the sums of as many independent queries as carry the information of the clustered ones.
 
-    Their number is `Units.effective_count`, times (t(n - 1) / t(g - 1))^2, the squared ratio of the 97.5 % quantiles of
-    Student's t, because clusters show a variance less well than n queries (Korn and Graubard 1998). With n_j queries in
-    cluster j, g = (sum n_j)^2 / sum n_j^2: the number of clusters, or fewer if a few of them hold most queries. Mean,
-    mean square, smallest and largest value stay the same.
+    With n_j queries in cluster j, g = (sum n_j)^2 / sum n_j^2 is the number of clusters, or fewer if a few of them hold
+    most queries. The number of independent queries is n / D, from g to n, where D is the larger of two design effects:
+    that of the jackknife, and 1 + (n / g - 1) r with r the correlation within clusters, which small clusters show too.
+
+    It is multiplied by the squared ratio of the 97.5 % quantiles of Student's t of n - 1 queries and of the degrees of
+    freedom that clusters leave: g - 1 (Korn and Graubard 1998), or h + 4 if that is less, for the share 1 - g / n of
+    queries that are not alone. h is the effective number of clusters which hold what is lacking to the largest value,
+    or what exceeds the smallest, whichever are fewer: if all failures are in three clusters, no more than three show
+    how they vary. Mean, mean square, smallest and largest value stay the same.
 
     Args:
         values: One finite number per query, shape (n,).
@@ -328,15 +337,32 @@ def effective_sums(values: ArrayLike, clusters: ArrayLike) -> Sums:
     """
     array = vector(values)
     sums, units = Sums.of(array), Units.of(array, clusters)
-    groups = len(units.sizes)
-    if groups in {len(array), 1}:
+    n, groups, sizes = len(array), len(units.sizes), units.sizes
+    if groups in {n, 1}:
         return sums
 
     from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
 
-    seen = (float(stdtrit(len(array) - 1, 0.975)) / float(stdtrit(units.alike - 1, 0.975))) ** 2
-    share = units.effective_count / len(array) * seen
+    def seen(degrees: float) -> float:
+        return (float(stdtrit(n - 1, 0.975)) / float(stdtrit(degrees, 0.975))) ** 2
+
+    alike, apart = units.alike, array - sums.mean
+    within = np.bincount(np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1), apart**2)
+    correlation = float((((units.totals - sizes * sums.mean) ** 2 - within) / sizes).sum()) / (n - groups)
+    same = within.sum() <= ROUNDING * units.squares
+    effect = 1.0 if same else 1 + (n / alike - 1) * min(max(correlation * n / float(within.sum()), 0.0), 1.0)
+    count = min(units.effective_count, max(n / effect, alike))
+    few = min(map(_holding, (sizes * sums.largest - units.totals, units.totals - sizes * sums.smallest)))
+    degrees = min(alike - 1, few + UNSEEN)
+    known = alike / n * seen(alike - 1) + (1 - alike / n) * seen(degrees)
+    share = max(count * known, alike * seen(alike - 1)) / n
     return Sums(sums.count * share, sums.total * share, sums.total_of_squares * share, sums.smallest, sums.largest)
+
+
+def _holding(amounts: NDArray[np.float64]) -> float:
+    """Return how many equal amounts are as uneven as these: (sum)^2 / sum of squares; 0 without any."""
+    squares = float(amounts @ amounts)
+    return float(amounts.sum()) ** 2 / squares if squares > 0 else 0.0
 
 
 # The confidence interval of a mean of per-query values.
@@ -355,26 +381,28 @@ def mean_interval(
     values: ArrayLike,
     *,
     level: float = 0.95,
-    binary: bool = False,
+    binary: float = 0.0,
     bounds: tuple[float, float] = (0.0, 1.0),
 ) -> Interval:
     """Return the confidence interval of the mean of a metric, from its values on a sample of queries.
 
-    A metric that is 0 or 1 for every query (`binary=True`: hit rate, full recall) gets the Clopper-Pearson interval,
-    which covers the true rate with probability at least `level`.
+    It is a Beta interval. To the n values x it adds an observation that is divided between two ends, low and high,
+    which represent queries that are not in the sample. With y = (x - low) / (high - low), b the share of queries for
+    which the metric can only be 0 or 1, and w = (1 - b) / 2 at the lower end of the interval, (1 + b) / 2 at the upper:
 
-    Any other metric gets a Beta interval. To the n values x it adds half an observation at each of two ends,
-    low and high, which represent queries that are not in the sample. With y = (x - low) / (high - low):
-
-        m = (sum y + 1/2) / (n + 1)
-        v = ((sum y^2 + 1/2) / (n + 1) - m^2) / (n + 2)
+        m = (sum y + w) / (n + 1)
+        v = ((sum y^2 + w) / (n + 1) - m^2) / (n + 2)
         c = m (1 - m) / v - 1
         interval = quantiles of Beta(m c, (1 - m) c), scaled back to x
 
+    If all queries are 0 or 1 (b = 1: hit rate, and recall where each question needs one document) it is the
+    Clopper-Pearson interval, which covers the true rate with probability at least `level`; each query that can be
+    anything between takes it a little nearer to the interval with half an observation at each end (b = 0).
+
     m and v are the mean and the variance of the unknown mean under the Dirichlet process posterior with that prior
-    (Ferguson 1973; without the two halves it is the Bayesian bootstrap, Rubin 1981), and c is the number of
-    yes-or-no queries that carry the same information, as in Korn and Graubard (1998). For values that are 0 or 1
-    it is the Jeffreys interval, recommended for small samples by Brown, Cai and DasGupta (2001).
+    (Ferguson 1973; without the two ends it is the Bayesian bootstrap, Rubin 1981), and c is the number of
+    yes-or-no queries that carry the same information, as in Korn and Graubard (1998). With b = 0, values that are 0 or
+    1 get the Jeffreys interval (Brown, Cai and DasGupta 2001), which covers only 88 to 97 % of samples.
 
     The ends are the `bounds`. The lower bound is the metric's, because a query can always fail. The upper bound should
     be the value of an ideal ranking on these queries: 1 for most metrics, but 0.2 for precision@5 if each query has one
@@ -393,12 +421,13 @@ def mean_interval(
     Args:
         values: One finite number per query, shape (n,).
         level: Confidence level, strictly between 0 and 1.
-        binary: Whether the metric is 0 or 1 by definition. A metric that merely happened to be 0 or 1 is not binary.
+        binary: The share of queries for which the metric can only be 0 or 1, whatever is retrieved; True is all. A
+            value that merely happened to be 0 or 1 does not count.
         bounds: Smallest and largest value the metric can take on these queries; infinite if unbounded.
 
     Raises:
-        ValueError: If a value is NaN, infinite or outside `bounds`, if `binary` and a value is neither 0 nor 1, or if
-            `level` or `bounds` are invalid.
+        ValueError: If a value is NaN, infinite or outside `bounds`, if `binary` is 1 and a value is neither 0 nor 1, or
+            if another argument is out of range.
 
     Example:
         24 of 25 queries have their answer at rank 1, one at rank 2: the mean is (24 + 1/2) / 25 = 0.98.
@@ -425,7 +454,7 @@ def interval_from_sums(
     sums: Sums,
     *,
     level: float = 0.95,
-    binary: bool = False,
+    binary: float = 0.0,
     bounds: tuple[float, float] = (0.0, 1.0),
 ) -> Interval:
     """Return the interval of `mean_interval` from five numbers that can be merged across parts of an evaluation.
@@ -437,7 +466,7 @@ def interval_from_sums(
         sums: The number of values, their sum, the sum of their squares, and the smallest and largest of them; for
             clustered queries those of `effective_sums`.
         level: Confidence level, strictly between 0 and 1.
-        binary: Whether the metric is 0 or 1 by definition.
+        binary: The share of queries for which the metric can only be 0 or 1.
         bounds: Smallest and largest value the metric can take on these queries; infinite if unbounded.
 
     Raises:
@@ -462,20 +491,23 @@ def interval_from_sums(
             f"values range from {smallest} to {largest}, outside the metric's bounds {bounds}; "
             "pass the bounds of this metric"
         )
-    if binary:
+    if not 0 <= binary <= 1:
+        raise ValueError(f"binary must be a share of queries, from 0 to 1, got {binary!r}")
+    ends = _ends(smallest, largest, bounds)
+    if binary == 1:
         if sums.total != sums.total_of_squares or smallest not in (0, 1) or largest not in (0, 1):
             raise ValueError(
                 f"binary=True needs values that are 0 or 1; these range from {smallest} to {largest} "
                 f"with sum {sums.total} and sum of squares {sums.total_of_squares}"
             )
-        return clopper_pearson(sums.total, sums.count, level)
-    low, high = beta_interval(sums, ends=_ends(smallest, largest, bounds), level=level)
+        ends = (0.0, 1.0)
+    low, high = beta_interval(sums, ends=ends, level=level, binary=binary)
     # The half observations move the interval off the edge: if every value is 0, its low end would be above 0. And the
     # mean of values at the upper bound may be rounded to a number above it, as that of three times 0.2 is.
     return Interval(float(min(max(low, lower), sums.mean)), float(max(min(high, upper), sums.mean)))
 
 
-def beta_interval(sums: Sums, *, ends: tuple[float, float], level: float) -> Interval:
+def beta_interval(sums: Sums, *, ends: tuple[float, float], level: float, binary: float = 0.0) -> Interval:
     """Return the Beta interval of `mean_interval` for values between two ends, or the ends if one is infinite."""
     low_end, high_end = ends
     if math.isinf(low_end) or math.isinf(high_end):
@@ -487,11 +519,17 @@ def beta_interval(sums: Sums, *, ends: tuple[float, float], level: float) -> Int
     # Exact arithmetic has first^2 / n <= second <= first for values between the ends; rounding may not.
     first = min(max(first, 0.0), float(count))
     second = min(max(second, first**2 / count), first)
-    mean = (first + 0.5) / (count + 1)
-    variance = ((second + 0.5) / (count + 1) - mean**2) / (count + 2)
-    concentration = mean * (1 - mean) / variance - 1
     tail = (1 - level) / 2
-    low, high = (_beta_quantile(mean * concentration, (1 - mean) * concentration, p) for p in (tail, 1 - tail))
+
+    def quantile(added: float, p: float) -> float:
+        mean = (first + added) / (count + 1)
+        variance = ((second + added) / (count + 1) - mean**2) / (count + 2)
+        if not 0 < mean < 1 or variance <= 0:
+            return mean
+        concentration = mean * (1 - mean) / variance - 1
+        return _beta_quantile(mean * concentration, (1 - mean) * concentration, p)
+
+    low, high = quantile((1 - binary) / 2, tail), quantile((1 + binary) / 2, 1 - tail)
     return Interval(low_end + width * low, low_end + width * high)
 
 
@@ -502,15 +540,6 @@ def _ends(smallest: float, largest: float, bounds: tuple[float, float]) -> tuple
     if spread == 0:  # the values do not show how far an unbounded one can go
         return bounds
     return (smallest - spread if math.isinf(lower) else lower), (largest + spread if math.isinf(upper) else upper)
-
-
-def clopper_pearson(successes: float, count: float, level: float) -> Interval:
-    """Return the interval of Clopper and Pearson; the counts need not be whole (Korn and Graubard 1998)."""
-    tail, failures = (1 - level) / 2, count - successes
-    return Interval(
-        _beta_quantile(successes, failures + 1, tail) if successes else 0.0,
-        _beta_quantile(successes + 1, failures, 1 - tail) if failures else 1.0,
-    )
 
 
 def _beta_quantile(a: float, b: float, p: float) -> float:

@@ -61,10 +61,11 @@ def detectable_difference(
     standard deviation of the differences seen, e the effect (in standard deviations) for which the t test has the
     power, and k the number of queries that must change alike before a sign-flip test finds anything (6 at 5 %):
 
-        low    max(e s, m w)                           spread as the differences seen are
+        low    max(e s sqrt(r), m w)                   spread as the differences seen are
         high   max(D, m span) + span / n               a few queries may carry all of it
                D^2 = e^2 (u s^2 + D (span - D))        u = (n - 1) / chi2_{0.2, n - 1}
 
+    r is the room that the error of s takes, 1.13 for 15 queries, so that the power is reached on average over samples.
     m is the share of queries of which n hold k with the given power, and w the mean size of the differences that are
     not 0. `high` is valid however the difference is spread: u raises s^2 to the upper end of its one-sided 80 %
     interval; D (span - D) is the variance of the most uneven difference of mean D, that of some queries changing by the
@@ -106,7 +107,8 @@ def detectable_difference(
     effect = _effect_found(units.alike, power, level) * math.sqrt(units.alike / n)
     variance = units.variance_of_mean * n
     sizes = np.abs(units.totals[units.totals != 0]) * n / units.queries
-    low = max(effect * math.sqrt(variance), share * min(float(sizes.mean()), span))
+    room = room_for_error(max(units.alike - 1, 1.0), power, level)
+    low = max(effect * math.sqrt(variance * room), share * min(float(sizes.mean()), span))
     upper = variance * (n - 1) / float(chdtri(n - 1, CONFIDENCE))
     linear = effect**2 * span
     uneven = (linear + math.sqrt(linear**2 + 4 * (1 + effect**2) * effect**2 * upper)) / (2 * (1 + effect**2))
@@ -217,7 +219,7 @@ def room_for_error(freedom: float, power: float, level: float) -> float:
     return max((float(nctdtrit(freedom, z, power)) / (z + float(ndtri(power)))) ** 2, 1.0)
 
 
-def spread_bounds(count: int) -> tuple[float, float]:
+def spread_bounds(count: float) -> tuple[float, float]:
     """Return by which factors the standard deviation of so many differences may be off, each at 80 % confidence.
 
     Example:

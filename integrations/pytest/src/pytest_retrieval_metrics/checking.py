@@ -397,7 +397,8 @@ class Call:
     def guarded(self) -> set[str]:
         """The metrics that can fail without a test against the baseline."""
         exact = self.deterministic or set(self.never_worse) >= set(self.task.qrels.queries)
-        return {metric for metric, floor in self.floors.items() if exact or floor or metric in self.query_floors}
+        bound = {*self.query_floors, *self.ceilings}
+        return {metric for metric, floor in self.floors.items() if exact or floor or metric in bound}
 
     def measured(self, runs: Sequence[Any]) -> tuple[RepeatedRuns, list[warnings.WarningMessage]]:
         """Evaluate the rounds, and return the warnings, which come after the verdict."""
