@@ -28,18 +28,8 @@ def test_it_is_typed_for_pyright_too(tmp_path: Path) -> None:
     (tmp_path / "pyrightconfig.json").write_text(
         json.dumps({"typeCheckingMode": "strict", "include": [*map(str, USERS), str(refused)]})
     )
-    command = [
-        sys.executable,
-        "-m",
-        "basedpyright",
-        "-p",
-        str(tmp_path),
-        "--pythonpath",
-        sys.executable,
-        "--outputjson",
-    ]
-    answer = json.loads(
-        subprocess.run([sys.executable, "-m", *checking], check=False, capture_output=True, text=True).stdout
-    )
+    checking = ["-m", "basedpyright", "-p", str(tmp_path), "--pythonpath", sys.executable, "--outputjson"]
+    done = subprocess.run([sys.executable, *checking], check=False, capture_output=True, text=True)
+    answer = json.loads(done.stdout)
     said = {(Path(one["file"]).name, one["rule"]) for one in answer["generalDiagnostics"]}
     assert said == {("refused.py", "reportArgumentType")}, answer["generalDiagnostics"]
