@@ -32,18 +32,12 @@ def vector_cache(model: Any, size: int = 10_000) -> VectorCache:
         size: How many vectors are kept; those that were not used for longest go first.
 
     Example:
-        >>> class Model:
-        ...     def embed(self, texts):
-        ...         print("embeds", *texts)
-        ...         return [np.array([len(text), 1.0]) for text in texts]
         >>> import numpy as np
-        >>> model = Model()
-        >>> sorted(vector_cache(model).vectors("document", ["a", "b"], model.embed))
-        embeds a b
-        ['a', 'b']
-        >>> sorted(vector_cache(model).vectors("document", ["b", "c"], model.embed))
-        embeds c
-        ['b', 'c']
+        >>> model = lambda texts: [np.array([len(text), 1.0]) for text in texts if not print("embeds", text)]
+        >>> vectors = vector_cache(model).vectors("document", ["a"], model)
+        embeds a
+        >>> vector_cache(model).vectors("document", ["a"], model)["a"]
+        array([1., 1.])
     """
     key = id(model), size
     with _guard:
@@ -72,10 +66,7 @@ class VectorCache:
         self._lock = Lock()
 
     def vectors(
-        self,
-        kind: Kind,
-        texts: Sequence[str],
-        embed: Callable[[list[str]], Iterable[Vectors]],
+        self, kind: Kind, texts: Sequence[str], embed: Callable[[list[str]], Iterable[Vectors]]
     ) -> dict[str, Vectors]:
         """Return the vector of each text; `embed` makes those of some texts, in their order."""
         with closing(self._obtained(kind, texts, self._of_threads)) as steps:
@@ -88,10 +79,7 @@ class VectorCache:
                 answer = step.result() if isinstance(step, Future) else embed(step)
 
     async def avectors(
-        self,
-        kind: Kind,
-        texts: Sequence[str],
-        embed: Callable[[list[str]], Awaitable[Iterable[Vectors]]],
+        self, kind: Kind, texts: Sequence[str], embed: Callable[[list[str]], Awaitable[Iterable[Vectors]]]
     ) -> dict[str, Vectors]:
         """Return the vector of each text; the asynchronous twin of `vectors`."""
         import asyncio  # noqa: PLC0415  (costs as much as numpy's import, and not everybody reranks)

@@ -67,6 +67,7 @@ class TestOverAVectorStore(RetrieversIntegrationTests):
             "base_retriever": store.as_retriever(),
             "embeddings": EMBEDDINGS,
             "vector_fn": vectors_of(store),
+            "fetch_k": 20,
         }
 
     @property
