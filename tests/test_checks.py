@@ -116,7 +116,7 @@ if os.fork():
 assert [rm.evaluate(truth, run, ["ndcg@10", "map"]).per_query for run in runs] == expected
 for call in (
     lambda: rm.read_run("scored.run"),
-    lambda: rm.write_run(run, "other.run"),
+    lambda: rm.write_run(run, "other.csv"),
     lambda: rm.Run.from_frame({"query": ["q"], "document": ["d"]}),
     lambda: rm.evaluate(truth, streamed),
 ):

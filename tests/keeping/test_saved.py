@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
@@ -200,7 +200,11 @@ def test_a_part_of_a_larger_set_keeps_the_largest_grade_of_the_whole(tmp_path: A
 def test_a_comparison(tmp_path: Any, given_: Any) -> None:
     qrels, run = given_
     runs = {"a": run, "b": {query: list(ranking)[::-1] for query, ranking in run.items()}}
-    comparison = rm.compare(qrels, runs, ["mrr", "recall@3"])
+    try:
+        comparison = rm.compare(qrels, runs, ["mrr", "recall@3"])
+    except ValueError as error:
+        assume("nothing can be decided on this data" not in str(error))
+        raise
     comparison.save(tmp_path / "comparison.json")
     loaded = rm.load(tmp_path / "comparison.json")
     assert comparison == loaded

@@ -34,7 +34,7 @@ from pytest_retrieval_metrics.gates import (
 from pytest_retrieval_metrics.records import end, ends, hand_to_junit, measured, metric_rows, unmeasured, warned
 from pytest_retrieval_metrics.settings import beside, name_of
 from retrieval_metrics import Evaluation, EvaluationSet, Qrels, RetrievedRun, Run, aretrieve, evaluate, retrieve
-from retrieval_metrics.adapting.gating import refuse_undecidable, with_documents
+from retrieval_metrics.adapting.gating import with_documents
 from retrieval_metrics.adapting.printing import numbers
 from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on, positive_integer
 
@@ -78,6 +78,9 @@ class RetrievalCheck:
     the stored baseline of the test. In an asynchronous test, await `acheck`.
     """
 
+    _awaited = 0
+    """How many calls of `acheck` were made and not awaited."""
+
     def __init__(
         self,
         item: pytest.Item,
@@ -94,7 +97,6 @@ class RetrievalCheck:
         self._records = records
         self._folder = folder
         self._names: set[str] = set()
-        self._awaited = 0
         self.used = False
 
     def _call(
@@ -224,8 +226,6 @@ class RetrievalCheck:
 
     def _finish(self, call: Call, rounds: RepeatedRuns, met: Sequence[warnings.WarningMessage]) -> Checked:
         __tracebackhide__ = True
-        with self._noted(call):
-            refuse_undecidable({"the run": rounds.evaluation.scores})
         evaluation, whole = rounds.evaluation, lean(rounds.evaluation, texts=True)
         settings, baseline, (comparison, of_baseline) = self._settings, call.baseline, self._compared(call, whole)
         found = [
