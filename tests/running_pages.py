@@ -148,7 +148,8 @@ def write_outputs(pages: list[Path]) -> None:
     warnings.simplefilter("ignore", rm.RetrievalWarning)
     for page in pages:
         text = page.read_text(encoding="utf-8")
-        with TemporaryDirectory() as folder, contextlib.chdir(folder):
+        # What a page does to warnings ends with it, as under pytest.
+        with TemporaryDirectory() as folder, contextlib.chdir(folder), warnings.catch_warnings():
             lay_out(Path(folder))
             changes = [(shown, printed) for shown, printed in as_it_runs(name(page), text) if shown != printed]
         at = 0

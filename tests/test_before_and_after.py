@@ -88,10 +88,18 @@ def test_items_meet_by_what_match_says() -> None:
     assert rm.changes(before, after, "overlap@2", match="source").means["overlap@2"] == 1.0
 
 
+def test_distances_are_warned_of_on_either_side() -> None:
+    scores = {f"q{at}": {"a": 0.9, "b": 0.8, "c": 0.7} for at in range(20)}
+    distances = {query: {"a": 0.1, "b": 0.2, "c": 0.3} for query in scores}
+    with pytest.warns(rm.RetrievalWarning, match=r"^after: the scores of the run rise .* pass \{id: -distance\}"):
+        rm.changes(scores, distances, "overlap@1")
+
+
 @pytest.mark.parametrize(
     ("call", "error", "said"),
     [
-        (lambda: rm.changes({}, AFTER), TypeError, "before must map query ids to rankings"),
+        (lambda: rm.changes({}, AFTER), ValueError, "before holds no query"),
+        (lambda: rm.changes(BEFORE, AFTER, "rbo@5"), ValueError, "must be written overlap@10 or rbo"),
         (lambda: rm.changes(BEFORE, ["a"]), TypeError, "after must map query ids to rankings"),  # type: ignore[arg-type]
         (lambda: rm.changes(BEFORE, {"z": ["a"]}), ValueError, "no query is in both runs"),
         (lambda: rm.changes(BEFORE, AFTER, []), ValueError, "at least one metric"),

@@ -17,6 +17,7 @@ from retrieval_metrics.judging.ranking_order import BY_ID, Rankings
 from retrieval_metrics.labelling.pool import pool
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Printed, Table, beginning
+from retrieval_metrics.results.doubts import said_of_distances
 from retrieval_metrics.scoring.metric import spelled
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def changes(
             the tolerance is negative.
 
     Warns:
-        RetrievalWarning: If no document is in both runs.
+        RetrievalWarning: If no document is in both runs, or the scores of one seem to be distances.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -332,7 +333,9 @@ def _is_scored(run: Mapping[Any, Any]) -> bool:
 def _pairs(before: Any, after: Any, match: str | Key | Matching) -> dict[QueryId, tuple[Placed, Placed]]:
     """Return both rankings of each query of the first run."""
     for name, run in (("before", before), ("after", after)):
-        if not hasattr(run, "items") or not run:
+        if hasattr(run, "items") and not run:
+            raise ValueError(f"{name} holds no query")
+        if not hasattr(run, "items"):
             raise TypeError(
                 f"{name} must map query ids to rankings, as in {{'q1': ['d7', 'd1']}}, got {type(run).__name__}"
             )
@@ -344,6 +347,9 @@ def _pairs(before: Any, after: Any, match: str | Key | Matching) -> dict[QueryId
         raise ValueError(
             f"no query is in both runs: before has {list(before)[:NAMED]!r}, after has {list(after)[:NAMED]!r}"
         )
+    for name, run in (("before", before), ("after", after)):
+        if said := said_of_distances(None, run):
+            warn(f"{name}: {said}")
     both = [Rankings(run, match, BY_ID) for run in (before, after)]
     read = [{query: placed(one, ranking, query) for query, ranking in one.of(before)} for one in both]
     pairs = {query: (read[0][query], read[1][query]) for query in before}

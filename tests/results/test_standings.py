@@ -1,6 +1,7 @@
 """A ranking says who is better than the baseline or worse than the best, and of whom that is not known."""
 
 import io
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -138,3 +139,20 @@ def test_seconds_stand_beside_quality_where_they_are_known() -> None:
     assert table[0].endswith("seconds per query")
     assert table[1].endswith("0.25")
     assert table[2].endswith("-")
+
+
+def test_costs_that_cannot_be_right_are_refused() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(12)}
+    good, bad = (dict.fromkeys(qrels, ranking) for ranking in (["d"], ["x", "d"]))
+    ranking = rm.compare(qrels, {"good": good, "bad": bad}, "mrr").ranking
+    assert ranking.frontier({"good": 2, "bad": 1}) == {"bad": "on", "good": "on"}
+    assert ranking.frontier({"good": 1, "bad": 1}) == {"good": "on", "bad": "off"}
+    assert ranking.cheapest(0.1, {"good": 2, "bad": 1}) == "good"
+    with pytest.raises(ValueError, match="cost of 'bad' must be a finite number, got nan"):
+        ranking.frontier({"good": 1, "bad": math.nan})
+    with pytest.raises(KeyError, match="'bad' has no cost"):
+        ranking.frontier({"good": 1})
+    with pytest.raises(KeyError, match="map was not compared; there are mrr"):
+        ranking.frontier({"good": 1, "bad": 1}, "map")
+    with pytest.raises(ValueError, match="only bad was compared with the others"):
+        rm.compare(qrels, {"good": good, "bad": bad}, "mrr", baseline="bad").ranking.frontier({"good": 1, "bad": 1})

@@ -53,7 +53,7 @@ def placed(rankings: Rankings, ranking: Any, query: QueryId) -> Placed:
 P = 0.9
 """The persistence of rank-biased overlap: the first ten ranks have 86 % of the weight."""
 _OVERLAP = re.compile(r"overlap@([1-9]\d*)")
-_RBO = re.compile(r"rbo(?:\(p=(0?\.\d+)\))?")
+_RBO = re.compile(r"rbo(?:\(p=([-\d.]+)\))?")
 _SINGLE = ("mrr", "recall", "hit_rate")
 
 
@@ -83,6 +83,8 @@ def as_likeness(name: str | Metric, tolerance: float = 0.0) -> Likeness:
             raise ValueError(f"p of rbo must be between 0 and 1, got {p:g}")
         column = "rbo" if p == P else f"rbo(p={p:g})"
         return Likeness((column,), lambda one, other: (rank_biased_overlap(one, other, p),), None)
+    if re.match(r"overlap|rbo", given):
+        raise ValueError(f"{given!r} must be written overlap@10 or rbo, which sees every rank, or rbo(p=0.8)")
     metric = as_metric(name)
     refuse_unbounded(metric)
     k = metric.k if isinstance(metric.k, int) else None

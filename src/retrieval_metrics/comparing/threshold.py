@@ -21,6 +21,7 @@ from retrieval_metrics.judging.judged_run import is_relevant
 from retrieval_metrics.keeping.document import SavedFields
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
+from retrieval_metrics.results.doubts import said_of_distances
 from retrieval_metrics.results.summary import clustered_sums, intervals, means
 from retrieval_metrics.scoring.metric import as_metric, relevant_from
 from retrieval_metrics.scoring.rules import STANDARD
@@ -351,6 +352,8 @@ class _Cost:
         if self._truth is None:
             return nan, Interval(nan, nan)
         scores = scored_run(self._truth, _above(self._rankings, score), [self._metric], STANDARD, self._match)
+        if score == -inf and (said := said_of_distances(scores.needed_origin("cut").judged, self._rankings)):
+            raise ValueError(said)
         name = str(self._metric)
         return means(scores)[name], intervals(scores, 0.95)[name]
 
@@ -381,7 +384,8 @@ def _scores(ranking: Any, query: QueryId) -> list[float]:
 def _best_scores(rankings: Mapping[Any, Any]) -> dict[QueryId, float]:
     """Return the best score of each query, minus infinity where nothing came back; distances are refused."""
     found = {query: _scores(ranking, query) for query, ranking in rankings.items()}
-    long = [scores for scores in found.values() if len(scores) > 1 and scores[0] != scores[-1]]
+    listed = [scores for query, scores in found.items() if not isinstance(rankings[query], Mapping)]
+    long = [scores for scores in listed if len(scores) > 1 and scores[0] != scores[-1]]
     rising = [scores for scores in long if all(np.diff(scores) >= 0)]
     if len(rising) > len(long) / 2:
         raise ValueError(

@@ -56,7 +56,7 @@ def doubts_of(scores: Scores) -> list[DataDoubt]:
         return []
     judged, run = scores.origin.judged, scores.origin.run
     found = [DataDoubt("exchanged", _exchanged(judged, run)), _other_ids(scores.origin)]
-    found += [DataDoubt("distances", _distances(judged, run)), _missing(scores)]
+    found += [DataDoubt("distances", said_of_distances(judged, run)), _missing(scores)]
     found += said_of_unplaced(judged)
     if scores.clusters is not None and not scores.clusters.by_source:
         found += [DataDoubt("few clusters", said) for said in said_of_few(scores.clusters.count)]
@@ -137,15 +137,16 @@ def _scored(run: Mapping[Any, Any]) -> Iterator[Iterable[float]]:
 # Distances that were taken for scores.
 
 
-def _distances(judged: JudgedRun, run: Mapping[Any, Any]) -> str:
+def said_of_distances(judged: JudgedRun | None, run: Mapping[Any, Any]) -> str:
     """Return that the scores seem to be distances, from which the order given and the judgments speak; or nothing."""
     if not rising(islice(_scored(run), LOOKED_AT), CHANCE):
         return ""
-    # Scores that were sorted upwards, as by argsort, rise too: then what is relevant is nearer to the top by score.
-    relevant = judged.ranks.grade > 0
-    query, rank = judged.ranks.query[relevant], judged.ranks.rank[relevant]
-    if len(query) and (1 / rank).sum() >= (1 / (judged.n_retrieved[query] + 1 - rank)).sum():
-        return ""
+    if judged is not None:
+        # Scores that were sorted upwards, as by argsort, rise too: then what is relevant is nearer to the top by score.
+        relevant = judged.ranks.grade > 0
+        query, rank = judged.ranks.query[relevant], judged.ranks.rank[relevant]
+        if len(query) and (1 / rank).sum() >= (1 / (judged.n_retrieved[query] + 1 - rank)).sum():
+            return ""
     return (
         "the scores of the run rise in the order given in every ranking, and the largest counts as the best: if they "
         "are distances, pass {id: -distance}, or a list of ids, best first"

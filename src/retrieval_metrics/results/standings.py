@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf, isnan
+from math import inf, isfinite, isnan
+from numbers import Real
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from retrieval_metrics.presentation import numbers
@@ -280,13 +281,19 @@ class Standings(Printed):
                 f"only {self.baseline} was compared with the others; leave out baseline= to learn which are worth "
                 "their cost"
             )
-        return self.gains[next(iter(self.gains)) if metric is None else spelled(metric, self.gains)]
+        name = next(iter(self.gains)) if metric is None else spelled(metric, self.gains)
+        if name not in self.gains:
+            raise KeyError(f"{name} was not compared; there are {', '.join(self.gains)}")
+        return self.gains[name]
 
     def _costs(self, cost: Mapping[str, float] | Literal["seconds"]) -> dict[str, float]:
         costs = self.seconds if isinstance(cost, str) else cost
         systems = [place.system for place in next(iter(self.places.values()))]
         if missing := [system for system in systems if system not in costs]:
             raise KeyError(f"{missing[0]!r} has no cost; pass cost={{...}}, a number for each of {', '.join(systems)}")
+        for system in systems:
+            if not isinstance(costs[system], Real) or not isfinite(costs[system]):
+                raise ValueError(f"the cost of {system!r} must be a finite number, got {costs[system]!r}")
         return {system: costs[system] for system in sorted(systems, key=costs.__getitem__)}
 
     @property
