@@ -96,3 +96,13 @@ def test_scores_of_others_are_no_part_of_the_stages() -> None:
     result = rm.evaluate(QRELS, RUN, METRICS).with_scores({"tokens": dict.fromkeys(QRELS, 5.0)})
     assert list(map(str, result.stages["bm25"].metrics)) == METRICS
     assert result.stages.tables[-1].header == ["after", *METRICS, "recall@10 at most"]
+
+
+def test_what_was_found_has_the_interval_of_recall() -> None:
+    truth = {f"q{at}": ["a"] for at in range(9)} | {"q9": ["a", "b"]}
+    steps = {"s": {query: ["a", "b"] for query in truth}, "r": {query: ["a"] for query in truth}}
+    run = rm.RetrievedRun(steps["r"], steps=steps)
+    evaluation = rm.evaluate(truth, run, "recall@2")
+    found = evaluation.stages.losses("recall@2")
+    assert found.means["found"] == evaluation.means["recall@2"]
+    assert found.intervals()["found"] == evaluation.intervals()["recall@2"]

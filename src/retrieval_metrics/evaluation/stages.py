@@ -17,12 +17,12 @@ from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.results.counts import count, counts_of_given
 from retrieval_metrics.results.scores import Origin, Scores, columns_of
 from retrieval_metrics.results.summary import means
-from retrieval_metrics.scoring.metric import as_metric, first_telling, given_metric
+from retrieval_metrics.scoring.metric import Metric, as_metric, first_telling, given_metric
 from retrieval_metrics.scoring.rules import STANDARD
+from retrieval_metrics.scoring.score import two_valued
 
 if TYPE_CHECKING:
     from retrieval_metrics.explaining.fates import Step
-    from retrieval_metrics.scoring.metric import Metric
 
 NOTHING_TOLD = (
     "the run does not tell the steps of its retriever; let the function that is asked return what it held after each, "
@@ -133,15 +133,22 @@ class Stages(Printed, Mapping[str, Evaluation]):
         """
         if self._scores is None or not self._steps:
             raise ValueError(NOTHING_TOLD)
-        scores = self._scores
-        found = shares_of(scores, question_of(as_metric(metric)))
+        scores, asked = self._scores, as_metric(metric)
+        found = shares_of(scores, question_of(asked))
         values = np.column_stack([*found.values()])
         metrics = [given_metric(name, (0.0, 1.0), lower_is_better=name != FOUND) for name in found]
+        # A question that needs one document is lost whole or not at all, so its shares have the intervals of recall.
+        recall = Metric("recall", asked.k, tuple(each for each in asked.parameters if each[0] == "rel"))
+        single = two_valued(recall, scores.needed_origin("followed").judged, STANDARD)
+        alone = np.ones(len(values)) if asked.definition.binary else None
+        if single is not None and alone is None:
+            alone = single[scores.positions].astype(np.float64)
+        shares = {} if alone is None else columns_of("two_valued", metrics, np.tile(alone[:, None], len(metrics)))
         return Evaluation(
             Scores(
                 metrics=tuple(metrics),
                 queries=scores.queries,
-                columns=columns_of("value", metrics, values),
+                columns=columns_of("value", metrics, values) | shares,
                 counts={**counts_of_given(values), "failed": scores.counts["failed"]},
                 rules=STANDARD,
                 clusters=scores.clusters,
