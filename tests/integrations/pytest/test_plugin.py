@@ -266,3 +266,20 @@ def test_every_parameter_and_name_has_a_baseline_of_its_own(builds: Builds) -> N
     assert names[0] == "TestTwice.test_both.words.json"
     assert names[1].startswith("TestTwice.test_both.words_again-")
     assert names[2:] == ["test_cutoffs[1].json", "test_cutoffs[3].json"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"), [('["foreign"]', "none of the retrieved"), ("[]", "nothing was retrieved")]
+)
+def test_what_never_meets_a_judgment_passes_no_gate_and_is_no_baseline(builds: Builds, answer: str, said: str) -> None:
+    builds.write(
+        SUITE
+        + f"""
+    def test_foreign(retrieval_check):
+        retrieval_check(QRELS, {{query: {answer} for query in QRELS}}, {{"mrr": None}}, baseline=True)
+"""
+    )
+    result = builds.run("-k", "foreign", "--retrieval-update")
+    result.assert_outcomes(failed=1, deselected=1)
+    result.stdout.fnmatch_lines([f"*ValueError: nothing can be decided on this data. In 'the run': {said}*"])
+    assert not (builds.path / WORDS).parent.exists()
