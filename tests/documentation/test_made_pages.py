@@ -1,7 +1,6 @@
 """What the site says of itself: its contents for language models, and the folders of the core."""
 
 import importlib.util
-import re
 import zipfile
 from pathlib import Path
 
