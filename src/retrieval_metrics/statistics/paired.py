@@ -477,7 +477,7 @@ def within_margins(
     are enough if the lower bound minus that loss is above -margin, so if the system is clearly better. It is "worse" if
     the upper bound, which mirrors the lower one, is below -margin.
 
-    The level is approximate; see the simulations in the documentation. It was exceeded by about a point there.
+    The level is approximate; see the simulations in the documentation. It was exceeded by less than a point there.
 
     The level is that of one sample. It also holds for the claim that all of several systems or metrics pass, but not
     for the claim that at least one of them does.
