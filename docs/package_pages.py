@@ -3,7 +3,8 @@
     python docs/package_pages.py https://example.org/owner/retrieval-metrics v1.2.0
 
 The release runs it before it builds, with the address and the tag that it is run from. Links into the repository become
-links to its files at the tag, and every distribution gets `[project.urls]`.
+links to its files at the tag, and every distribution gets `[project.urls]`. Without it, a build keeps only the words of
+such links (see the hook in each pyproject.toml).
 """
 
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+ADDRESS = re.compile(r"https://[^/\s]+(/[^/\s]+){2,}")
 LINK = re.compile(r"(?P<image>!?)(?P<text>\[[^\]]*\])\((?P<target>[^)\s]+)\)")
 
 
@@ -20,7 +22,12 @@ def prepare(root: Path, address: str, tag: str) -> None:
 
     Raises:
         FileNotFoundError: If a link leads to a file that is not there.
+        ValueError: If the address is none.
     """
+    if not ADDRESS.fullmatch(address):
+        raise ValueError(
+            f"a release needs the address of its repository, https://host/owner/repository, got {address!r}"
+        )
     for settings in (root / "pyproject.toml", *sorted(root.glob("integrations/*/pyproject.toml"))):
         readme = settings.with_name("README.md")
         readme.write_text(absolute(readme.read_text(encoding="utf-8"), readme.parent, root, address, tag), "utf-8")

@@ -1,10 +1,9 @@
-"""What the pyproject.toml of a distribution says, where it may say it in two ways."""
+"""What a distribution installs."""
 
-from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
 
 
-def modules_of(settings: Mapping[str, Any]) -> list[str]:
-    """Return the modules that a distribution installs, dotted; most have one."""
-    names: str | list[str] = settings["tool"]["uv"]["build-backend"]["module-name"]
-    return [names] if isinstance(names, str) else names
+def modules_of(folder: Path) -> list[str]:
+    """Return the packages of a distribution, dotted: each is typed, and most distributions have one."""
+    source = folder / "src"
+    return [".".join(mark.parent.relative_to(source).parts) for mark in sorted(source.rglob("py.typed"))]

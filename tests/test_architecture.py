@@ -258,6 +258,7 @@ def test_importing_the_core_brings_numpy_and_no_host_and_no_extra() -> None:
     assert not (hosts | extras) & set(loaded)
 
 
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 DISTRIBUTIONS = [ROOT, *(path.parent for path in sorted(ROOT.glob("integrations/*/pyproject.toml")))]
 
 
@@ -265,17 +266,20 @@ def settings(folder: Path) -> dict[str, Any]:
     return tomllib.loads((folder / "pyproject.toml").read_text())
 
 
-def wheel_of(folder: Path, out: Path) -> list[str]:
-    subprocess.run(["uv", "build", "--wheel", "--out-dir", out, folder], check=True, capture_output=True)
+def wheel_of(folder: Path, out: Path) -> tuple[list[str], str]:
+    """The files of a wheel that was built from its source distribution, and its page on an index."""
+    subprocess.run(["uv", "build", "--out-dir", out, folder], check=True, capture_output=True)
     (wheel,) = out.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        return [name for name in archive.namelist() if not name.endswith("/")]
+        names = [name for name in archive.namelist() if not name.endswith("/")]
+        (about,) = (name for name in names if name.endswith("/METADATA"))
+        return names, archive.read(about).decode().partition("\n\n")[2]
 
 
 @pytest.mark.parametrize("folder", DISTRIBUTIONS, ids=lambda folder: str(folder.relative_to(ROOT)))
 def test_the_wheel_holds_the_package_its_types_and_its_licence_and_nothing_else(folder: Path, tmp_path: Path) -> None:
-    names = wheel_of(folder, tmp_path)
-    modules = [module.replace(".", "/") for module in modules_of(settings(folder))]
+    names, page = wheel_of(folder, tmp_path)
+    modules = [module.replace(".", "/") for module in modules_of(folder)]
     held = [name for name in names if ".dist-info/" not in name]
     # Nothing above the package: an __init__.py in a namespace others share would hide what they put there.
     assert all(name.startswith(tuple(f"{module}/" for module in modules)) for name in held)
@@ -285,6 +289,13 @@ def test_the_wheel_holds_the_package_its_types_and_its_licence_and_nothing_else(
         str(path.relative_to(folder / "src")) for path in (folder / "src").rglob("*.py*") if path.suffix != ".pyc"
     }
     assert written == {name for name in held if name.endswith((".py", ".pyi"))}
+    # On an index a link into the repository leads nowhere: its words stay, and so does all code.
+    readme = (folder / "README.md").read_text()
+    assert FENCED.findall(page) == FENCED.findall(readme) != []
+    prose, said = FENCED.sub("", page), FENCED.sub("", readme)
+    assert all("://" in target for target in re.findall(r"\]\(([^)]*)\)", prose))
+    assert "](" in said
+    assert re.sub(r"\W", "", prose) == re.sub(r"\W", "", re.sub(r"\]\((?!https://)[^)]*\)", "]", said))
 
 
 @pytest.mark.parametrize("folder", DISTRIBUTIONS[1:], ids=lambda folder: folder.name)

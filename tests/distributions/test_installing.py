@@ -19,7 +19,7 @@ pytestmark = pytest.mark.examples
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = [ROOT, *(path.parent for path in sorted(ROOT.glob("integrations/*/pyproject.toml")))]
 SETTINGS: list[dict[str, Any]] = [tomllib.loads((folder / "pyproject.toml").read_text()) for folder in FOLDERS]
-MODULES = {each["project"]["name"]: modules_of(each) for each in SETTINGS}
+MODULES = {each["project"]["name"]: modules_of(folder) for folder, each in zip(FOLDERS, SETTINGS, strict=True)}
 CORE = SETTINGS[0]["project"]["name"]
 LOWEST = SETTINGS[0]["project"]["requires-python"].removeprefix(">=")
 

@@ -62,7 +62,6 @@ def test_every_distribution_has_the_addresses_of_its_release(released: Path, fol
     assert urls["Repository"] == ADDRESS
     assert urls["Changelog"] == f"{ADDRESS}/blob/{TAG}/CHANGELOG.md"
     assert after == before
-    assert after["project"]["readme"] == "README.md"
 
 
 def test_the_release_prepares_what_it_builds() -> None:
@@ -84,6 +83,23 @@ def test_the_release_prepares_what_it_builds() -> None:
 )
 def test_a_link_becomes_absolute_and_code_does_not(script: Any, text: str, expected: str) -> None:
     assert script.absolute(text, ROOT / "integrations" / "haystack", ROOT, ADDRESS, TAG) == expected
+
+
+@pytest.mark.parametrize("address", ["", "https://", "example.org/owner/name", "https://example.org/owner/name/"])
+def test_nothing_is_released_without_an_address(script: Any, address: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"https://host/owner/repository") as caught:
+        script.prepare(tmp_path, address, TAG)
+    assert repr(address) in str(caught.value)
+
+
+@pytest.mark.parametrize("folder", DISTRIBUTIONS, ids=lambda folder: folder.name)
+def test_a_page_keeps_absolute_links_and_code_and_only_the_words_of_others(folder: Path) -> None:
+    hook = tomllib.loads((folder / "pyproject.toml").read_text())["tool"]["hatch"]["metadata"]["hooks"]
+    (rule,) = hook["fancy-pypi-readme"]["substitutions"]
+    page = "[`a`](https://example.org/b.md#c) [d e](../../f.md#g) ![h](examples/i.png) [j](#k) n[0](o, p)"
+    written = re.sub(rule["pattern"], rule["replacement"], page)
+    assert written == "[`a`](https://example.org/b.md#c) d e h j n[0](o, p)"
+    assert (folder / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
 
 
 def test_a_link_to_nothing_stops_the_release(script: Any) -> None:
