@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -98,8 +97,7 @@ def _named(text: str) -> tuple[str, str]:
 
 
 def _shown(lint: rm.types.Lint[Any]) -> output.Shown:
-    rows = [dict(zip(COLUMNS, row, strict=True)) for row in lint.rows()]
-    found = json.loads(json.dumps(rows, default=str))  # evidence such as a Quote becomes text
+    found = output.plain([dict(zip(COLUMNS, row, strict=True)) for row in lint.rows()])
     data = {"questions": len(lint.questions), "findings": found, "unchecked": lint.unchecked}
     return output.Shown(lint.tables, data, found, [name for name in COLUMNS if name != "evidence"])
 

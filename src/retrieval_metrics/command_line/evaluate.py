@@ -248,13 +248,9 @@ def _data(result: rm.Evaluation, *, per_query: bool) -> dict[str, Any]:
     content: dict[str, Any] = {
         "semantics": result.rules.name,
         "metrics": {name: {"mean": mean, "n": result.n[name]} for name, mean in result.means.items()},
-        "counts": dict(result.counts),
+        "counts": result.counts,
     }
-    if per_query:
-        content["per_query"] = {
-            name: {str(query): value for query, value in values.items()} for name, values in result.per_query.items()
-        }
-    return content
+    return content | output.fields(result, "per_query") if per_query else content
 
 
 def too_low(results: Mapping[str, rm.Evaluation], floors: list[tuple[rm.Metric, float]]) -> list[str]:

@@ -8,10 +8,13 @@ import json
 import os
 import sys
 import textwrap
+from collections.abc import Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from math import isnan
+from numbers import Number
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.journal import STANDARD_OUTPUT, save_text
@@ -19,7 +22,7 @@ from retrieval_metrics.presentation.tables import Table, escaped, on_one_line
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import Console
 
@@ -34,7 +37,7 @@ class Shown(NamedTuple):
 
     Attributes:
         tables: For people.
-        data: For programs, as JSON holds it; NaN becomes null.
+        data: For programs; `plain` makes JSON of it.
         records: For spreadsheets, row by row; NaN becomes an empty cell.
         columns: The columns, if they are not the keys of the first record.
         lines: As trec_eval prints it, where it does.
@@ -128,16 +131,24 @@ def _cells(shown: Shown) -> Iterator[list[Any]]:
         yield ["" if record[column] is None or _is_nan(record[column]) else record[column] for column in columns]
 
 
+def fields(of: object, *names: str) -> dict[str, Any]:
+    """Return attributes by name, as a result's data and records hold them."""
+    return {name: getattr(of, name) for name in names}
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: an interval is a list, NaN is null, and a metric or a quote is its text."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    if isinstance(value, (str, Number, NoneType)):
+        return None if _is_nan(value) else value
+    return str(value)
+
+
 def _json(shown: Shown) -> str:
-    return json.dumps(_without_nan(shown.data), ensure_ascii=False, indent=1, allow_nan=False)
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nan(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(each) for each in value]
-    return None if _is_nan(value) else value
+    return json.dumps(plain(shown.data), ensure_ascii=False, indent=1, allow_nan=False)
 
 
 def _is_nan(value: Any) -> bool:

@@ -55,11 +55,9 @@ def _show(given: argparse.Namespace) -> bool:
     records: list[dict[str, Any]] = []
     for entry in entries:
         of = {"label": entry.label, "date": entry.date.isoformat()}
-        by = {"questions": entry.questions, "rules": entry.rules}
+        by = output.fields(entry, "questions", "rules")
         ends, n = entry.intervals, entry.n
-        metrics = {
-            name: {"mean": mean, "interval": list(ends[name]), "n": n[name]} for name, mean in entry.means.items()
-        }
+        metrics = {name: {"mean": mean, "interval": ends[name], "n": n[name]} for name, mean in entry.means.items()}
         listed.append({**of, "metrics": metrics, **by, "saved": entry.saved})
         records += [
             {**of, "metric": name, "mean": mean, "low": ends[name].low, "high": ends[name].high, "n": n[name], **by}

@@ -127,15 +127,13 @@ def _plan_table(plans: list[tuple[rm.types.Difference, rm.types.Plan]], size: fl
 
 def _shown(result: rm.Comparison, size: float | None) -> output.Shown:
     data = {
-        "baseline": result.baseline,
-        "level": result.level,
-        "means": {name: dict(means) for name, means in result.table.items()},
+        **output.fields(result, "baseline", "level"),
+        "means": result.table,
         "conclusions": [each.as_dict() for each in result.conclusions],
-        "verdict": result.verdict,
-        "notes": list(result.notes),
+        **output.fields(result, "verdict", "notes"),
     }
     records = [
-        {name: getattr(each, name) for name in ("metric", "system", "baseline", "n", "difference")}
+        output.fields(each, "metric", "system", "baseline", "n", "difference")
         | {"low": each.interval.low, "high": each.interval.high, "p": each.p, "p_alone": each.found.p_alone}
         | {"conclusion": each.kind}
         for each in result.conclusions
@@ -144,8 +142,8 @@ def _shown(result: rm.Comparison, size: float | None) -> output.Shown:
     if size is not None:
         plans = _plans(result, size)
         data["plan"] = [
-            {name: getattr(each, name) for name in ("metric", "system", "baseline")}
-            | {"spread": of.rows[1].spread, "questions": of.questions, "range": list(of.range)}
+            output.fields(each, "metric", "system", "baseline")
+            | {"spread": of.rows[1].spread, **output.fields(of, "questions", "range")}
             | {"if_few_carry_it": of.rows[1].uneven}
             for each, of in plans
         ]
@@ -186,15 +184,14 @@ def run_changes(given: argparse.Namespace) -> bool:
     records = [
         {"metric": name, "mean": mean, "low": ends[name].low, "high": ends[name].high} for name, mean in means.items()
     ]
-    data = {"means": dict(means), "per_query": {name: dict(values) for name, values in result.per_query.items()}}
-    return output.finish(output.Shown(result.tables, data, records), given)
+    return output.finish(output.Shown(result.tables, output.fields(result, "means", "per_query"), records), given)
 
 
 # `retrieval-metrics tune QRELS RUN RUN --default NAME`, or `tune SAVED SAVED --default NAME`.
 
 PLAIN = (
     *("metric", "winner", "default", "questions", "level", "mean", "new_mean", "gain", "new_gain", "p", "better"),
-    "conclusion",
+    *("conclusion", "new_mean_interval", "new_gain_interval"),
 )
 """What JSON holds of a tuning as it is."""
 
@@ -266,13 +263,7 @@ def _shown_tune(result: rm.types.Tuning) -> output.Shown:
                 "allowed": one.allowed,
             }
         )
-    data = {
-        **{name: getattr(result, name) for name in PLAIN},
-        "new_mean_interval": list(result.new_mean_interval),
-        "new_gain_interval": list(result.new_gain_interval),
-        "settings": settings,
-    }
-    return output.Shown(result.tables, data, settings)
+    return output.Shown(result.tables, {**output.fields(result, *PLAIN), "settings": settings}, settings)
 
 
 # `retrieval-metrics audit QRELS RUN`.
@@ -310,21 +301,12 @@ def run_audit(given: argparse.Namespace) -> bool:
 
 
 def _shown_audit(result: rm.types.Audit) -> output.Shown:
-    means = {semantics: dict(values) for semantics, values in result.means.items()}
-    differences = [
-        {
-            "metric": str(found.metric),
-            "semantics": found.semantics,
-            "rules": list(found.rules),
-            "meaning": found.meaning,
-            "queries": list(found.queries),
-            "example": found.example,
-            "value": found.value,
-            "reference": found.reference,
-        }
-        for found in result.differences
-    ]
-    data = {"means": means, "refused": dict(result.refused), "differences": differences, "lints": list(result.lints)}
-    metrics = map(str, result.metrics)
+    told = ("metric", "semantics", "rules", "meaning", "queries", "example", "value", "reference")
+    data = {
+        **output.fields(result, "means", "refused"),
+        "differences": [output.fields(found, *told) for found in result.differences],
+        "lints": result.lints,
+    }
+    metrics, means = map(str, result.metrics), result.means
     records = [{"metric": name} | {one: means[one].get(name, float("nan")) for one in means} for name in metrics]
     return output.Shown(result.tables, data, records)
