@@ -43,6 +43,8 @@ def test_grades_of_what_entered_or_left_settle_precision(tmp_path: Path) -> None
 
     assert difference(grades) == pytest.approx(difference(only))
     assert pool.limited(1, "effect").items[0].effect == pytest.approx(0.5 / 3)  # 1 / log2(4), of three queries
+    with pytest.warns(rm.RetrievalWarning, match=r"1 of the . queries that changed have no text .*'q1'"):
+        assert len(found.pool({query: text for query, text in TEXTS.items() if query != "q1"})) == 0
     found.save(tmp_path / "changes.json")
     assert rm.load(tmp_path / "changes.json") == found
 

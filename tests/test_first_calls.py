@@ -41,6 +41,13 @@ class Results(list[Any]):
     evaluation = RESULT
 
 
+class Framework(tuple[str, ...]):
+    """A retriever of a framework that can be iterated over, as models of pydantic can."""
+
+    def invoke(self, text: str) -> list[str]:
+        return retriever(text)
+
+
 def retriever(text: str) -> list[str]:
     return ["d1" if text == "how?" else "d7"]
 
@@ -80,6 +87,11 @@ WRONG: dict[str, tuple[Any, str]] = {
     ),
     "a vector of grades": (lambda: rm.evaluate({"q1": [1, 0, 1]}, {"q1": ["a", "b", "c"]}), "write {id: grade}"),
     "grades as text": (lambda: anything.evaluate({"q1": {"a": "1"}}, {"q1": ["a"]}), "convert it, as float('1')"),
+    "a grade in words": (
+        lambda: anything.evaluate({"q1": {"a": "forbidden"}}, {"q1": ["a"]}),
+        "above 0 is relevant, 0 is not, and below 0 must not come back",
+    ),
+    "a retriever for questions": (lambda: rm.EvaluationSet.of(Framework()), "are two arguments exchanged?"),
     "a metric as a function": (
         lambda: anything.mrr(QRELS, RUN),
         "write evaluate(qrels, run, 'mrr'), or for one ranking metrics.reciprocal_rank(gains)",

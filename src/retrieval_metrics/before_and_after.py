@@ -177,6 +177,12 @@ class Changes(Evaluation):
             questions: An `EvaluationSet`, or texts by query id.
             corpus: The texts, as in `pool`.
         """
+        texts = _query_texts(questions)
+        if untold := [query for query in self._changed if query not in texts]:
+            warn(
+                f"{len(untold)} of the {len(self._changed)} queries that changed have no text in questions, such as "
+                f"{untold[0]!r}; their documents are not in the pool, so grading it does not settle the difference"
+            )
         runs = {name: self._read(run) for name, run in self._runs.items()}
         found = pool(questions, runs, corpus, self.depth, metric=f"ndcg@{self.depth}", match=self._match)
         return replace(found, items=tuple(item for item in found if len(item.ranks) == 1))

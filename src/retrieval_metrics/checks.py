@@ -155,7 +155,7 @@ def same_kind(left: type | None, left_owner: str, right: type | None, right_owne
     if left is not None and right is not None and left is not right:
         raise TypeError(
             f"{left_owner} are {left.__name__} and {right_owner} are {right.__name__}, so none of them can match; "
-            f"convert one side, for example with {left.__name__}(id)"
+            "convert one side, for example with str(id)"
         )
 
 

@@ -109,6 +109,9 @@ def test_questions_of_one_document_are_worth_fewer() -> None:
     found = rm.threshold(questions(100), run_of(best), clusters=clusters)
     assert found.score is None
     assert "100 questions without an answer, worth 18 independent ones, cannot promise 10 %" in found.conclusion
+    two = rm.threshold(questions(100), run_of(best), clusters={f"n{at}": at % 2 for at in range(100)})
+    assert "worth fewer than 2 independent ones" in two.conclusion
+    assert two.conclusion.endswith("these can promise nothing.")
 
 
 def test_a_failed_or_absent_question_says_nothing() -> None:

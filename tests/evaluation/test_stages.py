@@ -88,6 +88,13 @@ def test_the_ceiling_is_what_the_best_order_of_a_stage_reaches() -> None:
             best = {q: sorted(run[q], key=lambda one, of=QRELS[q]: -of.get(one, 0)) for q in QRELS}  # type: ignore[misc]
             assert ceilings[name] == rm.evaluate(QRELS, best, metric).means[metric]
             assert ceilings[name] >= stages[name].means[metric]
+    items = {
+        query: [rm.Retrieved(id=f"chunk {at}", metadata={"of": one}) for at, one in enumerate([*ids, *ids[:1]])]
+        for query, ids in STEPS["bm25"].items()
+    }
+    chunks = rm.RetrievedRun(items, steps={"bm25": items})
+    by_document = rm.evaluate(QRELS, chunks, "mrr", match="metadata:of").stages  # a second chunk adds nothing
+    assert by_document.at_most("mrr")["bm25"] == stages.at_most("mrr")["bm25"]
     grouped: Any = {query: [[*judged]] for query, judged in QRELS.items()}
     assert np.isnan([*rm.evaluate(grouped, RUN, "mrr").stages.at_most("mrr").values()]).all()
 

@@ -296,6 +296,10 @@ class TestWhatIsRefused:
         ):
             means(["d1"], [Retrieved("d1")], match="text")
 
+        wrong: Any = ["page"]
+        with pytest.raises(ValueError, match=r"got \['page'\]"):
+            means(["d1"], [Retrieved("d1")], match=wrong)
+
     def test_a_key_that_no_item_has(self) -> None:
         with pytest.raises(ValueError, match="no retrieved item has a value for match='metadata:page'; the first is"):
             means(["d1"], [Retrieved("d1")], match="metadata:page")

@@ -165,6 +165,13 @@ class TestExchanged:
             rm.evaluate(first, second, "ndcg@10")
         assert "exchanged" not in kinds(second, first)
 
+    def test_scores_of_few_values_betray_themselves_by_falling(self) -> None:
+        fused = {f"q{at}": {"a": 1 / 61, "b": 1 / 62, "c": 1 / 63} for at in range(4)}  # 3! ** 4 orders: one falls
+        judged: Any = {query: {"b": 1, "c": 0} for query in fused}
+        assert "exchanged" in kinds(fused, judged)
+        mixed = {query: dict(sorted(of.items(), reverse=query == "q3")) for query, of in fused.items()}
+        assert "exchanged" not in kinds(mixed, judged)
+
     @pytest.mark.parametrize(
         ("qrels", "run"),
         [

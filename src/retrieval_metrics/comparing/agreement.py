@@ -37,8 +37,8 @@ def placed(rankings: Rankings, ranking: Any, query: QueryId) -> Placed:
     documents = list(dict.fromkeys(rankings.ids(given)))
     if None in documents:
         raise ValueError(
-            f"an item in the ranking of query {query!r} has no id; pass match=, such as match='source', which says "
-            "what makes two items the same"
+            f"an item in the ranking of query {query!r} has no value for match={str(rankings.matching)!r}; pass "
+            "another match=, such as match='source', which says what makes two items the same"
         )
     if not isinstance(ranking, Mapping):
         return Placed(documents, -np.arange(len(documents), dtype=np.float64))

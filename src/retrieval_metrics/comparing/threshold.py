@@ -120,11 +120,13 @@ class Threshold(SavedFields):
         """What to do, in a sentence."""
         asked = "questions without an answer"
         if self.score is None:
-            by = "" if self.worth >= self.n else f", worth {self.worth:.0f} independent ones,"
+            worth = f"{self.worth:.0f}" if self.worth >= 2 else "fewer than 2"  # noqa: PLR2004  (as it says)
+            by = "" if self.worth >= self.n else f", worth {worth} independent ones,"
+            promised = "nothing" if self.upper > HALF else f"{100 * self.upper:.1f} %"
             return (
                 f"No threshold: {self.n} {asked}{by} cannot promise {_percent(self.false_answer)}, whatever they "
                 f"score: at least {self.fewest} are needed if none of them gets an answer; these can promise "
-                f"{100 * self.upper:.1f} %."
+                f"{promised}."
             )
         if isinf(self.score):
             return (

@@ -162,7 +162,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
             metric: A metric for which higher is better.
 
         Returns:
-            The ceiling of each stage; NaN if groups or pieces are judged, or anything but ids is compared.
+            The ceiling of each stage; NaN if groups or pieces are judged.
         """
         chosen = as_metric(metric)
         return {name: self._at_most(one, chosen) for name, one in self.items()}
@@ -171,13 +171,14 @@ class Stages(Printed, Mapping[str, Evaluation]):
         scores = stage.scores
         origin, rankings = scores.needed_origin("put into the best order"), scores.rankings("put into the best order")
         qrels = origin.judged.qrels
-        if not qrels.is_flat or qrels.has_pieces or origin.match != "id" or not metric.definition.higher_is_better:
+        if not qrels.is_flat or qrels.has_pieces or not metric.definition.higher_is_better:
             return float("nan")
         judged: Any = qrels.as_dict()
         best: dict[Any, Any] = {}
         for query, ranking in rankings.of(scores.queries):
             grades = _grades(judged[query])
-            best[query] = sorted(rankings.ids(ranking), key=lambda one, of=grades: -of.get(one, 0.0))  # type: ignore[misc]
+            held = dict.fromkeys(one for one in rankings.ids(ranking) if one is not None)  # a second chunk adds nothing
+            best[query] = sorted(held, key=lambda one, of=grades: -of.get(one, 0.0))  # type: ignore[misc]
         truth = scored_run(qrels, best, [metric], scores.rules)
         rows = np.array([qrels.place[query] for query in scores.queries], np.intp)
         kept = truth if len(rows) == len(truth.queries) else truth.of(rows, truth.counts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from itertools import chain, pairwise
 from numbers import Integral, Real
 from os import PathLike
@@ -310,7 +311,10 @@ def grade_column(
         at, wrong = next((at, grade) for at, grade in enumerate(grades) if not isinstance(grade, Real))
         nested = "; groups are written as a list of lists or a list of {id: grade}"
         if isinstance(wrong, str):
-            nested = f"; convert it, as float({wrong!r})"
+            nested = "; above 0 is relevant, 0 is not, and below 0 must not come back"
+            with suppress(ValueError):
+                float(wrong)
+                nested = f"; convert it, as float({wrong!r})"
         complaint = _complaint(wrong, documents[at], queries[int(owners[at])], "a number")
         raise TypeError(complaint + (nested if isinstance(wrong, Collection) else ""))
     return finite_grades(np.fromiter(grades, np.float64, len(grades)), documents, owners, queries)

@@ -289,7 +289,7 @@ def key_of(match: str | Key | Keyed) -> Key:
         return lambda item: item.value(name)
     hint = (
         "; for the whole text, pass lambda item: item.text; a judged Quote or Text is found in the text anyway"
-        if by in {"text", "content"}
+        if by in ("text", "content")  # what was given may not be hashable
         else ""
     )
     raise ValueError(

@@ -78,6 +78,11 @@ class Questions:
             return cls._of_rows(rows)
         if isinstance(dataset, Mapping):
             return cls._checked({text: text for text in dataset}, dataset, {})
+        if any(callable(getattr(dataset, name, None)) for name in _RETRIEVING):  # some of them are iterable
+            raise TypeError(
+                f"a dataset of questions was expected, got {type(dataset).__name__}, which retrieves: are two "
+                "arguments exchanged?"
+            )
         if isinstance(dataset, Iterable) and not isinstance(dataset, (str, bytes)):
             return cls._of_rows(dataset)
         raise TypeError(
@@ -222,6 +227,7 @@ def texts_to_show(queries: QueryTexts | Questions | None, known: QueryTexts) -> 
 
 
 Label = str | int | float | bool
+_RETRIEVING = ("invoke", "retrieve", "run")  # what retrievers and pipelines of frameworks are called by
 
 _TEXTS = ("source", "kind", "person", "model", "prompt")
 

@@ -104,13 +104,14 @@ def _exchanged(judged: JudgedRun, run: Mapping[Any, Any]) -> str:
     fractional = grades % 1 != 0
     if not fractional.any() or not qrels.is_flat or fractional.sum() < MOSTLY * len(grades):
         return ""
-    if len(np.unique(grades)) < min(DIFFERENT * len(grades), MANY_GRADES):
+    of_queries = np.split(-grades, qrels.bounds[1:-1])
+    fall = rising(of_queries, CHANCE)  # as the scores of a run in rank order do
+    if not fall and len(np.unique(grades)) < min(DIFFERENT * len(grades), MANY_GRADES):
         return ""
     rankings = [list(each) for each in islice(_scored(run), LOOKED_AT)]
     seen = {float(score) for each in rankings for score in each}
     if not rankings:
-        of_queries = np.split(-grades, qrels.bounds[1:-1])
-        if (judged.n_retrieved >= np.diff(qrels.bounds)).any() or not rising(of_queries, CHANCE):
+        if (judged.n_retrieved >= np.diff(qrels.bounds)).any() or not fall:
             return ""
         what = "fall in the order given, and its lists are longer than those of the run"
     elif len(seen) > FEW_GRADES or not all(map(float.is_integer, seen)):
