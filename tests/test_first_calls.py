@@ -1,6 +1,7 @@
 """The commonest first calls that are wrong: each is answered with the line to write, and that line is right."""
 
 from collections import namedtuple
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -41,8 +42,11 @@ class Results(list[Any]):
     evaluation = RESULT
 
 
-class Framework(tuple[str, ...]):
+class Framework:
     """A retriever of a framework that can be iterated over, as models of pydantic can."""
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        return iter([("name", None)])
 
     def invoke(self, text: str) -> list[str]:
         return retriever(text)
