@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.items import QrelsMapping
     from retrieval_metrics.labelling.people_and_model import Kinds
     from retrieval_metrics.statistics import Agreed
-    from retrieval_metrics.statistics.corrected import Weights
+    from retrieval_metrics.statistics.graders import Weights
 
     Key = tuple[QueryId, DocumentId]
 

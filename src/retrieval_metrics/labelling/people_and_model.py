@@ -14,7 +14,7 @@ from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.charts import ChartRow, Rows
 from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.statistics import Agreed, kappa_by_cluster, krippendorffs_alpha, share_by_cluster
-from retrieval_metrics.statistics.corrected import FEWEST_APART
+from retrieval_metrics.statistics.graders import FEWEST_APART
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from retrieval_metrics.checks import DocumentId, FloatArray, QueryId
-    from retrieval_metrics.statistics.corrected import Weights
+    from retrieval_metrics.statistics.graders import Weights
 
     Graded = Mapping[tuple[QueryId, DocumentId], float]
     Kinds = Mapping[tuple[QueryId, DocumentId], Mapping[str, str]]

@@ -1,10 +1,10 @@
-from retrieval_metrics.statistics.corrected import Agreed as Agreed
-from retrieval_metrics.statistics.corrected import CorrectedMean as CorrectedMean
-from retrieval_metrics.statistics.corrected import cohens_kappa as cohens_kappa
-from retrieval_metrics.statistics.corrected import corrected_mean as corrected_mean
-from retrieval_metrics.statistics.corrected import kappa_by_cluster as kappa_by_cluster
-from retrieval_metrics.statistics.corrected import krippendorffs_alpha as krippendorffs_alpha
-from retrieval_metrics.statistics.corrected import share_by_cluster as share_by_cluster
+from retrieval_metrics.statistics.corrected_means import CorrectedMean as CorrectedMean
+from retrieval_metrics.statistics.corrected_means import corrected_mean as corrected_mean
+from retrieval_metrics.statistics.graders import Agreed as Agreed
+from retrieval_metrics.statistics.graders import cohens_kappa as cohens_kappa
+from retrieval_metrics.statistics.graders import kappa_by_cluster as kappa_by_cluster
+from retrieval_metrics.statistics.graders import krippendorffs_alpha as krippendorffs_alpha
+from retrieval_metrics.statistics.graders import share_by_cluster as share_by_cluster
 from retrieval_metrics.statistics.means import ExactSums as ExactSums
 from retrieval_metrics.statistics.means import Interval as Interval
 from retrieval_metrics.statistics.means import Sums as Sums

@@ -380,10 +380,15 @@ def students_critical(count: float, level: float = 0.95) -> float:
         >>> round(students_critical(25), 3), round(students_critical(100_000), 3)  # t = 2.064 and 1.960
         (1.941, 1.96)
     """
+    t = students_quantile(count - 1, (1 + level) / 2)
+    return t * math.sqrt(count / (count - 1 + t**2))
+
+
+def students_quantile(degrees: float, share: float) -> float:
+    """Return the value below which Student's t is with this probability."""
     from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
 
-    t = float(stdtrit(count - 1, (1 + level) / 2))
-    return t * math.sqrt(count / (count - 1 + t**2))
+    return float(stdtrit(degrees, share))
 
 
 def level_of_critical(critical: float, count: int) -> float:
@@ -529,9 +534,7 @@ def _lower_bound(units: Units, alpha: float) -> float:
     variance = units.variance_of_mean * n
     third = float(np.mean(influence**3)) * n**2 / ((n - 1) * max(n - 2, 1))
 
-    from scipy.special import stdtrit  # noqa: PLC0415 - importing the package must not load scipy
-
-    needed = float(stdtrit(n - 1, 1 - alpha)) * math.sqrt(variance / n)
+    needed = students_quantile(n - 1, 1 - alpha) * math.sqrt(variance / n)
     if third >= 0 or not variance:  # Johnson's is then the larger t
         return units.mean - needed
     # The smaller D at which Johnson's t is large enough.
