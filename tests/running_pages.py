@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import retrieval_metrics as rm
 from retrieval_metrics.command_line.main import main
@@ -35,11 +34,8 @@ CHAPTERS = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
 """The pages of the tutorial: each goes on where the one before ends."""
 FENCE = re.compile(r"^```(?P<language>\S+)(?P<said>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 
-RAISES = re.compile(r" raises(?: without (\w+))?")
-"""What a block of wrong code says after its language, perhaps with a package that is not installed where it runs.
-
-The error stands in the block below it.
-"""
+RAISES = " raises"
+"""What a block of wrong code says after its language; the error stands in the block below it."""
 
 
 def name(page: Path) -> str:
@@ -68,20 +64,12 @@ def run_python(code: str, page: str, namespace: dict[str, object]) -> str:
     return out.getvalue()
 
 
-def run_wrong(code: str, page: str, namespace: dict[str, object], missing: str | None = None) -> str:
+def run_wrong(code: str, page: str, namespace: dict[str, object]) -> str:
     """Return what the wrong code of a block raises: an error, or a warning that the page has made one."""
-    modules: dict[str, Any] = sys.modules
-    held = {name: module for name, module in modules.items() if name.partition(".")[0] == missing}
-    if missing:
-        modules.update(dict.fromkeys([missing, *held]))  # so Python says that it is not installed
     try:
         run_python(code, page, namespace)
     except Exception as error:  # noqa: BLE001  (whatever is raised is shown)
         return f"{type(error).__name__}: {error}\n"
-    finally:
-        if missing:
-            modules.pop(missing)
-            modules.update(held)
     raise AssertionError(f"{page} says that this raises something, and it does not:\n{code}")
 
 
@@ -135,11 +123,11 @@ def as_it_runs(page: str, text: str) -> Iterator[tuple[str, str]]:
             yield block[0], f"```text\n{printed}```"
         printed = None
         if language == "python":
-            wrong = RAISES.fullmatch(block["said"])
-            printed = run_wrong(code, page, namespace, wrong[1]) if wrong else run_python(code, page, namespace)
+            run = run_wrong if block["said"] == RAISES else run_python
+            printed = run(code, page, namespace)
         if language == "console":
             said = block["said"]
-            yield block[0], f"```console{said}\n{run_commands(code, wrong=RAISES.fullmatch(said) is not None)}```"
+            yield block[0], f"```console{said}\n{run_commands(code, wrong=said == RAISES)}```"
     assert not printed, f"{page} prints what no text block shows"
 
 
