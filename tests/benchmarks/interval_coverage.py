@@ -664,7 +664,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "statistics-tables.m
 
 
 def write(part: str, lines: list[str]) -> None:
-    """Replace a table of the page, the block after the comment that names it; four are too small to stand there."""
+    """Replace a table of the page, the block after the comment that names it; some are too small to stand there."""
     text = PAGE.read_text(encoding="utf-8")
     before, mark, after = text.partition(f"<!-- table: {part} -->\n```text\n")
     if not mark:
