@@ -406,9 +406,9 @@ def row_of(cells: list[str]) -> str:
 def write(lines: list[list[str]]) -> None:
     """Put lines in the place of those on the page about the same work beside the same."""
     text = PAGE.read_text()
-    for work, ours, _spread, _memory, beside, *quotients, _asked in lines:
+    for work, ours, _spread, _memory, beside, quotient, ends, _was, _asked in lines:
         old = re.compile(rf"^\| {re.escape(work)} \| [^|]* \| {re.escape(beside)} \|.*$", re.MULTILINE)
-        text = old.sub(row_of([work, ours, beside, *quotients]), text)
+        text = old.sub(row_of([work, ours, beside, quotient, ends]), text)
     PAGE.write_text(text)
 
 

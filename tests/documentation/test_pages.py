@@ -121,14 +121,14 @@ def of_table(part: str, *, columns: int) -> list[list[str]]:
     _, _, table = page.partition(f"<!-- table: {part} -->\n```text\n")
     lines = table.partition("```")[0].splitlines()[1:]
     assert lines, part
-    return [[line[:34].strip(), *line[39:].split()[:columns]] for line in lines]
+    return [[line[:30].strip(), *line[35:].split()[:columns]] for line in lines]
 
 
 def test_what_is_said_of_intervals_is_what_the_simulations_found() -> None:
     page = (ROOT / "docs/explanation/statistics.md").read_text(encoding="utf-8")
     ends = {
         part: (min(float(row[at]) for row in rows), max(float(row[at]) for row in rows))
-        for part, at in (("mean", 1), ("two_valued", 1), ("clustered_means", 1), ("agreement", 1), ("difference", 3))
+        for part, at in (("mean", 1), ("two_valued", 1), ("clustered_means", 1), ("agreement", 1), ("difference", 2))
         for rows in (of_table(part, columns=7),)
     }
     assert f"interval of a mean | 95 % | at least {min(ends['mean'][0], ends['two_valued'][0])} %" in page
