@@ -3,11 +3,8 @@
 # dependencies = [
 #   "retrieval-metrics",
 #   "ir-measures>=0.4",
-#   "mlflow-skinny>=3.17",
-#   "pandas>=2",
 #   "pytrec-eval-terrier>=0.5.10",
 #   "ranx>=0.3.21",
-#   "scikit-learn>=1.4",
 # ]
 #
 # [tool.uv.sources]
@@ -22,10 +19,8 @@ import warnings
 from collections.abc import Mapping
 
 import ir_measures
-import pandas as pd
 import pytrec_eval
 import ranx
-from mlflow.metrics import ndcg_at_k, precision_at_k, recall_at_k
 
 import retrieval_metrics as rm
 
@@ -38,11 +33,6 @@ QRELS = {
 }
 RUN = {"graded": {"b": 0.9, "x": 0.8, "a": 0.7}, "tied": {"c": 0.5, "y": 0.5}, "nothing relevant": {"x": 0.3}}
 METRICS = ["ndcg@10", "mrr", "map", "precision@5", "recall@5"]
-ROWS = {
-    "fewer than k": (["a", "b"], ["b", "x", "a"]),
-    "a repeat": (["a", "b"], ["a", "a", "x", "b"]),
-    "nothing at all": ([], []),
-}
 
 
 def line(name: str, values: Mapping[str, float]) -> None:
@@ -67,17 +57,9 @@ def of_ranx() -> dict[str, float]:
     return {metric: float(values[metric]) for metric in METRICS}
 
 
-def of_mlflow(relevant: list[str], retrieved: list[str]) -> dict[str, float]:
-    predictions, targets = pd.Series([retrieved]), pd.Series([relevant])
-    made = {"ndcg@5": ndcg_at_k(5), "precision@5": precision_at_k(5), "recall@5": recall_at_k(5)}
-    return {name: float(metric.eval_fn(predictions, targets).scores[0]) for name, metric in made.items()}
-
-
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     line("trec_eval", trec_eval())
     line("ir_measures", of_ir_measures())
     line("ranx", of_ranx())
     line("retrieval-metrics", rm.evaluate(QRELS, RUN, METRICS).means)
-    for situation, row in ROWS.items():
-        line(situation, of_mlflow(*row))

@@ -116,7 +116,7 @@ def _refuse(name: str, value: str) -> NoReturn:
 
 
 STANDARD = Rules(name="standard")
-"""The default: see the table "What each situation does" in the documentation, reference/semantics."""
+"""The default: see "Our rules" in the documentation, guides/coming-from."""
 
 TREC_EVAL = Rules(
     name="trec_eval",
