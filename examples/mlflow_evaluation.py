@@ -98,7 +98,7 @@ def main() -> None:
         run_id = log_comparison(rm.compare(qrels, runs, METRICS, baseline="BM25"))
         print("\nlogged of the comparison:")
         for metric, value in sorted(mlflow.get_run(run_id).data.metrics.items()):
-            print(f"{metric:36} {value:.3f}")
+            print(f"{metric:36} {value:.3g}")
         held = mlflow.MlflowClient().list_artifacts(run_id, "comparison")
         print(*(artifact.path for artifact in held), sep="\n")
 
