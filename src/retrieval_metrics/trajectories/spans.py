@@ -72,7 +72,7 @@ class TraceSpan:
     def found(self) -> list[Retrieved] | None:
         """Return the documents that a search found, if possible with ids; None if the span does not say."""
         found = None
-        for one in (self.listed, self.output):
+        for one in (self.output,) if self.listed is None else (self.listed, self.output):
             try:
                 items = items_in(self._whole(one, "output"))
             except TraceError:
@@ -81,9 +81,10 @@ class TraceSpan:
                 raise TraceError(f"the output of {self.where} cannot be read: {error}") from None
             if one is self.listed and self.dropped:  # some tracers drop the newest attributes, which are its end
                 continue
-            if any(item.id is None and item.text == REDACTED for item in items or ()):
+            without = None if items is None else [item for item in items if item.id is None]
+            if any(item.text == REDACTED for item in without or ()):
                 raise TraceError(f"the documents of {self.where} were hidden: they have neither ids nor texts")
-            if items is not None and all(item.id is not None for item in items):
+            if without == []:
                 return items
             found = items if found is None else found
         if found is None and self.dropped:
@@ -345,14 +346,18 @@ def _under(said: Any, keys: Collection[str] | None, *, parse: bool = False) -> I
             yield from _under(said[key], keys, parse=parse)
 
 
-def texts_in(said: Any) -> Iterator[str]:
-    """Yield every text of a payload, but for what is not sent to a model."""
+def texts_in(said: Any) -> list[str]:
+    """Return every text of a payload, but for what is not sent to a model."""
     if isinstance(said, str):
-        yield said
-    elif isinstance(said, (dict, list, tuple)):
-        inside = said if not isinstance(said, dict) else [value for key, value in said.items() if key not in NOT_SENT]
-        for value in inside:
-            yield from texts_in(value)
+        return [said]
+    found: list[str] = []
+    for key, one in said.items() if isinstance(said, dict) else enumerate(said) if isinstance(said, (list, tuple)) else ():
+        if one is not None and key not in NOT_SENT:
+            if isinstance(one, str):
+                found.append(one)
+            else:
+                found += texts_in(one)
+    return found
 
 
 def tool_calls_in(said: Any) -> Iterator[tuple[str | None, str, Any]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
@@ -303,6 +304,11 @@ def _there(traces: _Traces) -> str:
 # The rules by which the spans of one trace become a trajectory.
 
 
+TOLD = {RETRIEVER, RERANKER, TOOL, MODEL}
+KNOWN_KINDS = {*SPAN_KINDS, UNSAID}
+"""The kinds that tell something, and those with the ones that only hold others."""
+
+
 class ReadingRules(NamedTuple):
     """What a reader was asked for."""
 
@@ -323,6 +329,21 @@ class _Search(NamedTuple):
     question: str | None
 
 
+class _Agent(NamedTuple):
+    """The models of an agent, those in one tool or in none: when each ended, its turn, and what it asked for."""
+
+    ends: list[float]
+    turns: list[int]
+    models: list[TraceSpan]
+    asked: dict[str, list[tuple[str | None, str | None]]]
+
+    def asked_by(self, model: TraceSpan) -> list[tuple[str | None, str | None]]:
+        """Return id and question of each tool call of a model, in the order of its message."""
+        if model.id not in self.asked:
+            self.asked[model.id] = model.asked() or []
+        return self.asked[model.id]
+
+
 class Trace:
     """The spans of one trace."""
 
@@ -333,12 +354,21 @@ class Trace:
         self._spans = spans
         self._above = {id_: self._path(span) for id_, span in spans.items()}
         self._outer = {span.parent for span in spans.values()}
+        self._scope = {id_: next((o.id for o in above if o.kind == TOOL), None) for id_, above in self._above.items()}
         models = [one for one in spans.values() if one.kind == MODEL and not self._works_inside(one)]
         self._models = sorted(models, key=lambda one: (one.end, one.id))
-        calls = [one for one in spans.values() if one.kind in {TOOL, RETRIEVER} or one.id in rules.calls]
-        self._starts: dict[str | None, list[float]] = {}
-        for one in sorted(calls, key=lambda one: one.start):
-            self._starts.setdefault(self._scope(one), []).append(one.start)
+        self._retrievers = [one for one in spans.values() if one.kind == RETRIEVER]
+        starts: dict[str | None, list[float]] = {None: []}
+        for one in spans.values():
+            if one.kind in {TOOL, RETRIEVER} or one.id in rules.calls:
+                starts.setdefault(self._scope[one.id], []).append(one.start)
+        self._agents = {scope: self._agent(scope, sorted(at)) for scope, at in starts.items()}
+
+    def _agent(self, scope: str | None, starts: list[float]) -> _Agent:
+        models = [one for one in self._models if self._scope[one.id] == scope]
+        places = [bisect_left(starts, one.end) for one in models]
+        turns = {place: turn for turn, place in enumerate(dict.fromkeys(places), start=1)}
+        return _Agent([one.end for one in models], [turns[place] for place in places], models, {})
 
     def _path(self, span: TraceSpan) -> tuple[TraceSpan, ...]:
         """Return the spans around a span, from the inside out."""
@@ -359,10 +389,6 @@ class Trace:
     def _around(self, span: TraceSpan, kind: str) -> list[TraceSpan]:
         return [one for one in self._above[span.id] if one.kind == kind]
 
-    def _scope(self, span: TraceSpan) -> str | None:
-        """Return the id of the nearest tool around a span: the agent that it belongs to."""
-        return next((one.id for one in self._around(span, TOOL)), None)
-
     def trajectory(self) -> Trajectory:
         """Return what the trace tells."""
         calls = self._calls(sorted(self._searches(), key=lambda one: one.place))
@@ -378,7 +404,7 @@ class Trace:
     def unclear(self) -> Iterator[tuple[str, TraceSpan]]:
         """Yield the spans that may be searches which nobody counts, each with what is said of it."""
         for one in self._spans.values():
-            if one.kind not in {*SPAN_KINDS, UNSAID}:
+            if one.kind not in KNOWN_KINDS:
                 yield f"of the unknown kind {one.kind!r}", one
             elif one.kind == MODEL and (hosted := one.hosted()):
                 yield f"with a tool of the model's provider ({hosted[0]!r})", one
@@ -387,9 +413,8 @@ class Trace:
 
     def steps(self, kind: str) -> Iterator[TraceSpan]:
         """Yield the spans of a kind that are told by no other: none is inside, nor a search, tool or model around."""
-        known = {RETRIEVER, RERANKER, TOOL, MODEL}
         for id_, one in self._spans.items():
-            if one.kind == kind and id_ not in self._outer and known.isdisjoint(each.kind for each in self._above[id_]):
+            if one.kind == kind and id_ not in self._outer and TOLD.isdisjoint(each.kind for each in self._above[id_]):
                 yield one
 
     def _searches(self) -> list[_Search]:
@@ -411,12 +436,11 @@ class Trace:
 
     def _place(self, step: TraceSpan, question: str | None) -> tuple[int, int, float, str]:
         """Return the place of a call in its agent: its turn, its position in the model's message, its start, its id."""
-        scope = self._scope(step)
-        before = [one for one in self._models if one.end <= step.start and self._scope(one) == scope]
-        if not before:
+        agent = self._agents[self._scope[step.id]]
+        before = bisect_right(agent.ends, step.start) - 1
+        if before < 0:
             return 0, 0, step.start, step.id
-        turn = len({bisect_left(self._starts[scope], one.end) for one in before})
-        asked = before[-1].asked() or []
+        turn, asked = agent.turns[before], agent.asked_by(agent.models[before])
         ids = [id_ for id_, _ in asked]
         if step.call is not None and ids.count(step.call) == 1:
             return turn, ids.index(step.call), step.start, step.id
@@ -450,28 +474,30 @@ class Trace:
         return [call for _, call in calls]
 
     def _call(self, group: Sequence[_Search], reranker: TraceSpan | None) -> SearchCall:
-        span = group[0].span
-        took = span.end - span.start if span.end > span.start else None
-        call = SearchCall(group[0].question, (), max(group[0].step[0], 1), 1, took)
-        if span.error is not None:
-            return replace(call, error=span.error)
+        span, error = group[0].span, group[0].span.error
+        found: Sequence[Any] = ()
+        before: list[list[Any]] = []
         try:
-            return self._answered(call, group, reranker)
-        except _UnreadError as error:
-            self.unread.append(error)
-            return replace(call, error=str(error))
+            if error is None:
+                found, before = self._answered(group, reranker)
+        except _UnreadError as unread:
+            self.unread.append(unread)
+            error, reranker = str(unread), None
+        took = (span if reranker is None else reranker).end - span.start
+        seconds = took if took > 0 else None if reranker is None else 0.0
+        return SearchCall(group[0].question, found, max(group[0].step[0], 1), 1, seconds, error, before)
 
-    def _answered(self, call: SearchCall, group: Sequence[_Search], reranker: TraceSpan | None) -> SearchCall:
+    def _answered(self, group: Sequence[_Search], reranker: TraceSpan | None) -> tuple[list[Any], list[list[Any]]]:
+        """Return what a step handed on, and the rankings inside it."""
         span = group[0].span
-        inside = [one for one in self._spans.values() if one.kind == RETRIEVER and span in self._above[one.id]]
+        if reranker is not None:
+            return self._told(reranker), [items for one in group if (items := self._found(one.span)) is not None]
+        inside = [one for one in self._retrievers if span in self._above[one.id]]
         inside.sort(key=lambda one: (len(self._above[one.id]), one.start, one.id))
         inner = [items for one in inside if one.error is None and (items := self._found(one)) is not None]
-        found = inner.pop(0) if inner and self._found(span) is None else self._told(span)
-        before = [items for at, items in enumerate(inner) if items != found and items not in inner[:at]]
-        if reranker is not None:
-            before = [items for one in group if (items := self._found(one.span)) is not None]
-            found, call = self._told(reranker), replace(call, seconds=max(reranker.end - span.start, 0.0))
-        return replace(call, ranking=found, before=before)
+        found = self._found(span)
+        found = inner.pop(0) if inner and found is None else self._told(span) if found is None else found
+        return found, [items for at, items in enumerate(inner) if items != found and items not in inner[:at]]
 
     def _told(self, span: TraceSpan) -> list[Any]:
         """Return the documents that a span says it found."""
@@ -503,19 +529,16 @@ class Trace:
         """Return what the answering model has read, and the items whose whole text it is; None if that is unknown."""
         readers = [one for one in self._models if one.error is None]
         if not self._rules.any_reader:
-            readers = [one for one in readers if self._scope(one) is None][-1:]
+            readers = [one for one in readers if self._scope[one.id] is None][-1:]
         texts = [text for one in readers if (text := one.read()) is not None]
         if not texts or any(not isinstance(item, Retrieved) or not item.text for item in items):
             return "", None
         read = "\n".join(texts)
-        if all(item.text in read for item in items):
-            return read, list(items)
-        read = plain(read)
-        return read, [item for item in items if plain(item.text) in read]
+        return read, list(standing_in(read, items))
 
     def _citations(self, read: str, context: Sequence[Any] | None, items: Sequence[Any]) -> Iterable[Any] | None:
         """Return what the answer cites: what the last model of the agent said, or what the outermost span returned."""
-        said, rule = [one for one in self._models if self._scope(one) is None][-1:], self._rules.citations
+        said, rule = self._agents[None].models[-1:], self._rules.citations
         if rule is None:
             return [item for one in said for by in one.citations() for item in cited_by(by, items)] if said else None
         said += [one for one in self._spans.values() if not self._above[one.id]]
@@ -530,6 +553,37 @@ class Trace:
         if isinstance(cited, str) or not isinstance(cited, Iterable):
             raise TypeError(f"citations= must return a list of ids, an empty one if nothing is cited, got {cited!r}")
         return cited
+
+
+BEGINNING = 32
+"""Characters by which a text is looked for."""
+
+
+def standing_in(read: str, items: Sequence[Any]) -> Iterator[Any]:
+    """Yield the items whose whole text stands in what was read: as it is, as JSON writes it, or but for white space."""
+    ways: list[Callable[[str], str]] = [str, lambda text: json.dumps(text)[1:-1], _unescaped]
+    at, bare = 0, ""
+    for item in items:  # most stand there one after another, written alike
+        for way in ways:
+            text = way(item.text)
+            found = read.find(text[:BEGINNING], at)  # what is short is found sooner
+            if found < 0 or not read.startswith(text, found):
+                found = read.find(text)
+            if found >= 0:
+                at = found + len(text)
+                if way is not ways[0]:
+                    ways.remove(way)
+                    ways.insert(0, way)
+                yield item
+                break
+        else:
+            bare = bare or plain(read)
+            if plain(item.text) in bare:
+                yield item
+
+
+def _unescaped(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 class _UnreadError(TraceError):
