@@ -35,19 +35,19 @@ FORMS = {
     "OpenTelemetry GenAI messages": ("id", "response"),
 }
 """Where a result of each form names its call, and what it has else; calls and texts are told alike in all forms."""
-BY_MODEL = {
-    "assistant", "ai", "aimessage", "aimessagechunk", "model", "response", "function_call", "custom_tool_call",
-    "mcp_call", "reasoning",
-}  # fmt: skip
-READ = {
-    "user", "human", "system", "developer", "tool", "function", "request", "function_call_output",
-    "custom_tool_call_output",
-}  # fmt: skip
+PATHS = [(call.split("."), result) for call, result in FORMS.values()]
+ROLES = {
+    **dict.fromkeys(("assistant", "ai", "aimessage", "aimessagechunk", "model", "response", "function_call"), MODEL),
+    **dict.fromkeys(("custom_tool_call", "mcp_call", "reasoning", *HOSTED), MODEL),
+    **dict.fromkeys(("user", "human", "system", "developer", "tool", "function", "request"), OTHER),
+    **dict.fromkeys(("function_call_output", "custom_tool_call_output"), OTHER),
+}
 ROLE_UNDER = ("role", "type", "kind")
 """What the forms call a message that a model has written, and one that it reads, and where they say so."""
-WRAPPED_IN = ("message", "payload", "data", "kwargs", "raw_item", "value")
-WITHIN = ("tool_call_result", "functionResponse", "function_response")
+WRAPPED_IN = dict.fromkeys(("message", "payload", "data", "kwargs", "raw_item", "value"))
+WITHIN = {"tool_call_result", "functionResponse", "function_response"}
 """Where a line or an event has its message, and a block its result."""
+LISTS = {*BLOCKS_UNDER, "tool_calls"}
 NAMED_BY = ("id", "thread_id", "session_id", "sessionId", "conversation_id")
 SPAN_KEYS = {
     "trace", "trace_id", "traceId", "context", "context.trace_id", "attributes", "tags", "event", "run_type",
@@ -69,7 +69,7 @@ def spans_in(units: Iterable[Any], strays: list[Any]) -> Iterator[TraceSpan]:
         elif conversations := _conversations(unit, str(number)):
             for name, messages, about in conversations:
                 yield from _Conversation(name, about).spans(messages)
-        elif isinstance(unit, dict) and (_role(unit) or _results(unit)):
+        elif isinstance(unit, dict) and (_role(unit) or _results(_inner(unit))):
             loose.setdefault(next((unit[key] for key in NAMED_BY[1:] if key in unit), "1"), []).append(unit)
         else:
             strays.append(unit)
@@ -100,8 +100,8 @@ def _conversations(unit: Any, number: str) -> list[tuple[Any, list[Any], Mapping
 def _plain(given: Any) -> Any:
     """Return a message as a dict, whatever class of a host it is."""
     if isinstance(given, dict):
-        for key in (*BLOCKS_UNDER, "tool_calls"):
-            if isinstance(blocks := given.get(key), list) and not all(isinstance(one, (dict, str)) for one in blocks):
+        for key in LISTS.intersection(given):
+            if isinstance(blocks := given[key], list) and not {dict, str}.issuperset(map(type, blocks)):
                 given = given | {key: [_plain(one) for one in blocks]}
         return given
     for method in ("model_dump", "to_dict", "dict"):
@@ -114,45 +114,51 @@ def _plain(given: Any) -> Any:
 
 def _inner(unit: dict[str, Any]) -> dict[str, Any]:
     """Return the message in a line or an event."""
-    held = next((unit[key] for key in WRAPPED_IN if isinstance(unit.get(key), dict)), None)
-    return unit if held is None else _inner(held)
+    for key in () if WRAPPED_IN.keys().isdisjoint(unit) else WRAPPED_IN:
+        if isinstance(held := unit.get(key), dict):
+            return _inner(held)
+    return unit
 
 
-def _role(unit: dict[str, Any]) -> str | None:
+def _role(unit: dict[str, Any], inner: dict[str, Any] | None = None) -> str | None:
     """Return whether a model has written a message or reads it; None if it is none."""
     if "current_agent_name" in unit:  # events of LlamaIndex
         return MODEL if isinstance(unit.get("response"), dict) else OTHER if "input" in unit else None
     if "session_id" in unit and "message" not in unit:
         return None
-    inner = _inner(unit)
+    inner = _inner(unit) if inner is None else inner
     for one in (inner,) if inner is unit else (inner, unit):
-        for said in (str(one[key]).lower() for key in ROLE_UNDER if key in one):
-            if said in BY_MODEL or said in HOSTED:
-                return MODEL
-            if said in READ:
-                return OTHER
+        for key in ROLE_UNDER:
+            if key in one and (role := ROLES.get(str(one[key]).lower())) is not None:
+                return role
     return None
 
 
-def _results(unit: dict[str, Any]) -> list[tuple[dict[str, Any], str | None]]:
+def _results(said: dict[str, Any]) -> list[tuple[dict[str, Any], str | None]]:
     """Return the results in a message, each with the id of its call, if it has one."""
-    said = _inner(unit)
-    blocks = (one for key in BLOCKS_UNDER if isinstance(said.get(key), list) for one in said[key])
+    blocks = [one for key in BLOCKS_UNDER.intersection(said) if isinstance(said[key], list) for one in said[key]]
     found: list[tuple[dict[str, Any], str | None]] = []
-    for one in (said, *(each for each in blocks if isinstance(each, dict))):
-        held = next((one[key] for key in WITHIN if key in one), one)
-        paths = (call for call, result in FORMS.values() if held.get(result, held.get("error")) is not None)
-        id_ = next((str(each) for path in paths if (each := _at(held, path)) is not None), None)
-        if id_ is not None or held is not one:
-            found.append((held, id_))
-        if found and held is said:  # its blocks are what came out
-            break
+    for one in (said, *blocks):
+        if isinstance(one, dict):
+            held = next((one[key] for key in WITHIN if key in one), one) if not WITHIN.isdisjoint(one) else one
+            id_ = _call_of(held)
+            if id_ is not None or held is not one:
+                found.append((held, id_))
+            if found and one is said:  # its blocks are what came out
+                break
     return found or ([(said, None)] if said.get("role", said.get("type")) in {"tool", "function"} else [])
 
 
-def _at(held: dict[str, Any], path: str) -> Any:
-    first, _, rest = path.partition(".")
-    return held.get(first) if not rest else (held.get(first) or {}).get(rest)
+def _call_of(result: dict[str, Any]) -> str | None:
+    """Return the id of the call that a result names."""
+    for (first, *rest), under in PATHS:
+        if first in result and (result.get(under) is not None or result.get("error") is not None):
+            at = result[first]
+            for key in rest:
+                at = (at or {}).get(key)
+            if at is not None:
+                return str(at)
+    return None
 
 
 class _Conversation:
@@ -172,7 +178,8 @@ class _Conversation:
         at = 0
         for at, given in enumerate(messages, start=1):
             unit = _plain(given)
-            role, said, scope = _role(unit), _inner(unit), self._scope(unit)
+            said, scope = _inner(unit), self._scope(unit)
+            role = _role(unit, said)
             read = self._read.setdefault(scope, [])
             if role == MODEL:
                 self._say(at, said, scope, len(read))
@@ -182,7 +189,7 @@ class _Conversation:
             if role == OTHER and "current_agent_name" in unit:  # an event with all that the model reads
                 read.clear()
             read.append(said)
-            for result, id_ in _results(unit):
+            for result, id_ in _results(said):
                 self._answer(at, result, id_, scope)
         for span in self._unanswered():
             span.start = span.end = at + 1
@@ -193,9 +200,11 @@ class _Conversation:
 
     def _scope(self, unit: dict[str, Any]) -> str | None:
         """Return the call of the sub-agent whose message it is; transcripts name it, or say only that there is one."""
-        around = self._calls.get(unit.get("parent_tool_use_id"))
-        waiting = [one for one in self._unanswered() if one.parent == self._root.id] if unit.get("isSidechain") else []
-        return around.id if around else waiting[-1].id if waiting else None
+        if not unit.get("isSidechain"):
+            around = self._calls.get(unit.get("parent_tool_use_id"))
+            return around and around.id
+        waiting = [one for one in self._unanswered() if one.parent == self._root.id]
+        return waiting[-1].id if waiting else None
 
     def _unanswered(self) -> list[TraceSpan]:
         return [one for one in self._spans if one.kind == TOOL and one.outcome is None]
@@ -230,8 +239,10 @@ class _Conversation:
     def _answer(self, at: int, result: dict[str, Any], id_: str | None, scope: str | None) -> None:
         """Note what came out of a call: of its id; without one, of the first of its name that waits."""
         name = result.get("name", result.get("tool_name"))
-        waits = (one for one in self._unanswered() if one.call is None and name in {None, one.name})
-        call = next(waits, None) if id_ is None else self._calls.get(id_)
+        call = self._calls.get(id_)
+        if id_ is None:
+            waits = (one for one in self._unanswered() if one.call is None and name in {None, one.name})
+            call = next(waits, None)
         if call is None or call.outcome is not None:  # some models name the calls of every turn alike
             asked = (str(name), result.get("tool_kwargs")) if call is None else (call.name, call.input)
             call = self._call(id_, f"result of message {at}", asked, at, scope)

@@ -109,10 +109,8 @@ class TraceSpan:
 
     def hosted(self) -> list[str]:
         """Return what the provider of a model ran itself, as far as its message tells; it leaves no spans."""
-        objects = self._objects(HOSTED)
-        return [
-            name for one in objects for name in (str(one.get("type")), *one) if name in HOSTED and one.get(name, name)
-        ]
+        said = [one for one in self._objects(HOSTED) if one.get("type") in HOSTED or not HOSTED.isdisjoint(one)]
+        return [name for one in said for name in (str(one.get("type")), *one) if name in HOSTED and one.get(name, name)]
 
     def answer(self) -> str | None:
         """Return the last text in what a model said."""
@@ -120,13 +118,13 @@ class TraceSpan:
 
     def citations(self) -> list[dict[str, Any]]:
         """Return the structured citations in what a model said, each with what lies in its objects beside the rest."""
-        objects = list(self._objects((*CITED_UNDER, "citation")))
+        objects = self._objects((*CITED_UNDER, "citation"))
         found = [one[key] for one in objects for key in CITED_UNDER if isinstance(one.get(key), list)]
         cited = [*(one for each in found for one in each), *(one for one in objects if _type_of(one) == "citation")]
         return [{key: held for inner in objects_in(one) for key, held in inner.items()} | one for one in cited]
 
-    def _objects(self, names: Collection[str]) -> Iterator[dict[str, Any]]:
-        """Yield the objects in the message of a model, if it can hold one of some names; most are texts without."""
+    def _objects(self, names: Collection[str]) -> list[dict[str, Any]]:
+        """Return the objects in the message of a model, if it can hold one of some names; most are texts without."""
         said = self.output.otherwise if isinstance(self.output, Listed) else self.output
         readable = not isinstance(said, str) or any(name in said for name in names)
         return objects_in(parsed(said) if readable else None)
@@ -173,6 +171,7 @@ CITED_UNDER = ("citations", "annotations")
 CITED_BY = ("source", "url", "uri", "file_id", "document_id", "id", "document_title", "title", "filename")
 """Where a block has its structured citations, and what in one of them names a document, the most certain first."""
 ARGUMENTS_UNDER = ("args", "arguments", "tool_kwargs", "input")
+_ARGUMENTS = set(ARGUMENTS_UNDER)
 CALL_ID = ("call_id", "tool_call_id", "tool_id", "id")
 RESULT_UNDER = (
     "artifact", "tool_output", "structuredContent", "output", "result", "response", "content", "blocks", "metadata",
@@ -306,7 +305,7 @@ def failure_in(said: Any) -> str | None:
         return None
     if (why := said.get("error")) and not any(value for key, value in said.items() if key != "error"):
         return str(why)
-    if not any(said.get(key) in values for key, values in FAILED.items()):
+    if FAILED.keys().isdisjoint(said) or not any(said.get(key) in values for key, values in FAILED.items()):
         return None
     return next((text for key in (*RESULT_UNDER, "error") if (text := answer_in(said.get(key)))), "no reason was given")
 
@@ -360,22 +359,26 @@ def texts_in(said: Any) -> list[str]:
     return found
 
 
-def tool_calls_in(said: Any) -> Iterator[tuple[str | None, str, Any]]:
-    """Yield id, name and arguments of each tool call in a model's message, in the order of the message."""
+def tool_calls_in(said: Any) -> list[tuple[str | None, str, Any]]:
+    """Return id, name and arguments of each tool call in a model's message, in the order of the message."""
     if isinstance(said, dict):
         function: dict[str, Any] = said["function"] if isinstance(said.get("function"), dict) else said
-        arguments = next((function[key] for key in ARGUMENTS_UNDER if key in function), None)
-        if arguments is not None and ("name" in function or "tool_name" in function):
-            id_ = next((said[key] for key in CALL_ID if said.get(key) is not None), None)
-            yield None if id_ is None else str(id_), str(function.get("name", function.get("tool_name"))), arguments
-            return
-    for value in said.values() if isinstance(said, dict) else said if isinstance(said, list) else ():
-        yield from tool_calls_in(value)
+        name = function.get("name", function.get("tool_name"))
+        if name is not None and not _ARGUMENTS.isdisjoint(function):
+            arguments = next((function[key] for key in ARGUMENTS_UNDER if function.get(key) is not None), None)
+            if arguments is not None:
+                id_ = next((said[key] for key in CALL_ID if said.get(key) is not None), None)
+                return [(None if id_ is None else str(id_), str(name), arguments)]
+    return [call for one in _inside(said) for call in tool_calls_in(one)]
 
 
-def objects_in(said: Any) -> Iterator[dict[str, Any]]:
-    """Yield every object in a payload, in its order."""
-    if isinstance(said, dict):
-        yield said
-    for value in said.values() if isinstance(said, dict) else said if isinstance(said, list) else ():
-        yield from objects_in(value)
+def objects_in(said: Any) -> list[dict[str, Any]]:
+    """Return every object in a payload, in its order."""
+    inside = [found for one in _inside(said) for found in objects_in(one)]
+    return [said, *inside] if isinstance(said, dict) else inside
+
+
+def _inside(said: Any) -> list[Any]:
+    """Return the objects and lists right inside another."""
+    values = said.values() if isinstance(said, dict) else said if isinstance(said, list) else ()
+    return [one for one in values if isinstance(one, (dict, list))]
