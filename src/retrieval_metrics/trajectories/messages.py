@@ -202,7 +202,7 @@ class _Conversation:
         """Return the call of the sub-agent whose message it is; transcripts name it, or say only that there is one."""
         if not unit.get("isSidechain"):
             around = self._calls.get(unit.get("parent_tool_use_id"))
-            return around and around.id
+            return around.id if around else None
         waiting = [one for one in self._unanswered() if one.parent == self._root.id]
         return waiting[-1].id if waiting else None
 

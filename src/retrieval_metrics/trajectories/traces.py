@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from retrieval_metrics.checks import argument, in_python
 from retrieval_metrics.inputs.documents import items_in
@@ -115,7 +115,7 @@ tokens=None)]
     names = [tools] if isinstance(tools, str) else list(tools)
     rules = ReadingRules(names, (), documents, citations, context == "any")
     traces = _Traces(source, query)
-    of_question: dict[Any, list[Trajectory]] = {}
+    told: dict[Any, list[Told]] = {}
     without = 0
     unclear: dict[str, list[TraceSpan]] = {}
     unread: list[TraceError] = []
@@ -127,24 +127,24 @@ tokens=None)]
             continue
         try:
             trace = Trace(spans, rules)
-            told = trace.trajectory()
+            told.setdefault(question, []).append(trace.told())
             for what, span in trace.unclear():
                 unclear.setdefault(what, []).append(span)
             steps += trace.steps(OTHER)
             unread += trace.unread
         except RecursionError:
             raise TraceError(f"an input or output in trace {id_!r} is nested too deeply to be read") from None
-        of_question.setdefault(question, []).append(told)
     doubts = _doubts(unclear)
     _check_found(traces, rules, doubts, steps)
-    if not of_question:
+    if not told:
         raise ValueError(
             f"of {count(len(traces), 'trace')}, none has {query!r}, which {argument('query')} names; {_there(traces)}"
         )
+    if citations is None and not any(cited for of in told.values() for _, _, cited in of):
+        told = {id_: [(calls, read, None) for calls, read, _ in of] for id_, of in told.items()}
+    of_question = {id_: [Trajectory(*one) for one in of] for id_, of in told.items()}
     every = [one for several in of_question.values() for one in several]
     _check_read(every, unread)
-    if citations is None and not any(one.citations for one in every):
-        of_question = {id_: [replace(one, citations=None) for one in of] for id_, of in of_question.items()}
     return Trajectories(of_question, notes=[*_notes(traces, without, every, unread), *doubts])
 
 
@@ -158,7 +158,8 @@ def seen_in_trace(
     """Return what was seen in one trace, for hosts that score a trace at a time."""
     (trace,) = _Traces(spans, None).values()
     rules = ReadingRules(calls=calls, documents=lambda output: [] if output is None else items_in(output, where))
-    told = replace(Trace(trace, rules).trajectory(), citations=citations)
+    calls_, context, _ = Trace(trace, rules).told()
+    told = Trajectory(calls_, context, citations)
     down = told.calls and told.failed == len(told.calls)
     return seen_in(told, view)._replace(failure=f"every search failed: {told.calls[-1].error}" if down else None)
 
@@ -304,6 +305,7 @@ def _there(traces: _Traces) -> str:
 # The rules by which the spans of one trace become a trajectory.
 
 
+Told: TypeAlias = tuple[list[SearchCall], list[Any] | None, list[Any] | None]
 TOLD = {RETRIEVER, RERANKER, TOOL, MODEL}
 KNOWN_KINDS = {*SPAN_KINDS, UNSAID}
 """The kinds that tell something, and those with the ones that only hold others."""
@@ -352,9 +354,12 @@ class Trace:
         self._rules = rules
         self.unread: list[TraceError] = []
         self._spans = spans
-        self._above = {id_: self._path(span) for id_, span in spans.items()}
-        self._outer = {span.parent for span in spans.values()}
-        self._scope = {id_: next((o.id for o in above if o.kind == TOOL), None) for id_, above in self._above.items()}
+        first = {span.parent: span for span in spans.values()}
+        paths = {outer: self._path(span) for outer, span in first.items()}
+        scopes = {outer: next((one.id for one in path if one.kind == TOOL), None) for outer, path in paths.items()}
+        self._above = {id_: paths[span.parent] for id_, span in spans.items()}
+        self._scope = {id_: scopes[span.parent] for id_, span in spans.items()}
+        self._outer = first.keys()
         models = [one for one in spans.values() if one.kind == MODEL and not self._works_inside(one)]
         self._models = sorted(models, key=lambda one: (one.end, one.id))
         self._retrievers = [one for one in spans.values() if one.kind == RETRIEVER]
@@ -389,17 +394,17 @@ class Trace:
     def _around(self, span: TraceSpan, kind: str) -> list[TraceSpan]:
         return [one for one in self._above[span.id] if one.kind == kind]
 
-    def trajectory(self) -> Trajectory:
-        """Return what the trace tells."""
+    def told(self) -> Told:
+        """Return the calls, the context and the citations that the trace tells."""
         calls = self._calls(sorted(self._searches(), key=lambda one: one.place))
-        items: dict[Any, Any] = {find(item): item for call in calls for item in call.ranking}
-        read, context = self._context(list(items.values()))
-        cited = self._citations(read, context, list(items.values()))
+        items = list({find(item): item for call in calls for item in call.ranking}.values())
+        read, context = self._context(items)
+        cited = self._citations(read, context, items)
         if not cited:
-            return Trajectory(calls, context, cited if cited is None else [])
-        ids = [identity(item) for item in items.values()]  # of which an id may name several passages
+            return calls, context, None if cited is None else []
+        ids = [identity(item) for item in items]  # of which an id may name several passages
         short = [one.id if ids.count(getattr(one, "id", None)) == 1 else one for one in cited]
-        return Trajectory(calls, context, list(dict.fromkeys(short)))
+        return calls, context, list(dict.fromkeys(short))
 
     def unclear(self) -> Iterator[tuple[str, TraceSpan]]:
         """Yield the spans that may be searches which nobody counts, each with what is said of it."""
