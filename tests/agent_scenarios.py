@@ -26,7 +26,7 @@ class Scenario(NamedTuple):
 
     Attributes:
         turns: Its searches by turn; None is where the user asks again, after an answer.
-        blocks: The blocks of its answer, each with the document that it cites in a structured way.
+        blocks: The blocks of its answer, each with the document that it cites in a structured way; none if it has none.
         calls: Query, turn, attempts, ids and failure of each call that must be read.
         counts: Properties that must be found.
         cited: The ids that the answer cites, told by a function, by numbers or by the structure.
@@ -78,7 +78,7 @@ SCENARIOS = {
     "truncated": Scenario(
         [[Search("a", documents("d1"))], [Search("b", CUT)]],
         [("a", 1, 1, ["d1"], False), ("b", 2, 1, [], True)],
-        {"calls": 2, "failed": 1, "retrieved": 1, "distinct": 1, "nothing_new": 1 / 2, "not_in_context": 0},
+        {"calls": 2, "failed": 1, "retrieved": 1, "distinct": 1, "nothing_new": 1 / 2},
         blocks=(),
     ),
     "repeats over turns": Scenario(

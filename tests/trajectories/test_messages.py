@@ -37,6 +37,7 @@ def test_every_scenario_counts_the_same_in_every_form(form: str, name: str) -> N
     if name == "missing ids" and form == "llama_index":  # whose nodes always have ids, a new one each time
         told = [(*call[:3], [None for _ in call[3]], call[4]) for call in told]
     assert told == scenario.calls
+    assert (one.context is None) == (not scenario.blocks)
     if name == "structured citations" and form == "pydantic_ai":  # whose texts have none
         assert one.citations is None
         return
@@ -148,10 +149,23 @@ class TestCallsAndResults:
         (one,) = rm.read_traces(said, tools="search").values()
         assert [call.query for call in one.calls] == ["a", "b"]
 
-    def test_what_came_back_after_the_last_answer_was_not_read(self) -> None:
-        said = chat("q", [("1", "a")], ("1", D1))
-        (one,) = rm.read_traces(said, tools="search").values()
-        assert one.context == []
+    @pytest.mark.parametrize("form", RECORDED)
+    def test_where_no_answer_was_recorded_what_was_read_and_cited_is_unknown(self, form: str) -> None:
+        said = MESSAGES[form]["parallel"]
+        without = said[: next(n for n, one in enumerate(said) if "So it is." in json.dumps(one))]
+        for rule in (None, cited, "numbered"):
+            (whole,) = rm.read_traces(said, tools="search", citations=rule).values()
+            (one,) = rm.read_traces(without, tools="search", citations=rule).values()
+            assert one.calls == whole.calls
+            assert (ids_of(whole.context), one.context, one.citations) == (["d1", "d2", "d3"], None, None)
+            (anybody,) = rm.read_traces(without, tools="search", context="any").values()
+            assert anybody.context == []
+
+    def test_what_was_found_after_the_answer_was_not_read(self) -> None:
+        said = [*chat("q", [("1", "a")], ("1", D1)), {"role": "assistant", "content": "It is [d1]."}]
+        other = {"role": "tool", "tool_call_id": "2", "name": "search", "content": json.dumps([{"id": "x", "text": "X"}])}
+        (one,) = rm.read_traces([*said, other], tools="search", citations=cited).values()
+        assert (ids_of(one.context), one.citations) == (["d1"], ["d1"])
 
     @pytest.mark.parametrize("beside", ["artifact", "metadata"])
     def test_what_is_kept_beside_a_result_was_not_read(self, beside: str) -> None:
@@ -271,6 +285,7 @@ class TestCitations:
         twice = "\n".join(f"[1] {TEXTS[id_]}" for id_ in ("d1", "d2"))
         with pytest.raises(ValueError, match=r"the number \[1\] to two documents, 'd1' and 'd2'.*; citations= takes"):
             self.told(twice, "So [1].", citations="numbered")
+        assert self.told(twice, "So.", citations="numbered").citations == []
 
     def test_a_function_of_two_arguments_gets_the_context(self) -> None:
         def second(answer: str, context: list[rm.Retrieved]) -> list[Any]:

@@ -171,7 +171,7 @@ class _Conversation:
         self._models: dict[Any, TraceSpan] = {}
         self._speaking: dict[Any, TraceSpan | None] = {}
         self._read: dict[Any, list[Any]] = {}
-        self._last: dict[Any, tuple[TraceSpan, int]] = {}
+        self._last: dict[Any, tuple[TraceSpan, list[Any], int]] = {}
 
     def spans(self, messages: Iterable[Any]) -> list[TraceSpan]:
         """Return each answer of a model, and each call of a tool at the place of its result."""
@@ -182,20 +182,20 @@ class _Conversation:
             role = _role(unit, said)
             read = self._read.setdefault(scope, [])
             if role == MODEL:
-                self._say(at, said, scope, len(read))
+                self._say(at, said, scope, read)
             else:
                 self._speaking[scope] = None
                 self._root.input = self._root.input or answer_in(said)
             if role == OTHER and "current_agent_name" in unit:  # an event with all that the model reads
-                read.clear()
+                read = self._read[scope] = []
             read.append(said)
             for result, id_ in _results(said):
                 self._answer(at, result, id_, scope)
         for span in self._unanswered():
             span.start = span.end = at + 1
             span.error = "the messages hold no result of this call"
-        for scope, (model, before) in self._last.items():
-            model.input = self._read[scope][:before]
+        for model, read, before in self._last.values():
+            model.input = read[:before]
         return self._spans
 
     def _scope(self, unit: dict[str, Any]) -> str | None:
@@ -213,20 +213,22 @@ class _Conversation:
         self._spans.append(TraceSpan(self._root.trace, id_, scope or self._root.id, kind, name, at, at, **more))
         return self._spans[-1]
 
-    def _say(self, at: int, said: dict[str, Any], scope: str | None, before: int) -> None:
+    def _say(self, at: int, said: dict[str, Any], scope: str | None, read: list[Any]) -> None:
         """Note what a model wrote; lines of one message, and messages without a result between, are one answer."""
         key = scope, said.get("id") or at
         model = self._models.get(key) or self._speaking.get(scope)
         if model is None:
-            model = self._add(f"message {at}", MODEL, at, scope, output=[])
-            self._last[scope] = model, before
+            model = self._add(f"message {at}", MODEL, at, scope, output=[], calls=[])
+            self._last[scope] = model, read, len(read)
         self._models[key] = self._speaking[scope] = model
         same = next((one for one in model.output if "id" in said and one.get("id") == said["id"]), None)
         if same is not None and isinstance(same.get("content"), list) and isinstance(said.get("content"), list):
             model.output[model.output.index(same)] = {**same, "content": [*same["content"], *said["content"]]}
         else:
             model.output.append(said)
-        for number, (id_, name, arguments) in enumerate(tool_calls_in(said)):
+        calls = tool_calls_in(said)
+        model.calls = [*(model.calls or ()), *calls]
+        for number, (id_, name, arguments) in enumerate(calls):
             known = self._calls.get(id_)  # the last event of LlamaIndex lists the calls of all its turns again
             if known is None or (known.outcome is not None and (known.name, known.input) != (name, arguments)):
                 self._call(id_, f"call {number} of message {at}", (name, arguments), at, scope)

@@ -50,6 +50,7 @@ class TraceSpan:
     input: Any = None
     output: Any = None
     listed: Listed | None = None
+    calls: list[tuple[str | None, str, Any]] | None = None
     call: str | None = None
     dropped: int = 0
     root: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
@@ -101,10 +102,12 @@ class TraceSpan:
 
     def asked(self) -> list[tuple[str | None, str | None]] | None:
         """Return id and question of each tool call in the message of a model, in its order; None if it is unknown."""
-        said = self._whole(self.output, "output", text=True)
-        if said is None:
+        if self.calls is None:
+            said = self._whole(self.output, "output", text=True)
+            self.calls = None if said is None else tool_calls_in(said)
+        if self.calls is None:
             return None
-        asked = ((id_, question_in(parsed(arguments))) for id_, _, arguments in tool_calls_in(said))
+        asked = ((id_, question_in(parsed(arguments))) for id_, _, arguments in self.calls)
         return list(dict.fromkeys(asked))  # some hosts write a message twice
 
     def hosted(self) -> list[str]:
@@ -299,7 +302,7 @@ def _unblocked(block: Any) -> list[Any]:
 
 def failure_in(said: Any) -> str | None:
     """Return why a result says that it failed; None if it does not."""
-    if isinstance(said, str) and (said.startswith('{"error":') or '"isError"' in said):
+    if isinstance(said, str) and said[:1] == "{" and (said.startswith('{"error":') or '"isError"' in said):
         said = parsed(said)
     if not isinstance(said, dict):
         return None

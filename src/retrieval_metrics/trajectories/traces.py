@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -396,7 +397,9 @@ class Trace:
 
     def told(self) -> Told:
         """Return the calls, the context and the citations that the trace tells."""
-        calls = self._calls(sorted(self._searches(), key=lambda one: one.place))
+        searches = sorted(self._searches(), key=lambda one: one.place)
+        calls = self._calls(searches)
+        self._answering = self._who_answered(searches)
         items = list({find(item): item for call in calls for item in call.ranking}.values())
         read, context = self._context(items)
         cited = self._citations(read, context, items)
@@ -405,6 +408,12 @@ class Trace:
         ids = [identity(item) for item in items]  # of which an id may name several passages
         short = [one.id if ids.count(getattr(one, "id", None)) == 1 else one for one in cited]
         return calls, context, list(dict.fromkeys(short))
+
+    def _who_answered(self, searches: Sequence[_Search]) -> TraceSpan | None:
+        """Return the model that answered: the last of the agent, if it did not ask for a search that came after it."""
+        models = [one for one in self._agents[None].models if one.error is None]
+        last = max((one.place[0][2] for one in searches), default=-math.inf)
+        return models[-1] if models and (last < models[-1].end or not models[-1].asked()) else None
 
     def unclear(self) -> Iterator[tuple[str, TraceSpan]]:
         """Yield the spans that may be searches which nobody counts, each with what is said of it."""
@@ -532,9 +541,9 @@ class Trace:
 
     def _context(self, items: Sequence[Any]) -> tuple[str, list[Any] | None]:
         """Return what the answering model has read, and the items whose whole text it is; None if that is unknown."""
-        readers = [one for one in self._models if one.error is None]
-        if not self._rules.any_reader:
-            readers = [one for one in readers if self._scope[one.id] is None][-1:]
+        readers = [self._answering] if self._answering is not None else []
+        if self._rules.any_reader:
+            readers = [one for one in self._models if one.error is None]
         texts = [text for one in readers if (text := one.read()) is not None]
         if not texts or any(not isinstance(item, Retrieved) or not item.text for item in items):
             return "", None
@@ -543,7 +552,7 @@ class Trace:
 
     def _citations(self, read: str, context: Sequence[Any] | None, items: Sequence[Any]) -> Iterable[Any] | None:
         """Return what the answer cites: what the last model of the agent said, or what the outermost span returned."""
-        said, rule = self._agents[None].models[-1:], self._rules.citations
+        said, rule = [self._answering] if self._answering is not None else [], self._rules.citations
         if rule is None:
             return [item for one in said for by in one.citations() for item in cited_by(by, items)] if said else None
         said += [one for one in self._spans.values() if not self._above[one.id]]
@@ -611,18 +620,21 @@ def numbered(answer: str, read: str, context: Sequence[Any]) -> list[Any]:
             end = stop
     if any(label is None for label, _ in labels):
         labels = [(str(at), item) for at, item in enumerate(dict.fromkeys(item for _, item in labels), start=1)]
-    meant: dict[str | None, Any] = {}
+    meant: dict[str | None, dict[Any, Any]] = {}
     for label, item in labels:
-        if meant.setdefault(label, item) != item:
-            raise TraceError(
-                f"what the model has read gives the number [{label}] to two documents, {meant[label].id!r} and "
-                f"{item.id!r}, so its citations can mean either"
-                + in_python("; citations= takes a function of the answer and the context")
-            )
+        meant.setdefault(label, {})[find(item)] = item
     cited: list[Any] = []
     for part in re.findall(r"[^,;]+", ",".join(NUMBERS.findall(answer))):
         first, *_, last = [int(one) for one in re.findall(r"\d+", part) * 2]
-        cited += [meant.get(str(number), f"[{number}]") for number in range(first, min(last, first + MOST) + 1)]
+        for number in map(str, range(first, min(last, first + MOST) + 1)):
+            one, *others = meant.get(number, {None: f"[{number}]"}).values()
+            if others:
+                raise TraceError(
+                    f"what the model has read gives the number [{number}] to two documents, {one.id!r} and "
+                    f"{others[0].id!r}, so its citations can mean either"
+                    + in_python("; citations= takes a function of the answer and the context")
+                )
+            cited.append(one)
     return cited
 
 
