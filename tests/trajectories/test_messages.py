@@ -163,7 +163,7 @@ class TestCallsAndResults:
 
     def test_what_was_found_after_the_answer_was_not_read(self) -> None:
         said = [*chat("q", [("1", "a")], ("1", D1)), {"role": "assistant", "content": "It is [d1]."}]
-        other = {"role": "tool", "tool_call_id": "2", "name": "search", "content": json.dumps([{"id": "x", "text": "X"}])}
+        other = {"role": "tool", "tool_call_id": "2", "name": "search", "content": json.dumps([{"id": "x"}])}
         (one,) = rm.read_traces([*said, other], tools="search", citations=cited).values()
         assert (ids_of(one.context), one.citations) == (["d1"], ["d1"])
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from math import isfinite
 from numbers import Integral, Real
-from types import NoneType
 from typing import TYPE_CHECKING, Any, cast
 
 from retrieval_metrics.checks import argument
@@ -316,20 +315,14 @@ metadata={'file_path': 'with.md'}, tokens=None)
     id_, text, metadata = _first(said, _ID), _first(said, _TEXT), _first(said, _METADATA)
     if id_ is text is None or isinstance(id_, (list, dict)) or not (text is None or isinstance(text, str)):
         return None
-    if not _MESSAGE.isdisjoint(said):
+    metadata = _as_dict(metadata) if metadata else None
+    if not _MESSAGE.isdisjoint(said) or (id_ is None and not metadata and said.get("type") == "text"):
         return None
-    source = start = None
+    source, start = None, said.get("start_char_idx")
     if metadata:
-        if isinstance(metadata, str) and metadata.startswith("{"):  # OpenInference writes it as JSON
-            metadata = json.loads(metadata)
-        metadata = dict(metadata) if isinstance(metadata, Mapping) else None
-        source = _first(metadata or {}, _SOURCE)
-    if id_ is None and not metadata and said.get("type") == "text":
-        return None
-    if text is not None:
-        start = (metadata or said).get("start_index", said.get("start_char_idx"))
-        if not isinstance(start, int) or start < 0:  # a splitter writes -1 where it does not find it
-            start = None
+        source, start = _first(metadata, _SOURCE), metadata.get("start_index", start)
+    if text is None or not isinstance(start, int) or start < 0:  # a splitter writes -1 where it does not find it
+        start = None
     return Retrieved(
         id_ if id_ is None or isinstance(id_, (str, int)) else str(id_),
         text,
@@ -338,6 +331,12 @@ metadata={'file_path': 'with.md'}, tokens=None)
         metadata=metadata or None,
         claimed=True,
     )
+
+
+def _as_dict(metadata: Any) -> dict[str, Any] | None:
+    if isinstance(metadata, str) and metadata.startswith("{"):  # OpenInference writes it as JSON
+        metadata = json.loads(metadata)
+    return dict(metadata) if isinstance(metadata, Mapping) else None
 
 
 def _first(values: Mapping[str, Any], keys: Sequence[str]) -> Any:

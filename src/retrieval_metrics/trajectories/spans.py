@@ -353,7 +353,8 @@ def texts_in(said: Any) -> list[str]:
     if isinstance(said, str):
         return [said]
     found: list[str] = []
-    for key, one in said.items() if isinstance(said, dict) else enumerate(said) if isinstance(said, (list, tuple)) else ():
+    inside = said.items() if isinstance(said, dict) else enumerate(said) if isinstance(said, (list, tuple)) else ()
+    for key, one in inside:
         if one is not None and key not in NOT_SENT:
             if isinstance(one, str):
                 found.append(one)

@@ -8,7 +8,6 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from retrieval_metrics.checks import argument, positive_integer, require
@@ -462,7 +461,7 @@ PARQUET = b"PAR1"
 
 def units_of(source: Any) -> Iterator[Any]:
     """Yield the objects of a source: spans, traces or exports."""
-    if isinstance(source, (str, Path)) or hasattr(source, "__fspath__") or hasattr(source, "read"):
+    if isinstance(source, (str, bytes, bytearray)) or hasattr(source, "__fspath__") or hasattr(source, "read"):
         with opened(source) as reader:
             yield from _units_of_file(reader)
         return
@@ -473,7 +472,7 @@ def units_of(source: Any) -> Iterator[Any]:
         source = (source if index is None or index in source.columns else source.reset_index()).to_dict("records")
     if isinstance(source, Mapping) or hasattr(source, "model_dump") or hasattr(source, "info"):
         source = [source]
-    if isinstance(source, (bytes, int)) or not isinstance(source, Iterable):
+    if not isinstance(source, Iterable):
         raise TypeError(f"read_traces takes a file, a DataFrame, or a list of spans, got {type(source).__name__}")
     for unit in source:
         yield _without_gaps(unit) if isinstance(unit, dict) else unit
