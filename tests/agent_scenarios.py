@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
+
+import retrieval_metrics as rm
 
 TEXTS = {
     "d1": "Alpha is the first letter.",
@@ -122,3 +125,34 @@ SCENARIOS = {
         ["d2"],
     ),
 }
+
+
+WITHOUT_CITATIONS = {"pydantic_ai", "haystack"}
+"""The forms whose texts have no structured citations."""
+
+
+def cited(answer: str) -> list[str]:
+    """Return the ids in square brackets."""
+    return re.findall(r"\[(d\d)\]", answer)
+
+
+def ids_of(items: Any) -> list[Any]:
+    """Return the ids of items."""
+    return [item.id for item in items]
+
+
+def check(source: Any, name: str, form: str, tools: Any = "search") -> None:
+    """Check all that must be read of a scenario in a form."""
+    scenario = SCENARIOS[name]
+    citations: Any = {"ids": cited, "numbered": "numbered", None: None}[scenario.citations]
+    (one,) = rm.read_traces(source, citations=citations, tools=tools).values()
+    told = [(call.query, call.turn, call.attempts, ids_of(call.ranking), call.error is not None) for call in one.calls]
+    assert told == scenario.calls, (form, name, told)
+    assert (one.context is None) == (not scenario.blocks), (form, name, one.context)
+    if name == "structured citations" and form in WITHOUT_CITATIONS:
+        assert one.citations is None
+        return
+    found = one.properties()
+    assert {key: found[key] for key in scenario.counts} == scenario.counts, (form, name)
+    if scenario.cited is not None:
+        assert one.citations == scenario.cited, (form, name, one.citations)

@@ -8,46 +8,29 @@ from typing import Any, ClassVar
 import pytest
 
 import retrieval_metrics as rm
-from agent_scenarios import SCENARIOS, TEXTS
+from agent_forms import WRITTEN
+from agent_scenarios import SCENARIOS, TEXTS, check, cited, ids_of
 
-RECORDED = {path.stem: path for path in sorted((Path(__file__).parent / "conversations").glob("*.json"))}
+FOLDER = Path(__file__).parent / "conversations"
+MESSAGES: dict[str, Any] = {
+    path.stem: json.loads(path.read_text(encoding="utf-8"))["conversations"] for path in sorted(FOLDER.glob("*.json"))
+}
+"""The scenarios in each form: as libraries have kept them, and as others write what these have kept."""
+for _form, (_write, _of) in WRITTEN.items():
+    MESSAGES[_form] = {name: _write(messages) for name, messages in MESSAGES[_of].items()}
 
 
-def cited(answer: str) -> list[str]:
-    return re.findall(r"\[(d\d)\]", answer)
-
-
-def ids_of(items: Any) -> list[Any]:
-    return [item.id for item in items]
-
-
-def read(source: Any, name: str, **more: Any) -> rm.Trajectories:
-    citations: Any = {"ids": cited, "numbered": "numbered", None: None}[SCENARIOS[name].citations]
-    return rm.read_traces(source, **{"citations": citations, "tools": "search", **more})
+def read(source: Any, name: str) -> rm.Trajectories:
+    return rm.read_traces(source, citations=cited if SCENARIOS[name].citations == "ids" else None, tools="search")
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-@pytest.mark.parametrize("form", RECORDED)
+@pytest.mark.parametrize("form", MESSAGES)
 def test_every_scenario_counts_the_same_in_every_form(form: str, name: str) -> None:
-    scenario = SCENARIOS[name]
-    held = json.loads(RECORDED[form].read_text(encoding="utf-8"))
     tool = "ask" if name == "nested" and form != "claude_code" else "search"  # whose inner searches can be seen
-    (one,) = read(held["conversations"][name], name, tools=tool).values()
-    told = [(call.query, call.turn, call.attempts, ids_of(call.ranking), call.error is not None) for call in one.calls]
-    if name == "missing ids" and form == "llama_index":  # whose nodes always have ids, a new one each time
-        told = [(*call[:3], [None for _ in call[3]], call[4]) for call in told]
-    assert told == scenario.calls
-    assert (one.context is None) == (not scenario.blocks)
-    if name == "structured citations" and form == "pydantic_ai":  # whose texts have none
-        assert one.citations is None
-        return
-    found = one.properties()
-    assert {key: found[key] for key in scenario.counts} == scenario.counts
-    if scenario.cited is not None:
-        assert one.citations == scenario.cited
+    check(MESSAGES[form][name], name, form, tool)
 
 
-MESSAGES = {form: json.loads(RECORDED[form].read_text(encoding="utf-8"))["conversations"] for form in RECORDED}
 D1 = [{"id": "d1", "text": TEXTS["d1"]}]
 
 
@@ -149,7 +132,7 @@ class TestCallsAndResults:
         (one,) = rm.read_traces(said, tools="search").values()
         assert [call.query for call in one.calls] == ["a", "b"]
 
-    @pytest.mark.parametrize("form", RECORDED)
+    @pytest.mark.parametrize("form", MESSAGES)
     def test_where_no_answer_was_recorded_what_was_read_and_cited_is_unknown(self, form: str) -> None:
         said = MESSAGES[form]["parallel"]
         without = said[: next(n for n, one in enumerate(said) if "So it is." in json.dumps(one))]
@@ -163,7 +146,12 @@ class TestCallsAndResults:
 
     def test_what_was_found_after_the_answer_was_not_read(self) -> None:
         said = [*chat("q", [("1", "a")], ("1", D1)), {"role": "assistant", "content": "It is [d1]."}]
-        other = {"role": "tool", "tool_call_id": "2", "name": "search", "content": json.dumps([{"id": "x"}])}
+        other = {
+            "role": "tool",
+            "tool_call_id": "2",
+            "name": "search",
+            "content": json.dumps([{"id": "d2", "text": "Beta."}]),
+        }
         (one,) = rm.read_traces([*said, other], tools="search", citations=cited).values()
         assert (ids_of(one.context), one.citations) == (["d1"], ["d1"])
 

@@ -316,7 +316,8 @@ metadata={'file_path': 'with.md'}, tokens=None)
     if id_ is text is None or isinstance(id_, (list, dict)) or not (text is None or isinstance(text, str)):
         return None
     metadata = _as_dict(metadata) if metadata else None
-    if not _MESSAGE.isdisjoint(said) or (id_ is None and not metadata and said.get("type") == "text"):
+    block = id_ is None and not metadata and "text" in (said.get("type"), said.get("block_type"))
+    if block or not _MESSAGE.isdisjoint(said):
         return None
     source, start = None, said.get("start_char_idx")
     if metadata:
