@@ -126,7 +126,7 @@ def plain_spans(scenario: Scenario) -> list[dict[str, Any]]:
             failed = said in (FAILS, CUT)
             made.append({**span, "kind": "retriever"} | ({"error": said} if failed else {"output": said}))
             continue
-        output = {"content": [], "tool_calls": []}
+        output: dict[str, Any] = {"content": [], "tool_calls": []}
         if isinstance(said, list):
             output["tool_calls"] = [
                 {"id": f"c{q}{n}", "name": "search", "args": {"query": q}} for n, q in enumerate(said)
@@ -146,7 +146,7 @@ def openinference(scenario: Scenario) -> list[dict[str, Any]]:
     for one in plain_spans(scenario):
         kind = {"retriever": "RETRIEVER", "model": "LLM", "other": "AGENT"}[one["kind"]]
         attributes: dict[str, Any] = {"openinference.span.kind": kind}
-        output = one.get("output")
+        output: Any = one.get("output")
         if kind == "RETRIEVER":
             attributes["input.value"] = one["input"]
             for n, document in enumerate(output or ()):

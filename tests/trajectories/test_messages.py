@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any, ClassVar
 
+import pandas as pd
 import pytest
 
 import retrieval_metrics as rm
@@ -91,6 +92,12 @@ class TestWhereMessagesStand:
         (one,) = read([{"input": items, "output": [message]}], "several blocks").values()
         assert one.citations == ["d1", "d2"]
 
+    def test_messages_in_a_column_of_a_table_as_objects_and_as_json(self) -> None:
+        said = MESSAGES["openai_chat"]["empty"]
+        for held in (said, json.dumps(said)):
+            t = rm.read_traces(pd.DataFrame([{"id": "q1", "messages": held}]), tools="search")
+            assert [(name, ids(one)) for name, one in t.items()] == [("q1", [[], ["d1"]])]
+
     def test_lines_of_several_sessions(self) -> None:
         lines = MESSAGES["claude_code"]["empty"]
         t = rm.read_traces([*lines, *({**line, "sessionId": "s2"} for line in lines[1:])], tools="search")
@@ -126,6 +133,40 @@ class TestCallsAndResults:
         (one,) = rm.read_traces(said, tools="search").values()
         assert [(call.query, call.turn) for call in one.calls] == [("a", 1), ("b", 2), ("b", 3)]
         assert ids(one) == [[], ["d1"], ["d1"]]
+
+    def test_calls_of_one_message_may_be_named_alike_or_not_at_all(self) -> None:
+        for id_ in ("c", ""):
+            said = chat("q", [(id_, "a"), (id_, "b")], (id_, D1), (id_, []))
+            (one,) = rm.read_traces(said, tools="search").values()
+            assert [(call.query, len(call.ranking)) for call in one.calls] == [("a", 1), ("b", 0)]
+
+    def test_a_result_before_its_call_and_one_that_is_there_twice(self) -> None:
+        call, result = chat([("1", "a")], ("1", D1))
+        answer = {"role": "assistant", "content": "So."}
+        for said in ([result, call], [call, result, result], [call, result, result, answer]):
+            (one,) = rm.read_traces([*chat("q"), *said], tools="search").values()
+            assert [(call.query, call.error) for call in one.calls] == [("a", None)]
+            assert ids(one) == [["d1"]]
+        (one,) = rm.read_traces([call, result, {**result, "content": []}], tools="search").values()
+        assert ids(one) == [["d1"], []]
+
+    def test_of_a_stream_the_last_word_on_a_call_counts(self) -> None:
+        first, last, result = chat([("1", "")], [("1", "a")], ("1", D1))
+        (one,) = rm.read_traces([first, last, result], tools="search").values()
+        assert [(call.query, len(call.ranking)) for call in one.calls] == [("a", 1)]
+
+    def test_a_question_that_was_cut_is_unknown(self) -> None:
+        call, result = chat([("1", "a")], ("1", D1))
+        call["tool_calls"][0]["function"]["arguments"] = '{"query": "whe'
+        (one,) = rm.read_traces([call, result], tools="search").values()
+        assert [(call.query, len(call.ranking)) for call in one.calls] == [(None, 1)]
+
+    def test_ids_that_a_frame_has_not_are_no_ids(self) -> None:
+        found = '[{"id": NaN, "text": "Alpha."}, {"id": NaN, "text": "Beta."}]'
+        (one,) = rm.read_traces(
+            [*chat([("1", "a")]), {**chat(("1", ""))[0], "content": found}], tools="search"
+        ).values()
+        assert (ids(one), one.properties()["distinct"]) == ([[None, None]], 2)
 
     def test_parallel_calls_stand_in_the_order_of_the_message_whatever_came_back_first(self) -> None:
         said = chat("q", [("1", "a"), ("2", "b")], ("2", D1), ("1", []))
@@ -179,8 +220,10 @@ class TestCallsAndResults:
         call = {"type": "mcp_call", "id": "m1", "name": "search", "arguments": '{"query": "a"}', "server_label": "s"}
         failed = {**call, "id": "m2", "output": None, "error": "index offline"}
         said = [{"role": "user", "content": "q"}, {**call, "output": json.dumps(D1)}, failed]
-        (one,) = rm.read_traces(said, tools="search").values()
+        answer = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is [d1]."}]}
+        (one,) = rm.read_traces([*said, answer], tools="search", citations=cited).values()
         assert [(call.query, call.error) for call in one.calls] == [("a", None), ("a", "index offline")]
+        assert (ids_of(one.context), one.citations) == (["d1"], ["d1"])
 
     def test_a_result_that_cannot_be_read_is_counted_and_the_others_are_read(self) -> None:
         said = chat("q", [("1", "a")], ("1", D1), [("2", "b")], ("2", "Nothing was found."))
@@ -265,6 +308,7 @@ class TestCitations:
         written = "\n".join(f"[{n}] A letter\n{TEXTS[id_]}" for n, id_ in ((4, "d1"), (2, "d2"), (3, "d3")))
         assert self.told(written, "So [4, 2-3] and [9].", citations="numbered").citations == ["d1", "d2", "d3", "[9]"]
         plain = " ".join(TEXTS[id_] for id_ in ("d3", "d1"))
+        assert self.told(plain, f"So [{'9' * 5000}].", citations="numbered").citations == []  # is no number
         one = self.told(plain, "So [2][1][3].", citations="numbered")
         assert one.citations == ["d1", "d3", "[3]"]
         assert one.properties()["cited_unread"] == 1 / 3

@@ -313,6 +313,7 @@ metadata={'file_path': 'with.md'}, tokens=None)
             if isinstance(inner := said.get(wrapper), dict):
                 said = inner
     id_, text, metadata = _first(said, _ID), _first(said, _TEXT), _first(said, _METADATA)
+    id_ = None if id_ != id_ else id_  # noqa: PLR0124  (NaN, which frames write for what is missing)
     if id_ is text is None or isinstance(id_, (list, dict)) or not (text is None or isinstance(text, str)):
         return None
     metadata = _as_dict(metadata) if metadata else None

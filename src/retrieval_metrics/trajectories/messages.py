@@ -17,6 +17,7 @@ from retrieval_metrics.trajectories.spans import (
     TraceSpan,
     answer_in,
     failure_in,
+    parsed,
     tool_calls_in,
 )
 
@@ -88,7 +89,7 @@ def _conversations(unit: Any, number: str) -> list[tuple[Any, list[Any], Mapping
     if not isinstance(unit, dict) or _role(unit):
         return []
     for key in ("messages", "input"):
-        if isinstance(messages := unit.get(key), list) and "current_agent_name" not in unit:
+        if isinstance(messages := parsed(unit.get(key)), list) and "current_agent_name" not in unit:
             answer = unit.get("output", unit.get("response"))
             messages = [*messages, *(answer if isinstance(answer, list) else [answer] if answer else ())]
             return [(next((unit[key] for key in NAMED_BY if key in unit), number), messages, unit)]
@@ -156,7 +157,7 @@ def _call_of(result: dict[str, Any]) -> str | None:
             at = result[first]
             for key in rest:
                 at = (at or {}).get(key)
-            if at is not None:
+            if at is not None and at != "":
                 return str(at)
     return None
 
@@ -167,7 +168,9 @@ class _Conversation:
     def __init__(self, name: Any, about: Mapping[str, Any]) -> None:
         self._root = TraceSpan(name, "conversation", None, OTHER, "conversation", root=(about, {}))
         self._spans = [self._root]
-        self._calls: dict[Any, TraceSpan] = {}
+        self._calls: dict[Any, list[TraceSpan]] = {}
+        self._early: dict[Any, TraceSpan] = {}
+        self._again: set[Any] = set()
         self._models: dict[Any, TraceSpan] = {}
         self._speaking: dict[Any, TraceSpan | None] = {}
         self._read: dict[Any, list[Any]] = {}
@@ -175,7 +178,6 @@ class _Conversation:
 
     def spans(self, messages: Iterable[Any]) -> list[TraceSpan]:
         """Return each answer of a model, and each call of a tool at the place of its result."""
-        at = 0
         for at, given in enumerate(messages, start=1):
             unit = _plain(given)
             said, scope = _inner(unit), self._scope(unit)
@@ -191,8 +193,8 @@ class _Conversation:
             read.append(said)
             for result, id_ in _results(said):
                 self._answer(at, result, id_, scope)
+                self._speaking[scope] = None  # what the model says next it says with this result, also its provider's
         for span in self._unanswered():
-            span.start = span.end = at + 1
             span.error = "the messages hold no result of this call"
         for model, read, before in self._last.values():
             model.input = read[:before]
@@ -202,7 +204,7 @@ class _Conversation:
         """Return the call of the sub-agent whose message it is; transcripts name it, or say only that there is one."""
         if not unit.get("isSidechain"):
             around = self._calls.get(unit.get("parent_tool_use_id"))
-            return around.id if around else None
+            return around[-1].id if around else None
         waiting = [one for one in self._unanswered() if one.parent == self._root.id]
         return waiting[-1].id if waiting else None
 
@@ -228,28 +230,46 @@ class _Conversation:
             model.output.append(said)
         calls = tool_calls_in(said)
         model.calls = [*(model.calls or ()), *calls]
+        here = set()
         for number, (id_, name, arguments) in enumerate(calls):
-            known = self._calls.get(id_)  # the last event of LlamaIndex lists the calls of all its turns again
-            if known is None or (known.outcome is not None and (known.name, known.input) != (name, arguments)):
+            known = self._calls.get(id_, [])
+            call = self._early.pop(id_, None)
+            if call is not None:  # its result came first
+                call.start = call.end = at
+            elif known and known[-1].outcome is None and id_ not in here:  # a stream tells more and more of a call
+                call = known[-1]
+            if call is not None:
+                call.name, call.input = name, arguments
+            elif any((one.name, one.input) == (name, arguments) for one in known):
+                self._again.add(id_)  # also by the last event of LlamaIndex, which lists the calls of all its turns
+            else:
                 self._call(id_, f"call {number} of message {at}", (name, arguments), at, scope)
+            here.add(id_)
 
     def _call(self, id_: str | None, place: str, asked: tuple[str, Any], at: int, scope: str | None) -> TraceSpan:
         named = place if id_ is None else id_ if id_ not in self._calls else f"{id_}, {place}"
-        self._calls[id_ or named] = self._add(named, TOOL, at, scope, name=asked[0], input=asked[1], call=id_)
-        return self._spans[-1]
+        call = self._add(named, TOOL, at, scope, name=asked[0], input=asked[1], call=id_)
+        self._calls.setdefault(id_ or named, []).append(call)
+        return call
 
     def _answer(self, at: int, result: dict[str, Any], id_: str | None, scope: str | None) -> None:
         """Note what came out of a call: of its id; without one, of the first of its name that waits."""
         name = result.get("name", result.get("tool_name"))
-        call = self._calls.get(id_)
-        if id_ is None:
-            waits = (one for one in self._unanswered() if one.call is None and name in {None, one.name})
-            call = next(waits, None)
-        if call is None or call.outcome is not None:  # some models name the calls of every turn alike
-            asked = (str(name), result.get("tool_kwargs")) if call is None else (call.name, call.input)
-            call = self._call(id_, f"result of message {at}", asked, at, scope)
         held = {key: result[key] for key in RESULT_UNDER if result.get(key) is not None}
+        output = next(iter(held.values())) if len(held) == 1 else held
+        known = self._calls.get(id_, [])
+        if id_ is None:
+            known = [one for one in self._unanswered() if one.call is None and name in {None, one.name}]
+        call = next((one for one in known if one.outcome is None), None)
+        if call is None:
+            if known and id_ not in self._again and known[-1].output == output:  # the same message once more
+                return
+            asked = (known[-1].name, known[-1].input) if known else (str(name), result.get("tool_kwargs"))
+            call = self._call(id_, f"result of message {at}", asked, at, scope)
+            if id_ is not None and not known:
+                self._early[id_] = call
+        self._again.discard(id_)
         call.start = call.end = at
-        call.output = next(iter(held.values())) if len(held) == 1 else held
+        call.output = output
         failures = (*map(failure_in, (result, *held.values())), None if held else result.get("error"))
         call.error = next((str(why) for why in failures if why is not None), None)

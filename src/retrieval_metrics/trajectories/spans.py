@@ -317,7 +317,7 @@ def question_in(said: Any) -> str | None:
     """Return what was asked; None if that is unknown."""
     if isinstance(said, dict) and len(said) == 1:
         return question_in(next(iter(said.values())))
-    return next((one for one in _under(said, QUESTION_UNDER) if isinstance(one, str)), None)
+    return next((one for one in _under(said, QUESTION_UNDER) if isinstance(one, str) and not _JSON.match(one)), None)
 
 
 def answer_in(said: Any, *, blocks: bool = False) -> str | None:
@@ -371,7 +371,7 @@ def tool_calls_in(said: Any) -> list[tuple[str | None, str, Any]]:
         if name is not None and not _ARGUMENTS.isdisjoint(function):
             arguments = next((function[key] for key in ARGUMENTS_UNDER if function.get(key) is not None), None)
             if arguments is not None:
-                id_ = next((said[key] for key in CALL_ID if said.get(key) is not None), None)
+                id_ = next((said[key] for key in CALL_ID if said.get(key) not in (None, "")), None)
                 return [(None if id_ is None else str(id_), str(name), arguments)]
     return [call for one in _inside(said) for call in tool_calls_in(one)]
 

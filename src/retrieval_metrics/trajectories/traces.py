@@ -578,18 +578,19 @@ def standing_in(read: str, items: Sequence[Any]) -> Iterator[Any]:
     ways: list[Callable[[str], str]] = [str, lambda text: json.dumps(text)[1:-1], _unescaped]
     at, bare = 0, ""
     for item in items:  # most stand there one after another, written alike
-        for way in ways:
+        tried = None
+        for number, way in enumerate(ways):
             text = way(item.text)
-            found = read.find(text[:BEGINNING], at)  # what is short is found sooner
-            if found < 0 or not read.startswith(text, found):
+            found = -1 if text == tried else read.find(text[:BEGINNING], at)  # what is short is found sooner
+            found = read.find(text[:BEGINNING]) if found < 0 and text != tried else found
+            if found >= 0 and not read.startswith(text, found):
                 found = read.find(text)
             if found >= 0:
                 at = found + len(text)
-                if way is not ways[0]:
-                    ways.remove(way)
-                    ways.insert(0, way)
+                ways.insert(0, ways.pop(number))
                 yield item
                 break
+            tried = text
         else:
             bare = bare or plain(read)
             if plain(item.text) in bare:
@@ -604,7 +605,7 @@ class _UnreadError(TraceError):
     """A result does not say which documents a search found."""
 
 
-NUMBERS = re.compile(r"\[(\d+(?:\s*[,;\u2013-]\s*\d+)*)\]")
+NUMBERS = re.compile(r"\[(\d{1,9}(?:\s*[,;\u2013-]\s*\d{1,9})*)\]")
 NEAR, MOST = 300, 100
 """Characters before a document that may hold its number, a title and an address; and how far `[1-9]` may reach."""
 
