@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import retrieval_metrics as rm
-from agent_forms import WRITTEN
+from agent_forms import WRITTEN, plain_spans
 from agent_scenarios import SCENARIOS, TEXTS, check, cited, ids_of
 
 FOLDER = Path(__file__).parent / "conversations"
@@ -91,6 +91,20 @@ class TestWhereMessagesStand:
         *items, message = MESSAGES["openai_responses"]["several blocks"]
         (one,) = read([{"input": items, "output": [message]}], "several blocks").values()
         assert one.citations == ["d1", "d2"]
+
+    def test_a_list_in_each_line_of_a_file_is_a_conversation_or_a_trace(self, tmp_path: Path) -> None:
+        spans = plain_spans(SCENARIOS["empty"])
+        for several, tool in (
+            ([MESSAGES["anthropic"][name] for name in ("empty", "empty")], "search"),
+            ([spans] * 2, ()),
+        ):
+            again = [
+                [{**one, "trace": f"t{n}"} if "trace" in one else one for one in of] for n, of in enumerate(several)
+            ]
+            path = tmp_path / "log.jsonl"
+            path.write_text("\n".join(map(json.dumps, again)))
+            for source in (path, again):
+                assert [ids(one) for one in rm.read_traces(source, tools=tool).values()] == [[[], ["d1"]]] * 2
 
     def test_messages_in_a_column_of_a_table_as_objects_and_as_json(self) -> None:
         said = MESSAGES["openai_chat"]["empty"]

@@ -65,8 +65,9 @@ def spans_in(units: Iterable[Any], strays: list[Any]) -> Iterator[TraceSpan]:
             yield from spans_of(given)
             continue
         unit = _plain(given)
-        if isinstance(unit, dict) and not SPAN_KEYS.isdisjoint(unit):
-            yield from spans_of(unit)
+        first = unit[0] if isinstance(unit, list) and unit else unit
+        if isinstance(first, dict) and not SPAN_KEYS.isdisjoint(first):
+            yield from spans_of(unit) if first is unit else spans_in(unit, strays)
         elif conversations := _conversations(unit, str(number)):
             for name, messages, about in conversations:
                 yield from _Conversation(name, about).spans(messages)

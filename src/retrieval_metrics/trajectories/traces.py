@@ -555,7 +555,7 @@ class Trace:
         said, rule = [self._answering] if self._answering is not None else [], self._rules.citations
         if rule is None:
             return [item for one in said for by in one.citations() for item in cited_by(by, items)] if said else None
-        said += [one for one in self._spans.values() if not self._above[one.id]]
+        said += [one for one in self._spans.values() if not self._above[one.id] and one.kind not in TOLD]
         answer = next((text for one in said if (text := one.answer())), None)
         given = () if rule == "numbered" else signature(rule).parameters.values()
         alone = rule != "numbered" and sum(one.default is one.empty for one in given) <= 1

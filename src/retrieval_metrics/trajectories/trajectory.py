@@ -489,8 +489,9 @@ def _units_of_file(reader: Reader) -> Iterator[Any]:
     if start.startswith(PARQUET):
         yield from units_of(require("polars", "reading a Parquet file").read_parquet(io.BytesIO(reader.content())))
         return
-    line, newline, _ = start.lstrip().partition(b"\n")
-    if line.startswith(b"[") or (newline and not _is_object(line)):
+    line, newline, more = start.lstrip().partition(b"\n")
+    a_list_in_each = more.startswith(b"[") and _is_json(line, list)
+    if not a_list_in_each and (line.startswith(b"[") or (newline and not _is_json(line, dict))):
         try:
             content = json.loads(reader.whole_text())
         except (ValueError, RecursionError) as error:
@@ -505,8 +506,8 @@ def _units_of_file(reader: Reader) -> Iterator[Any]:
             raise ValueError(f"{where}: this is not JSON, or was cut short: {error}") from None
 
 
-def _is_object(line: bytes) -> bool:
+def _is_json(line: bytes, kind: type) -> bool:
     try:
-        return isinstance(json.loads(line), dict)
+        return isinstance(json.loads(line), kind)
     except ValueError:
         return False
