@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent_scenarios import CUT, FAILS
+from agent_scenarios import CUT, FAILS, TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,6 +104,30 @@ WRITTEN: dict[str, tuple[Any, str]] = {
     "openai_run_items": (run_items, "openai_responses"),
 }
 """Forms of messages, each with what writes it and the recording that it is written from."""
+RECORDED = Path(__file__).parent / "trajectories" / "conversations"
+MESSAGES: dict[str, Any] = {
+    path.stem: json.loads(path.read_text(encoding="utf-8"))["conversations"] for path in sorted(RECORDED.glob("*.json"))
+}
+"""The scenarios in each form: as libraries have kept them, and as others write what these have kept."""
+for _form, (_write, _of) in WRITTEN.items():
+    MESSAGES[_form] = {name: _write(messages) for name, messages in MESSAGES[_of].items()}
+
+D1 = [{"id": "d1", "text": TEXTS["d1"]}]
+
+
+def chat(*said: Any) -> list[dict[str, Any]]:
+    """Return messages of a chat: texts of the user, lists of calls (id and query), and results (id and content)."""
+    made: list[dict[str, Any]] = []
+    for one in said:
+        if isinstance(one, str):
+            made.append({"role": "user", "content": one})
+        elif isinstance(one, list):
+            calls = [{"id": id_, "function": {"name": "search", "arguments": {"query": q}}} for id_, q in one]
+            made.append({"role": "assistant", "content": None, "tool_calls": calls})
+        else:
+            id_, content = one
+            made.append({"role": "tool", "content": content} | ({} if id_ is None else {"tool_call_id": id_}))
+    return made
 
 
 def _steps(scenario: Scenario) -> Iterator[tuple[str, float, Any, Any]]:
