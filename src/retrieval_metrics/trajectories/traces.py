@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics.checks import argument, in_python
 from retrieval_metrics.inputs.documents import items_in
@@ -114,7 +114,7 @@ tokens=None)]
     names = [tools] if isinstance(tools, str) else list(tools)
     rules = ReadingRules(names, (), documents, citations, context == "any")
     traces = _Traces(source, query)
-    told: dict[Any, list[Told]] = {}
+    told: dict[Any, list[tuple[list[SearchCall], list[Any] | None, list[Any] | None]]] = {}
     without = 0
     unclear: dict[str, list[TraceSpan]] = {}
     unread: list[TraceError] = []
@@ -304,7 +304,6 @@ def _there(traces: _Traces) -> str:
 # The rules by which the spans of one trace become a trajectory.
 
 
-Told: TypeAlias = tuple[list[SearchCall], list[Any] | None, list[Any] | None]
 TOLD = {RETRIEVER, RERANKER, TOOL, MODEL}
 KNOWN_KINDS = {*SPAN_KINDS, UNSAID}
 """The kinds that tell something, and those with the ones that only hold others."""
@@ -393,7 +392,7 @@ class Trace:
     def _around(self, span: TraceSpan, kind: str) -> list[TraceSpan]:
         return [one for one in self._above[span.id] if one.kind == kind]
 
-    def told(self) -> Told:
+    def told(self) -> tuple[list[SearchCall], list[Any] | None, list[Any] | None]:
         """Return the calls, the context and the citations that the trace tells."""
         searches = sorted(self._searches(), key=lambda one: one.place)
         calls = self._calls(searches)
