@@ -220,6 +220,20 @@ class TestCallsAndResults:
         with pytest.raises(ValueError, match="does not say which documents it found"):
             rm.read_traces(chat("q", [("2", "b")], ("2", "Nothing was found.")), tools="search")
 
+    def test_a_result_that_an_agent_has_cut_is_counted_too(self) -> None:
+        for cut in ('[{"id": "d1", "text": "Alp... [truncated]', '[{"id": "d1"}]\n(1 of 9)'):
+            said = chat("q", [("1", "a")], ("1", cut), [("2", "b")], ("2", D1))
+            t = rm.read_traces(said, tools="search")
+            assert [call.error is None for call in t["1"].calls] == [False, True]
+            assert t.notes[0].endswith("the output of span '1' (search) of trace '1' was cut short")
+
+    def test_json_of_json_and_the_blocks_of_a_search_result_are_read(self) -> None:
+        blocks = [{"type": "text", "text": "Alpha is the"}, {"type": "text", "text": " first letter."}]
+        for result in (json.dumps(json.dumps(D1)), [{"type": "search_result", "source": "d1", "content": blocks}]):
+            said = [*chat("q", [("1", "a")], ("1", result)), {"role": "assistant", "content": "So."}]
+            (one,) = rm.read_traces(said, tools="search").values()
+            assert (ids(one), ids_of(one.context)) == ([["d1"]], ["d1"])
+
     def test_a_parser_may_raise_to_say_that_a_search_failed(self) -> None:
         def parse(output: str) -> list[str]:
             if output.startswith("Sorry"):

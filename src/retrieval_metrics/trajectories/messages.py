@@ -49,6 +49,7 @@ WRAPPED_IN = dict.fromkeys(("message", "payload", "data", "kwargs", "raw_item", 
 WITHIN = {"tool_call_result", "functionResponse", "function_response"}
 """Where a line or an event has its message, and a block its result."""
 LISTS = {*BLOCKS_UNDER, "tool_calls"}
+CONVERSATION = "conversation"
 NAMED_BY = ("id", "thread_id", "session_id", "sessionId", "conversation_id")
 SPAN_KEYS = {
     "trace", "trace_id", "traceId", "context", "context.trace_id", "attributes", "tags", "event", "run_type",
@@ -167,7 +168,7 @@ class _Conversation:
     """One conversation, as far as it was read; a scope is the call of a sub-agent, or None."""
 
     def __init__(self, name: Any, about: Mapping[str, Any]) -> None:
-        self._root = TraceSpan(name, "conversation", None, OTHER, "conversation", root=(about, {}))
+        self._root = TraceSpan(name, CONVERSATION, None, OTHER, CONVERSATION, root=(about, {}))
         self._spans = [self._root]
         self._calls: dict[Any, list[TraceSpan]] = {}
         self._early: dict[Any, TraceSpan] = {}

@@ -230,7 +230,8 @@ def parsed(value: Any) -> Any:
     if not isinstance(value, str) or value[:1] not in {"{", "[", '"'}:
         return value
     try:
-        return json.loads(value)
+        said = json.loads(value)
+        return parsed(said) if isinstance(said, str) else said  # some tools write JSON of JSON
     except ValueError:
         pass
     if value.startswith(("[{'", "{'")):
@@ -355,7 +356,7 @@ def texts_in(said: Any) -> list[str]:
     found: list[str] = []
     inside = said.items() if isinstance(said, dict) else enumerate(said) if isinstance(said, (list, tuple)) else ()
     for key, one in inside:
-        if one is not None and key not in NOT_SENT:
+        if one is not None and key not in NOT_SENT and key not in BLOCK_TYPE:
             if isinstance(one, str):
                 found.append(one)
             else:

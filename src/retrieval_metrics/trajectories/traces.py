@@ -14,10 +14,11 @@ from retrieval_metrics.inputs.documents import items_in
 from retrieval_metrics.inputs.items import Retrieved, identity
 from retrieval_metrics.presentation.numbers import count
 from retrieval_metrics.trajectories.citations import cited_by, numbered, standing_in
-from retrieval_metrics.trajectories.messages import spans_in
+from retrieval_metrics.trajectories.messages import CONVERSATION, spans_in
 from retrieval_metrics.trajectories.spans import (
     MODEL,
     OTHER,
+    RAISE_LIMITS,
     RERANKER,
     RETRIEVER,
     SPAN_KINDS,
@@ -535,6 +536,11 @@ class Trace:
             return span.found()
         except RecursionError:
             raise TraceError(f"the output of {span.where} is nested too deeply to be read") from None
+        except TraceError as error:
+            if CONVERSATION not in self._spans:
+                raise
+            said = str(error).removesuffix(f"; {RAISE_LIMITS}")  # an agent cuts one result, a tracer all that is long
+            raise _UnreadError(said) from None
 
     def _context(self, items: Sequence[Any]) -> tuple[str, list[Any] | None]:
         """Return what the answering model has read, and the items whose whole text it is; None if that is unknown."""
