@@ -32,7 +32,8 @@ def standing_in(read: str, items: Sequence[Any]) -> Iterator[Any]:
                 found = read.find(text)
             if found >= 0:
                 at = found + len(text)
-                ways.insert(0, ways.pop(number))
+                if number:
+                    ways.insert(0, ways.pop(number))
                 yield item
                 break
             tried = text

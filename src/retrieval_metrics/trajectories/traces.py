@@ -55,11 +55,13 @@ def read_traces(
     the turn of the agent and by their position in the model's message, never by the clock alone. A search that is
     repeated after a failure, with the same id or question in the same turn, is one call with several attempts. If a
     reranker follows in the same step, what it hands on is what was found. The context is every document that was found
-    and whose whole text stands in the input of the model that answered.
+    and whose whole text stands in the input of the model that answered. Where the last search was not followed by an
+    answer, context and citations are unknown.
 
-    What was cut, holds two lists of documents that differ, or lies inside itself is refused, naming the span, and never
-    scored. `notes` count spans without their parent, repeated ones, results that do not say what was found, and what
-    may be a search that is not counted. Where nothing says what was found, the source is refused.
+    What a tracer has cut, what holds two lists of documents that differ, or lies inside itself is refused, naming the
+    span, and never scored. `notes` count spans without their parent, repeated ones, results that do not say what was
+    found or that an agent has cut, and what may be a search that is not counted. Where nothing says what was found, the
+    source is refused.
 
     Args:
         source: A file (JSON, JSONL, OTLP JSON, Parquet; compressed or not), a DataFrame of Phoenix or of
