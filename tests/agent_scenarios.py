@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 TEXTS = {
@@ -26,7 +27,7 @@ class Scenario(NamedTuple):
 
     Attributes:
         turns: Its searches by turn; None is where the user asks again, after an answer.
-        blocks: The blocks of its answer, each with the document that it cites in a structured way.
+        blocks: The blocks of its answer, each with the document that it cites in a structured way; none if it has none.
         calls: Query, turn, attempts, ids and failure of each call that must be read.
         counts: Properties that must be found.
         cited: The ids that the answer cites, told by a function, by numbers or by the structure.
@@ -78,7 +79,7 @@ SCENARIOS = {
     "truncated": Scenario(
         [[Search("a", documents("d1"))], [Search("b", CUT)]],
         [("a", 1, 1, ["d1"], False), ("b", 2, 1, [], True)],
-        {"calls": 2, "failed": 1, "retrieved": 1, "distinct": 1, "nothing_new": 1 / 2, "not_in_context": 0},
+        {"calls": 2, "failed": 1, "retrieved": 1, "distinct": 1, "nothing_new": 1 / 2},
         blocks=(),
     ),
     "repeats over turns": Scenario(
@@ -122,3 +123,36 @@ SCENARIOS = {
         ["d2"],
     ),
 }
+
+
+WITHOUT_CITATIONS = {"pydantic_ai", "haystack"}
+"""The forms whose texts have no structured citations."""
+
+
+def cited(answer: str) -> list[str]:
+    """Return the ids in square brackets."""
+    return re.findall(r"\[(d\d)\]", answer)
+
+
+def ids_of(items: Any) -> list[Any]:
+    """Return the ids of items."""
+    return [item.id for item in items]
+
+
+def check(source: Any, name: str, form: str, tools: Any = "search") -> None:
+    """Check all that must be read of a scenario in a form."""
+    import retrieval_metrics as rm  # noqa: PLC0415  (recorders have none)
+
+    scenario = SCENARIOS[name]
+    citations: Any = {"ids": cited, "numbered": "numbered", None: None}[scenario.citations]
+    (one,) = rm.read_traces(source, citations=citations, tools=tools).values()
+    told = [(call.query, call.turn, call.attempts, ids_of(call.ranking), call.error is not None) for call in one.calls]
+    assert told == scenario.calls, (form, name, told)
+    assert (one.context is None) == (not scenario.blocks), (form, name, one.context)
+    if name == "structured citations" and form in WITHOUT_CITATIONS:
+        assert one.citations is None
+        return
+    found = one.properties()
+    assert {key: found[key] for key in scenario.counts} == scenario.counts, (form, name)
+    if scenario.cited is not None:
+        assert one.citations == scenario.cited, (form, name, one.citations)

@@ -5,13 +5,17 @@
 # [tool.uv.sources]
 # retrieval-metrics = { path = "../..", editable = true }
 # ///
-"""Reading traces against `json.loads` of every line of the file, and the memory it takes.
+"""Reading traces and conversations against `json.loads` of every line of the file, and the memory it takes.
 
     uv run tests/benchmarks/traces.py --spans 20000
     uv run tests/benchmarks/traces.py --spans 100000 --rounds 1
+    uv run tests/benchmarks/traces.py --forms
 
 Every trace is an agent of LangChain recorded by OpenInference: four searches with eight documents, the models' messages
 with all that was found so far, and the steps between. Every text is another one, so nothing is read only once.
+
+`--forms` prints the ratio for lists of messages of each form, of the same searches, with texts of 60 and of 250 words,
+and beside it the floor: `json.loads` of the file and of the results in its texts, and an item for each document.
 """
 
 import argparse
@@ -37,7 +41,8 @@ WORDS = [f"word{number}" for number in range(3_000)]
 
 def trace(rng: random.Random, number: int) -> list[dict[str, Any]]:
     """Return the spans of one question."""
-    name, spans, clock = f"trace {number}", [], number * 1_000
+    spans: list[dict[str, Any]] = []
+    name, clock = f"trace {number}", number * 1_000
     read: list[str] = []
 
     def add(kind: str, parent: str | None, attributes: dict[str, Any]) -> str:
@@ -84,6 +89,149 @@ def trace(rng: random.Random, number: int) -> list[dict[str, Any]]:
     return spans
 
 
+def conversation(rng: random.Random, words: int) -> tuple[list[dict[str, Any]], list[tuple[str, list[Any]]]]:
+    """Return messages of OpenAI's chat, and what was asked and found in them."""
+    said: list[dict[str, Any]] = [{"role": "user", "content": "Which letter comes when?"}]
+    found: list[tuple[str, list[Any]]] = []
+    for turn in range(SEARCHES):
+        query = " ".join(rng.choices(WORDS, k=6))
+        documents = [
+            {"id": f"d{rng.randrange(10**6)}", "text": " ".join(rng.choices(WORDS, k=words))} for _ in range(DOCUMENTS)
+        ]
+        found.append((query, documents))
+        function = {"name": "search", "arguments": json.dumps({"query": query})}
+        calls = [{"id": f"c{turn}", "type": "function", "function": function}]
+        said.append({"role": "assistant", "content": None, "tool_calls": calls})
+        said.append({"role": "tool", "tool_call_id": f"c{turn}", "content": json.dumps(documents)})
+    return [*said, {"role": "assistant", "content": "So it is."}], found
+
+
+def anthropic(said: list[dict[str, Any]], _: Any) -> list[dict[str, Any]]:
+    """Return messages of Anthropic."""
+    made = [said[0]]
+    for one in said[1:]:
+        if one["role"] == "tool":
+            text = [{"type": "text", "text": one["content"]}]
+            result = {"type": "tool_result", "tool_use_id": one["tool_call_id"], "content": text}
+            made.append({"role": "user", "content": [result]})
+            continue
+        calls = [(call["id"], call["function"]["arguments"]) for call in one.get("tool_calls") or ()]
+        used = [{"type": "tool_use", "id": id_, "name": "search", "input": json.loads(given)} for id_, given in calls]
+        text = [{"type": "text", "text": one["content"] or "Let me look."}]
+        made.append({"role": "assistant", "content": [*text, *used]})
+    return made
+
+
+def responses(said: list[dict[str, Any]], _: Any) -> list[dict[str, Any]]:
+    """Return items of OpenAI's responses."""
+    made = [said[0]]
+    for one in said[1:-1]:
+        if one["role"] == "tool":
+            made.append({"type": "function_call_output", "call_id": one["tool_call_id"], "output": one["content"]})
+        else:
+            call = one["tool_calls"][0]
+            made.append({"type": "function_call", "id": f"f{call['id']}", "call_id": call["id"], **call["function"]})
+    text = [{"type": "output_text", "text": said[-1]["content"], "annotations": []}]
+    return [*made, {"type": "message", "id": "m", "role": "assistant", "content": text}]
+
+
+def langgraph(_: Any, found: list[tuple[str, list[Any]]]) -> list[dict[str, Any]]:
+    """Return the state of an agent of LangGraph, whose results keep documents beside a text."""
+    made: list[dict[str, Any]] = [{"type": "human", "content": "Which?", "id": "h", "additional_kwargs": {}}]
+    for turn, (query, documents) in enumerate(found):
+        calls = [{"id": f"c{turn}", "type": "tool_call", "name": "search", "args": {"query": query}}]
+        made.append({"type": "ai", "content": "", "id": f"a{turn}", "additional_kwargs": {}, "tool_calls": calls})
+        kept = [{"id": d["id"], "metadata": {}, "page_content": d["text"], "type": "Document"} for d in documents]
+        text = "\n\n".join(f"[{n}] {d['text']}" for n, d in enumerate(documents))
+        result = {"type": "tool", "tool_call_id": f"c{turn}", "id": f"t{turn}", "status": "success", "artifact": kept}
+        made.append({**result, "content": text})
+    return [*made, {"type": "ai", "content": "So it is.", "id": "z", "additional_kwargs": {}, "tool_calls": []}]
+
+
+def pydantic_ai(_: Any, found: list[tuple[str, list[Any]]]) -> list[dict[str, Any]]:
+    """Return messages of Pydantic AI."""
+    made: list[dict[str, Any]] = [{"kind": "request", "parts": [{"content": "Which?", "part_kind": "user-prompt"}]}]
+    for turn, (query, documents) in enumerate(found):
+        about = {"tool_name": "search", "tool_call_id": f"c{turn}"}
+        call = {**about, "args": {"query": query}, "part_kind": "tool-call"}
+        made.append({"kind": "response", "parts": [call]})
+        made.append({"kind": "request", "parts": [{**about, "content": documents, "part_kind": "tool-return"}]})
+    return [*made, {"kind": "response", "parts": [{"content": "So it is.", "part_kind": "text"}]}]
+
+
+def llama_index(_: Any, found: list[tuple[str, list[Any]]]) -> list[dict[str, Any]]:
+    """Return events of a workflow of LlamaIndex, each with all that its model reads."""
+    made: list[dict[str, Any]] = []
+    read: list[dict[str, Any]] = [{"role": "user", "blocks": [{"block_type": "text", "text": "Which?"}]}]
+    here = {"current_agent_name": "Agent"}
+    for turn, (query, documents) in enumerate(found):
+        call = {"tool_id": f"c{turn}", "tool_name": "search", "tool_kwargs": {"query": query}}
+        asks = {"role": "assistant", "additional_kwargs": {}, "blocks": []}
+        made += [{"input": list(read), **here}, {"response": asks, **here, "tool_calls": [call]}, call]
+        nodes = [{"node": {"id_": d["id"], "metadata": {}, "text": d["text"]}, "score": 0.5} for d in documents]
+        blocks = [{"block_type": "text", "text": "\n\n".join(d["text"] for d in documents)}]
+        made.append({**call, "tool_output": {"blocks": blocks, "raw_output": nodes, "is_error": False}})
+        read += [asks, {"role": "tool", "additional_kwargs": {"tool_call_id": f"c{turn}"}, "blocks": blocks}]
+    answer = {"role": "assistant", "blocks": [{"block_type": "text", "text": "So it is."}]}
+    return [*made, {"input": list(read), **here}, {"response": answer, **here, "tool_calls": []}]
+
+
+FORMS: dict[str, Any] = {
+    "OpenAI chat": lambda said, _: said,
+    "OpenAI responses": responses,
+    "Anthropic": anthropic,
+    "LangGraph": langgraph,
+    "LlamaIndex events": llama_index,
+    "Pydantic AI": pydantic_ai,
+}
+LENGTHS = 60, 250
+"""Words of a document: a small chunk and a usual one."""
+CONVERSATIONS = 150
+
+
+def floor(path: Path, found: list[list[tuple[str, list[Any]]]], *, parsed: bool) -> None:
+    """Do what no reader can leave out: read the file, the results in its texts, and make an item of each document."""
+    with path.open("rb") as file:
+        kept = [json.loads(line) for line in file]
+    texts = [] if parsed else [one["content"] for line in kept for one in line["messages"] if one["role"] == "tool"]
+    lists = [json.loads(text) for text in texts] or [documents for of in found for _, documents in of]
+    items = [[rm.Retrieved(one["id"], one["text"], claimed=True) for one in documents] for documents in lists]
+    assert len(items) == len(found) * SEARCHES
+
+
+def print_forms(folder: Path, rounds: int) -> None:
+    """Print the ratio of each form, and the floor of those whose results are texts and of those that hold objects."""
+    for words in LENGTHS:
+        rng = random.Random(0)
+        made = [conversation(rng, words) for _ in range(CONVERSATIONS)]
+        found = [each for _, each in made]
+        for name, write in FORMS.items():
+            path = folder / "messages.jsonl"
+            lines = [{"id": f"q{n}", "messages": write(*one)} for n, one in enumerate(made)]
+            path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+            t = rm.read_traces(path, tools="search")
+            assert all(len(one.context or ()) == SEARCHES * DOCUMENTS for one in t.values())
+            works: list[Any] = [lambda path=path: rm.read_traces(path, tools="search")]
+            if name in {"OpenAI chat", "Pydantic AI"}:
+                works.append(
+                    lambda path=path, found=found, parsed=name == "Pydantic AI": floor(path, found, parsed=parsed)
+                )
+            ratios = [median_ratio(work, path, rounds) for work in works]
+            said = "".join(f", floor {ratio:.1f}" for ratio in ratios[1:])
+            print(f"{name}, {words} words: {ratios[0]:.1f} times json.loads{said}")
+
+
+def median_ratio(work: Any, path: Path, rounds: int) -> float:
+    """Return how many times longer some work takes than `json.loads` of every line of a file."""
+
+    def loads() -> None:
+        with path.open("rb") as file:
+            kept = [json.loads(line) for line in file]
+        assert kept
+
+    return statistics.median(seconds_of(work) / seconds_of(loads) for _ in range(rounds))
+
+
 def seconds_of(work: Any) -> float:
     """Return the time of the processor that some work takes."""
     start = time.process_time()
@@ -96,7 +244,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--spans", type=int, default=20_000)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--forms", action="store_true")
     options = parser.parse_args()
+    if options.forms:
+        with TemporaryDirectory() as folder:
+            print_forms(Path(folder), options.rounds)
+        return 0
     with TemporaryDirectory() as folder:
         path, rng, written, traces = Path(folder) / "spans.jsonl", random.Random(0), 0, 0
         with path.open("w", encoding="utf-8") as file:
@@ -111,15 +264,10 @@ def main() -> int:
         size = path.stat().st_size / 1e6
         print(f"{written} spans, {size:.0f} MB, peak {peak / 1000:.0f} MB, {before / 1000:.0f} MB before")
         del read
-        ratios = []
-        for _ in range(options.rounds):
-
-            def loads() -> None:
-                with path.open("rb") as file:
-                    kept = [json.loads(line) for line in file]
-                assert len(kept) == written
-
-            ratios.append(seconds_of(lambda: rm.read_traces(path, query="metadata.question_id")) / seconds_of(loads))
+        ratios = [
+            median_ratio(lambda: rm.read_traces(path, query="metadata.question_id"), path, 1)
+            for _ in range(options.rounds)
+        ]
     median = statistics.median(ratios)
     print(f"{' '.join(f'{ratio:.2f}' for ratio in ratios)}; median {median:.2f} times json.loads, at most {MOST}")
     return int(median > MOST or peak > GIGABYTE)

@@ -1,5 +1,6 @@
 """Traces recorded now, with the instrumentations as they are released now, read as those that were recorded once."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -7,10 +8,12 @@ from pathlib import Path
 import pytest
 
 import retrieval_metrics as rm
+from agent_scenarios import check
 
 pytestmark = pytest.mark.examples
 
 RECORDERS = Path(__file__).parent.parent / "recorders"
+CONVERSATIONS = Path(__file__).parent.parent / "trajectories" / "conversations"
 FORMS = [
     ("record_langchain", "openinference", ()),
     ("record_langchain", "langfuse", ()),
@@ -78,6 +81,15 @@ def test_openllmetry_keeps_no_ids_but_texts(tmp_path: Path) -> None:
     assert rm.evaluate(quotes, view, "recall").means["recall"] == 1.0
     with pytest.raises(ValueError, match="has no id"):
         rm.evaluate({"q": ["d2"]}, view, "recall")
+
+
+def test_conversations_count_as_those_that_were_recorded_once(tmp_path: Path) -> None:
+    files = recorded("record_messages", "all", tmp_path)
+    assert {file.stem for file in files} == {file.stem for file in CONVERSATIONS.glob("*.json")}
+    for file in files:
+        for name, messages in json.loads(file.read_text(encoding="utf-8"))["conversations"].items():
+            tool = "ask" if name == "nested" and file.stem != "claude_code" else "search"
+            check(messages, name, file.stem, tool)
 
 
 def test_the_helpers_of_opentelemetry_keep_ids_but_no_texts(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 import subprocess
@@ -12,6 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -249,3 +251,21 @@ def test_a_zip_archive_that_is_not_what_it_says_is_refused(tmp_path: Path) -> No
     locked.write_bytes(content)
     with pytest.raises(ValueError, match=r"locked\.zip needs a password; unpack it"):
         rm.read_run(locked)
+
+
+@pytest.mark.parametrize("read", [rm.read_run, rm.read_qrels, rm.read_queries, rm.read_traces, rm.load])
+def test_what_a_file_holds_in_place_of_its_path_is_named_as_that(read: Any) -> None:
+    long = json.dumps([{"trace": "t", "output": [{"id": "x" * 99}] * 9}])
+    for text in (long, '{"q1": ["d1"]}', "q1 0 d1 1\nq2 0 d2 1\n"):
+        with pytest.raises(ValueError, match=r"is what a file holds and not its path; pass io\.StringIO\(text\)"):
+            read(text)
+    with pytest.raises(TypeError, match=r"b'q1 0 d1 1' is what a file .*; pass io\.BytesIO\(content\)"):
+        read(b"q1 0 d1 1")
+    with pytest.raises(FileNotFoundError):
+        read("nothing.jsonl")
+
+
+def test_a_file_whose_name_looks_like_a_text_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "[old].qrels").write_text("q1 0 d1 1\n")
+    monkeypatch.chdir(tmp_path)
+    assert list(rm.read_qrels("[old].qrels").queries) == ["q1"]

@@ -2,10 +2,11 @@
 # requires-python = ">=3.11"
 # dependencies = ["anthropic", "httpx2", "langchain", "llama-index-core", "openai", "pydantic-ai-slim"]
 # ///
-"""Record lists of messages anew: `uv run tests/recorders/record_messages.py tests/trajectories/conversations`.
+"""Record lists of messages: `uv run tests/recorders/record_messages.py all tests/trajectories/conversations/all.json`.
 
-Each library runs every scenario with a model that says what the scenario tells, and what the library keeps is written.
-Transcripts of coding agents cannot be recorded here: they are written in the form that their documentation shows.
+The first argument is a form, written to the file, or `all`, each written beside it. Every library runs every scenario
+with a model that says what the scenario tells; what it keeps is written, without what only fills the file. Transcripts
+of coding agents cannot be recorded here: they are written in the form that their documentation shows.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import sys
 from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anthropic
 import httpx2
@@ -33,11 +34,14 @@ from llama_index.core.base.llms.types import CitationBlock, TextBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, LLMMetadata
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.schema import NodeWithScore, TextNode
-from llama_index.core.tools import FunctionTool, ToolSelection
+from llama_index.core.tools import FunctionTool, ToolOutput, ToolSelection
 from llama_index.core.workflow import Context
 from pydantic_ai import Agent, ModelRetry
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from agent_scenarios import CUT, FAILS, SCENARIOS, Scenario
@@ -80,12 +84,17 @@ def told(name: str, found: Any) -> str:
     return json.dumps(found if name == "search" else {"answer": "Alpha is first.", "documents": found})
 
 
+def serving(say: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return the settings of a client that is answered by a function."""
+    transport = httpx2.MockTransport(lambda _: httpx2.Response(200, json=say()))
+    return {"api_key": "none", "http_client": httpx2.Client(transport=transport)}
+
+
 def of_anthropic(scenario: Scenario) -> list[Any]:
     """Return the messages of a loop around Anthropic's client."""
     script = Script(scenario)
 
-    def answer(request: httpx2.Request) -> httpx2.Response:
-        del request
+    def say() -> dict[str, Any]:
         calls = script.step()
         content: list[dict[str, Any]] = [
             {"type": "tool_use", "id": id_, "name": name, "input": {"query": query}} for id_, name, query in calls or ()
@@ -96,9 +105,9 @@ def of_anthropic(scenario: Scenario) -> list[Any]:
             content.append({"type": "text", "text": text, "citations": [cited] if source else None})
         said = {"id": f"msg_{script.said}", "type": "message", "role": "assistant", "model": "m", "content": content}
         usage = {"input_tokens": 1, "output_tokens": 1}
-        return httpx2.Response(200, json=said | {"stop_reason": "tool_use" if calls else "end_turn", "usage": usage})
+        return said | {"stop_reason": "tool_use" if calls else "end_turn", "usage": usage}
 
-    client = anthropic.Anthropic(api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(answer)))
+    client = anthropic.Anthropic(**serving(say))
     messages: list[Any] = []
     for asked, _ in zip(ASKED, script.rounds, strict=False):
         messages.append({"role": "user", "content": asked})
@@ -131,8 +140,7 @@ def of_openai_chat(scenario: Scenario) -> list[Any]:
     """Return the messages of a loop around OpenAI's client of chat completions."""
     script = Script(scenario)
 
-    def answer(request: httpx2.Request) -> httpx2.Response:
-        del request
+    def say() -> dict[str, Any]:
         calls = script.step()
         said: dict[str, Any] = {
             "role": "assistant",
@@ -147,11 +155,9 @@ def of_openai_chat(scenario: Scenario) -> list[Any]:
             cited = {"url": sources[0], "title": "A letter", "start_index": 0, "end_index": 1}
             said["annotations"] = [{"type": "url_citation", "url_citation": cited}]
         choice = {"index": 0, "finish_reason": "tool_calls" if calls else "stop", "message": said}
-        return httpx2.Response(
-            200, json={"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
-        )
+        return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
 
-    client = openai.OpenAI(api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(answer)))
+    client = openai.OpenAI(**serving(say))
     messages: list[Any] = []
     for asked, _ in zip(ASKED, script.rounds, strict=False):
         messages.append({"role": "user", "content": asked})
@@ -170,8 +176,7 @@ def of_openai_responses(scenario: Scenario) -> list[Any]:
     """Return the input of the last request of a loop around OpenAI's client of responses, and its output."""
     script = Script(scenario)
 
-    def answer(request: httpx2.Request) -> httpx2.Response:
-        del request
+    def say() -> dict[str, Any]:
         calls = script.step()
         output: list[dict[str, Any]] = [
             {"type": "function_call", "id": f"fc_{id_}", "call_id": id_, "name": name, "status": "completed"}
@@ -186,9 +191,9 @@ def of_openai_responses(scenario: Scenario) -> list[Any]:
             message = {"type": "message", "id": f"m_{script.said}", "status": "completed", "role": "assistant"}
             output.append(message | {"content": blocks})
         said = {"id": "r", "object": "response", "created_at": 1, "model": "m", "output": output, "tools": []}
-        return httpx2.Response(200, json=said | {"parallel_tool_calls": True, "tool_choice": "auto"})
+        return said | {"parallel_tool_calls": True, "tool_choice": "auto"}
 
-    client = openai.OpenAI(api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(answer)))
+    client = openai.OpenAI(**serving(say))
     items: list[Any] = []
     for asked, _ in zip(ASKED, script.rounds, strict=False):
         items.append({"role": "user", "content": asked})
@@ -311,14 +316,16 @@ async def of_llama_index(scenario: Scenario) -> list[Any]:
     """Return the events of an agent of LlamaIndex, as its stream hands them over."""
     script = Script(scenario)
 
-    def search(query: str) -> list[Any]:
+    def search(query: str) -> Any:
         found = script.found(query)
-        if not all("id" in one for one in found):  # a node without an id gets a new one
+        if not found or not all("id" in one for one in found):  # a node without an id gets a new one
             return found
-        return [NodeWithScore(node=TextNode(text=one["text"], id_=one["id"]), score=0.5) for one in found]
+        nodes = [NodeWithScore(node=TextNode(text=one["text"], id_=one["id"]), score=0.5) for one in found]
+        content = "\n\n".join(one["text"] for one in found)  # as their RetrieverTool writes it
+        return ToolOutput(content=content, tool_name="search", raw_input={"kwargs": {"query": query}}, raw_output=nodes)
 
     def ask(query: str) -> dict[str, Any]:
-        return {"answer": "Alpha is first.", "documents": search(query)}
+        return {"answer": "Alpha is first.", "documents": script.found(query)}
 
     tools = [FunctionTool.from_defaults(fn=one, description="Search") for one in (search, ask)]
     agent = FunctionAgent(tools=tools, llm=LlamaIndexModel(script=script), streaming=False)
@@ -412,15 +419,27 @@ def as_rollout(scenario: Scenario) -> list[Any]:
     return lines
 
 
-DOCUMENTED = {"claude_code": as_transcript, "codex": as_rollout}
-FORMS: dict[str, tuple[Any, str]] = {
+DOCUMENTED = "not recorded: written in the form that its documentation shows"
+FORMS: dict[str, tuple[Any, str | None]] = {
     "anthropic": (of_anthropic, "anthropic"),
     "openai_chat": (of_openai_chat, "openai"),
     "openai_responses": (of_openai_responses, "openai"),
     "langgraph": (of_langgraph, "langchain"),
     "llama_index": (lambda scenario: asyncio.run(of_llama_index(scenario)), "llama-index-core"),
     "pydantic_ai": (of_pydantic_ai, "pydantic-ai-slim"),
+    "claude_code": (as_transcript, None),
+    "codex": (as_rollout, None),
 }
+"""What makes the messages of each form, and the package that is recorded."""
+FILLING = {
+    "usage", "timestamp", "model_name", "model_id", "provider_name", "provider_url", "provider_details", "run_id",
+    "provider_response_id", "canonical_system", "workspace_ref", "history_digest", "failed_attempts", "finish_reason",
+    "instructions", "embedding", "excluded_embed_metadata_keys", "excluded_llm_metadata_keys", "metadata_template",
+    "metadata_separator", "text_template", "mimetype", "start_char_idx", "end_char_idx", "relationships", "leafUuid",
+    "parentUuid", "uuid", "class_name", "structured_response", "retry_messages", "return_direct", "response_metadata",
+    "invalid_tool_calls", "usage_metadata", "caller", "toolset_name",
+}  # fmt: skip
+"""What no reader looks at and nothing can be taken for: it would be half of what is written."""
 
 
 def cut(scenario: Scenario, messages: list[Any]) -> list[Any]:
@@ -429,22 +448,26 @@ def cut(scenario: Scenario, messages: list[Any]) -> list[Any]:
     return messages[: asked[0][0] + 1] if any(turn and turn[0].found == CUT for turn in scenario.turns) else messages
 
 
-def main(folder: str) -> None:
-    """Write a file for each form."""
-    for form, (recorded, package) in FORMS.items():
-        held = {name: cut(scenario, recorded(scenario)) for name, scenario in SCENARIOS.items()}
-        header = f"{package} {version(package)}, with a model that says what the scenario tells"
-        write(folder, form, header, held)
-    for form, made in DOCUMENTED.items():
-        held = {name: cut(scenario, made(scenario)) for name, scenario in SCENARIOS.items()}
-        write(folder, form, "not recorded: written in the form that its documentation shows", held)
+def without_filling(said: Any) -> Any:
+    """Return what was kept without what only fills the file."""
+    if isinstance(said, dict):
+        return {key: without_filling(one) for key, one in said.items() if key not in FILLING}
+    return [without_filling(one) for one in said] if isinstance(said, list) else said
 
 
-def write(folder: str, form: str, header: str, held: dict[str, Any]) -> None:
-    """Write the conversations of a form, with a header that says where they are from."""
-    text = json.dumps({"recorded": header, "conversations": held}, indent=1)
-    (Path(folder) / f"{form}.json").write_text(f"{text}\n", encoding="utf-8")
+def main(form: str, file: Path) -> None:
+    """Write the file of a form, a conversation in each line below a header that says where they are from."""
+    made, package = FORMS[form]
+    header = f"{package} {version(package)}, with a model that says what the scenario tells" if package else DOCUMENTED
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(without_filling(cut(scenario, made(scenario))), separators=(',', ':'))}"
+        for name, scenario in SCENARIOS.items()
+    ]
+    text = ",\n".join(lines)
+    file.write_text(f'{{"recorded": {json.dumps(header)}, "conversations": {{\n{text}\n}}}}\n', encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    wanted, place = sys.argv[1], Path(sys.argv[2])
+    for one in FORMS if wanted == "all" else [wanted]:
+        main(one, place.with_name(f"{one}.json") if wanted == "all" else place)

@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
+from agent_forms import SPANS
+from agent_scenarios import SCENARIOS, check
 from trace_spans import TAIL, found, ids, otel, read, search, span
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("form", SPANS)
+def test_every_scenario_counts_the_same_in_every_form(form: str, name: str) -> None:
+    write, tools = SPANS[form]
+    check(write(SCENARIOS[name]), name, form, tools)
 
 
 class TestWhatIsNoSpan:

@@ -1,72 +1,30 @@
 """Conversations: twelve scenarios in the form of every library, each count against one worked out by hand."""
 
 import json
-import re
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
+import pandas as pd
 import pytest
 
 import retrieval_metrics as rm
-from agent_scenarios import SCENARIOS, TEXTS
-
-RECORDED = {path.stem: path for path in sorted((Path(__file__).parent / "conversations").glob("*.json"))}
-
-
-def cited(answer: str) -> list[str]:
-    return re.findall(r"\[(d\d)\]", answer)
+from agent_forms import D1, MESSAGES, chat, plain_spans
+from agent_scenarios import SCENARIOS, TEXTS, check, cited, ids_of
 
 
-def ids_of(items: Any) -> list[Any]:
-    return [item.id for item in items]
-
-
-def read(source: Any, name: str, **more: Any) -> rm.Trajectories:
-    citations: Any = {"ids": cited, "numbered": "numbered", None: None}[SCENARIOS[name].citations]
-    return rm.read_traces(source, **{"citations": citations, "tools": "search", **more})
+def read(source: Any, name: str) -> rm.Trajectories:
+    return rm.read_traces(source, citations=cited if SCENARIOS[name].citations == "ids" else None, tools="search")
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-@pytest.mark.parametrize("form", RECORDED)
+@pytest.mark.parametrize("form", MESSAGES)
 def test_every_scenario_counts_the_same_in_every_form(form: str, name: str) -> None:
-    scenario = SCENARIOS[name]
-    held = json.loads(RECORDED[form].read_text(encoding="utf-8"))
     tool = "ask" if name == "nested" and form != "claude_code" else "search"  # whose inner searches can be seen
-    (one,) = read(held["conversations"][name], name, tools=tool).values()
-    told = [(call.query, call.turn, call.attempts, ids_of(call.ranking), call.error is not None) for call in one.calls]
-    if name == "missing ids" and form == "llama_index":  # whose nodes always have ids, a new one each time
-        told = [(*call[:3], [None for _ in call[3]], call[4]) for call in told]
-    assert told == scenario.calls
-    if name == "structured citations" and form == "pydantic_ai":  # whose texts have none
-        assert one.citations is None
-        return
-    found = one.properties()
-    assert {key: found[key] for key in scenario.counts} == scenario.counts
-    if scenario.cited is not None:
-        assert one.citations == scenario.cited
-
-
-MESSAGES = {form: json.loads(RECORDED[form].read_text(encoding="utf-8"))["conversations"] for form in RECORDED}
-D1 = [{"id": "d1", "text": TEXTS["d1"]}]
+    check(MESSAGES[form][name], name, form, tool)
 
 
 def ids(one: rm.Trajectory) -> list[list[Any]]:
     return [ids_of(call.ranking) for call in one.calls]
-
-
-def chat(*said: Any) -> list[dict[str, Any]]:
-    """Return messages of a chat: texts of the user, lists of calls (id and query), and results (id and content)."""
-    made: list[dict[str, Any]] = []
-    for one in said:
-        if isinstance(one, str):
-            made.append({"role": "user", "content": one})
-        elif isinstance(one, list):
-            calls = [{"id": id_, "function": {"name": "search", "arguments": {"query": q}}} for id_, q in one]
-            made.append({"role": "assistant", "content": None, "tool_calls": calls})
-        else:
-            id_, content = one
-            made.append({"role": "tool", "content": content} | ({} if id_ is None else {"tool_call_id": id_}))
-    return made
 
 
 class TestWhereMessagesStand:
@@ -107,6 +65,26 @@ class TestWhereMessagesStand:
         (one,) = read([{"input": items, "output": [message]}], "several blocks").values()
         assert one.citations == ["d1", "d2"]
 
+    def test_a_list_in_each_line_of_a_file_is_a_conversation_or_a_trace(self, tmp_path: Path) -> None:
+        spans = plain_spans(SCENARIOS["empty"])
+        for several, tool in (
+            ([MESSAGES["anthropic"][name] for name in ("empty", "empty")], "search"),
+            ([spans] * 2, ()),
+        ):
+            again = [
+                [{**one, "trace": f"t{n}"} if "trace" in one else one for one in of] for n, of in enumerate(several)
+            ]
+            path = tmp_path / "log.jsonl"
+            path.write_text("\n".join(map(json.dumps, again)))
+            for source in (path, again):
+                assert [ids(one) for one in rm.read_traces(source, tools=tool).values()] == [[[], ["d1"]]] * 2
+
+    def test_messages_in_a_column_of_a_table_as_objects_and_as_json(self) -> None:
+        said = MESSAGES["openai_chat"]["empty"]
+        for held in (said, json.dumps(said)):
+            t = rm.read_traces(pd.DataFrame([{"id": "q1", "messages": held}]), tools="search")
+            assert [(name, ids(one)) for name, one in t.items()] == [("q1", [[], ["d1"]])]
+
     def test_lines_of_several_sessions(self) -> None:
         lines = MESSAGES["claude_code"]["empty"]
         t = rm.read_traces([*lines, *({**line, "sessionId": "s2"} for line in lines[1:])], tools="search")
@@ -143,15 +121,67 @@ class TestCallsAndResults:
         assert [(call.query, call.turn) for call in one.calls] == [("a", 1), ("b", 2), ("b", 3)]
         assert ids(one) == [[], ["d1"], ["d1"]]
 
+    def test_calls_of_one_message_may_be_named_alike_or_not_at_all(self) -> None:
+        for id_ in ("c", ""):
+            said = chat("q", [(id_, "a"), (id_, "b")], (id_, D1), (id_, []))
+            (one,) = rm.read_traces(said, tools="search").values()
+            assert [(call.query, len(call.ranking)) for call in one.calls] == [("a", 1), ("b", 0)]
+
+    def test_a_result_before_its_call_and_one_that_is_there_twice(self) -> None:
+        call, result = chat([("1", "a")], ("1", D1))
+        answer = {"role": "assistant", "content": "So."}
+        for said in ([result, call], [call, result, result], [call, result, result, answer]):
+            (one,) = rm.read_traces([*chat("q"), *said], tools="search").values()
+            assert [(call.query, call.error) for call in one.calls] == [("a", None)]
+            assert ids(one) == [["d1"]]
+        (one,) = rm.read_traces([call, result, {**result, "content": []}], tools="search").values()
+        assert ids(one) == [["d1"], []]
+
+    def test_of_a_stream_the_last_word_on_a_call_counts(self) -> None:
+        first, last, result = chat([("1", "")], [("1", "a")], ("1", D1))
+        (one,) = rm.read_traces([first, last, result], tools="search").values()
+        assert [(call.query, len(call.ranking)) for call in one.calls] == [("a", 1)]
+
+    def test_a_question_that_was_cut_is_unknown(self) -> None:
+        call, result = chat([("1", "a")], ("1", D1))
+        call["tool_calls"][0]["function"]["arguments"] = '{"query": "whe'
+        (one,) = rm.read_traces([call, result], tools="search").values()
+        assert [(call.query, len(call.ranking)) for call in one.calls] == [(None, 1)]
+
+    def test_ids_that_a_frame_has_not_are_no_ids(self) -> None:
+        found = '[{"id": NaN, "text": "Alpha."}, {"id": NaN, "text": "Beta."}]'
+        (one,) = rm.read_traces(
+            [*chat([("1", "a")]), {**chat(("1", ""))[0], "content": found}], tools="search"
+        ).values()
+        assert (ids(one), one.properties()["distinct"]) == ([[None, None]], 2)
+
     def test_parallel_calls_stand_in_the_order_of_the_message_whatever_came_back_first(self) -> None:
         said = chat("q", [("1", "a"), ("2", "b")], ("2", D1), ("1", []))
         (one,) = rm.read_traces(said, tools="search").values()
         assert [call.query for call in one.calls] == ["a", "b"]
 
-    def test_what_came_back_after_the_last_answer_was_not_read(self) -> None:
-        said = chat("q", [("1", "a")], ("1", D1))
-        (one,) = rm.read_traces(said, tools="search").values()
-        assert one.context == []
+    @pytest.mark.parametrize("form", MESSAGES)
+    def test_where_no_answer_was_recorded_what_was_read_and_cited_is_unknown(self, form: str) -> None:
+        said = MESSAGES[form]["parallel"]
+        without = said[: next(n for n, one in enumerate(said) if "So it is." in json.dumps(one))]
+        for rule in (None, cited, "numbered"):
+            (whole,) = rm.read_traces(said, tools="search", citations=rule).values()
+            (one,) = rm.read_traces(without, tools="search", citations=rule).values()
+            assert one.calls == whole.calls
+            assert (ids_of(whole.context), one.context, one.citations) == (["d1", "d2", "d3"], None, None)
+            (anybody,) = rm.read_traces(without, tools="search", context="any").values()
+            assert anybody.context == []
+
+    def test_what_was_found_after_the_answer_was_not_read(self) -> None:
+        said = [*chat("q", [("1", "a")], ("1", D1)), {"role": "assistant", "content": "It is [d1]."}]
+        other = {
+            "role": "tool",
+            "tool_call_id": "2",
+            "name": "search",
+            "content": json.dumps([{"id": "d2", "text": "Beta."}]),
+        }
+        (one,) = rm.read_traces([*said, other], tools="search", citations=cited).values()
+        assert (ids_of(one.context), one.citations) == (["d1"], ["d1"])
 
     @pytest.mark.parametrize("beside", ["artifact", "metadata"])
     def test_what_is_kept_beside_a_result_was_not_read(self, beside: str) -> None:
@@ -177,8 +207,10 @@ class TestCallsAndResults:
         call = {"type": "mcp_call", "id": "m1", "name": "search", "arguments": '{"query": "a"}', "server_label": "s"}
         failed = {**call, "id": "m2", "output": None, "error": "index offline"}
         said = [{"role": "user", "content": "q"}, {**call, "output": json.dumps(D1)}, failed]
-        (one,) = rm.read_traces(said, tools="search").values()
+        answer = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is [d1]."}]}
+        (one,) = rm.read_traces([*said, answer], tools="search", citations=cited).values()
         assert [(call.query, call.error) for call in one.calls] == [("a", None), ("a", "index offline")]
+        assert (ids_of(one.context), one.citations) == (["d1"], ["d1"])
 
     def test_a_result_that_cannot_be_read_is_counted_and_the_others_are_read(self) -> None:
         said = chat("q", [("1", "a")], ("1", D1), [("2", "b")], ("2", "Nothing was found."))
@@ -187,6 +219,20 @@ class TestCallsAndResults:
         assert t.notes[0].startswith("1 result not read, so the search failed: span '2' (search) of trace '1' does not")
         with pytest.raises(ValueError, match="does not say which documents it found"):
             rm.read_traces(chat("q", [("2", "b")], ("2", "Nothing was found.")), tools="search")
+
+    def test_a_result_that_an_agent_has_cut_is_counted_too(self) -> None:
+        for cut in ('[{"id": "d1", "text": "Alp... [truncated]', '[{"id": "d1"}]\n(1 of 9)'):
+            said = chat("q", [("1", "a")], ("1", cut), [("2", "b")], ("2", D1))
+            t = rm.read_traces(said, tools="search")
+            assert [call.error is None for call in t["1"].calls] == [False, True]
+            assert t.notes[0].endswith("the output of span '1' (search) of trace '1' was cut short")
+
+    def test_json_of_json_and_the_blocks_of_a_search_result_are_read(self) -> None:
+        blocks = [{"type": "text", "text": "Alpha is the"}, {"type": "text", "text": " first letter."}]
+        for result in (json.dumps(json.dumps(D1)), [{"type": "search_result", "source": "d1", "content": blocks}]):
+            said = [*chat("q", [("1", "a")], ("1", result)), {"role": "assistant", "content": "So."}]
+            (one,) = rm.read_traces(said, tools="search").values()
+            assert (ids(one), ids_of(one.context)) == ([["d1"]], ["d1"])
 
     def test_a_parser_may_raise_to_say_that_a_search_failed(self) -> None:
         def parse(output: str) -> list[str]:
@@ -246,78 +292,3 @@ def test_an_error_of_mcp_is_a_failed_search_and_an_empty_list_is_not(as_text: An
     for source in (chat("q", [("1", "a")], ("1", held[0]), [("2", "b")], ("2", held[1])), spans):
         (one,) = rm.read_traces(source, tools="search").values()
         assert [(call.error, call.ranking) for call in one.calls] == [("index offline", ()), (None, [])]
-
-
-class TestCitations:
-    FOUND: ClassVar = [{"id": id_, "text": TEXTS[id_]} for id_ in ("d2", "d1", "d3")]
-
-    def told(self, read_: str, answer: Any, **more: Any) -> rm.Trajectory:
-        spans: list[dict[str, Any]] = [
-            {"trace": "t", "span": "s", "parent": None, "kind": "retriever", "input": "a", "output": self.FOUND},
-            {"trace": "t", "span": "m", "parent": None, "kind": "model", "start": 1, "input": read_, "output": answer},
-        ]
-        (one,) = rm.read_traces(spans, **more).values()
-        return one
-
-    def test_numbers_are_those_before_the_documents_else_their_order_in_what_was_read(self) -> None:
-        written = "\n".join(f"[{n}] A letter\n{TEXTS[id_]}" for n, id_ in ((4, "d1"), (2, "d2"), (3, "d3")))
-        assert self.told(written, "So [4, 2-3] and [9].", citations="numbered").citations == ["d1", "d2", "d3", "[9]"]
-        plain = " ".join(TEXTS[id_] for id_ in ("d3", "d1"))
-        one = self.told(plain, "So [2][1][3].", citations="numbered")
-        assert one.citations == ["d1", "d3", "[3]"]
-        assert one.properties()["cited_unread"] == 1 / 3
-
-    def test_a_number_of_two_documents_means_either(self) -> None:
-        twice = "\n".join(f"[1] {TEXTS[id_]}" for id_ in ("d1", "d2"))
-        with pytest.raises(ValueError, match=r"the number \[1\] to two documents, 'd1' and 'd2'.*; citations= takes"):
-            self.told(twice, "So [1].", citations="numbered")
-
-    def test_a_function_of_two_arguments_gets_the_context(self) -> None:
-        def second(answer: str, context: list[rm.Retrieved]) -> list[Any]:
-            return [context[1].id] if answer else []
-
-        assert self.told(" ".join(TEXTS.values()), "So.", citations=second).citations == ["d1"]
-
-    def test_without_a_known_context_numbers_cite_what_is_unknown(self) -> None:
-        spans = [{"trace": "t", "span": "s", "parent": None, "kind": "retriever", "input": "a", "output": self.FOUND}]
-        spans += [{"trace": "t", "span": "m", "parent": None, "kind": "model", "start": 1, "output": "So [1]."}]  # type: ignore[dict-item]
-        assert rm.read_traces(spans, citations="numbered")["t"].citations is None
-
-    def test_citations_that_meet_no_id_are_noted(self) -> None:
-        spans = chat("q", [("1", "a")], ("1", D1))
-        t = rm.read_traces(
-            [*spans, {"role": "assistant", "content": "So [1]."}],
-            tools="search",
-            citations=lambda answer: re.findall(r"\[(\d)\]", answer),
-        )
-        (note,) = t.notes
-        assert note.startswith("no citation names a document that was found, '1' for example; where they number what")
-
-    @pytest.mark.parametrize(
-        ("citation", "cites"),
-        [
-            ({"type": "url_citation", "url": "https://a/2", "title": "Beta"}, ["d2"]),
-            ({"type": "file_citation", "file_id": "d1", "filename": "a.md"}, ["d1"]),
-            ({"type": "url_citation", "url_citation": {"url": "d3"}}, ["d3"]),
-            ({"type": "char_location", "document_index": 0, "document_title": None, "cited_text": "the first"}, ["d1"]),
-            ({"type": "url_citation", "url": "https://elsewhere"}, ["https://elsewhere"]),
-        ],
-    )
-    def test_structured_ones_name_a_document_by_id_source_metadata_or_words(self, citation: Any, cites: Any) -> None:
-        found = [{**one, "metadata": {"url": f"https://a/{one['id'][1]}"}} for one in self.FOUND]
-        said = chat("q", [("1", "a")], ("1", found))
-        block = {"type": "text", "text": "So.", "annotations": [citation, citation]}
-        (one,) = rm.read_traces([*said, {"role": "assistant", "content": [block]}], tools="search").values()
-        assert one.citations == cites
-
-    def test_a_structured_citation_of_one_of_two_passages(self) -> None:
-        passages = [{"id": "d1", "text": TEXTS["d1"]}, {"id": "d1", "text": "Aleph is an ox."}]
-        block = {"type": "text", "text": "So.", "citations": [{"source": "d1", "cited_text": "an ox"}]}
-        said = [*chat("q", [("1", "a")], ("1", passages)), {"role": "assistant", "content": [block]}]
-        t = rm.read_traces(said, tools="search")
-        assert [item.text for item in t.cited()["1"]] == ["Aleph is an ox."]
-
-    def test_where_some_answers_have_structured_citations_one_without_cites_nothing(self) -> None:
-        held = {name: MESSAGES["anthropic"][name] for name in ("structured citations", "empty")}
-        assert [one.citations for one in rm.read_traces(held, tools="search").values()] == [["d2"], []]
-        assert rm.read_traces(held["empty"], tools="search")["1"].citations is None

@@ -42,8 +42,9 @@ class TestWhatASpanHolds:
 
     def test_a_block_of_a_message_is_no_document(self) -> None:
         block = {"type": "text", "text": "I found nothing."}
-        with pytest.raises(ValueError, match="does not say which documents it found"):
-            read(span("1", "tool", output=[block]), tools="tool")
+        for one in (block, {"block_type": "text", "text": "I found nothing."}):
+            with pytest.raises(ValueError, match="does not say which documents it found"):
+                read(span("1", "tool", output=[one]), tools="tool")
         (call,) = read(span("1", "tool", output=[{**block, "metadata": {"source": "s"}}]), tools="tool").calls
         assert len(call.ranking) == 1
 

@@ -138,6 +138,21 @@ class TestTheRules:
         assert one.citations == ["x"]
         assert read(*spans).citations is None
 
+    def test_what_a_search_found_is_no_answer(self) -> None:
+        spans = [search("1", 1, "a", found("x")), {**model("m", 2, read="the text of x"), "output": None}]
+        alone = [{**one, "parent": None} for one in spans]
+        assert rm.read_traces(alone, citations=lambda answer: [answer])["t"].citations is None
+
+    def test_without_an_answer_what_was_read_and_cited_is_unknown(self) -> None:
+        asks, found_ = model("m1", 0, "a", said="I look [y]."), search("1", 1, "a", found("x"))
+        later = search("2", 4, "b", found("y"))
+        for spans in ([asks, found_], [asks, found_, {**model("m2", 2), "error": "overloaded"}]):
+            one = read(*spans, citations=cited)
+            assert (one.context, one.citations) == (None, None)
+        answered = model("m2", 2, read=["the text of x"], said="[x]")
+        one = read(asks, found_, answered, later, citations=cited)
+        assert (ids(one.context), one.citations) == (["x"], ["x"])
+
     def test_what_a_model_inside_a_tool_has_read_counts_only_if_asked_for(self) -> None:
         spans = [
             model("m1", 0, "a"),

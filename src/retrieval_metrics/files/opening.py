@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.checks import argument, positive_integer, positive_number, require
+from retrieval_metrics.checks import argument, in_python, positive_integer, positive_number, require
 from retrieval_metrics.files.encodings import (
     BYTE_ORDER_MARK,
     refuse_binary,
@@ -224,6 +224,8 @@ PIECE = 4 << 20
 """Bytes of text read at once: small enough for the processor's cache, large enough to make other costs negligible."""
 BEGINNING = 1 << 16
 """Bytes of text from which the format is recognised."""
+TEXT_SHOWN = 40
+"""Characters of a text that a message shows."""
 
 
 @contextmanager
@@ -232,7 +234,7 @@ def opened(source: Source, limits: Limits | None = None) -> Iterator[Reader]:
     name = name_of(source)
     if isinstance(source, (str, os.PathLike)) and source != STANDARD_INPUT:
         let_ctrl_c_interrupt()  # opening a named pipe waits for its writer
-        with Path(source).open("rb") as file:
+        with _file(source) as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
             yield Reader(name, file if regular else Kept(file.raw), limits or Limits(), is_regular=regular)
         return
@@ -240,6 +242,23 @@ def opened(source: Source, limits: Limits | None = None) -> Iterator[Reader]:
         raise ValueError("standard input is closed, so nothing can be read from '-'")
     held: Any = sys.stdin if source == STANDARD_INPUT else source
     yield Reader(name, Kept(_binary(held)), limits or Limits(), is_regular=False)
+
+
+def _file(path: str | PathLike[str]) -> Any:
+    """Return an open file; what is no path but a text is named as one."""
+    try:
+        return Path(path).open("rb")
+    except (OSError, ValueError) as error:  # of the name of a file that is too long, is not there or holds a NUL
+        if isinstance(path, str) and (path.lstrip().startswith(("{", "[")) or "\n" in path):
+            raise ValueError(_no_path(path, "io.StringIO(text)")) from error
+        raise
+
+
+def _no_path(given: str | bytes, instead: str) -> str:
+    more = "..." if len(given) > TEXT_SHOWN else ""
+    return f"{given[:TEXT_SHOWN]!r}{more} is what a file holds and not its path" + in_python(
+        f"; pass {instead} in its place"
+    )
 
 
 def name_of(source: Any) -> str:
@@ -254,6 +273,8 @@ def name_of(source: Any) -> str:
 
 def _binary(file: Any) -> Any:
     """Return a file object in binary mode."""
+    if isinstance(file, (bytes, bytearray)):
+        raise TypeError(_no_path(bytes(file), "io.BytesIO(content)"))
     if not isinstance(file.read(0), str):
         return file
     return file.buffer if hasattr(file, "buffer") else io.BytesIO(file.read().encode())

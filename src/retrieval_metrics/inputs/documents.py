@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from math import isfinite
 from numbers import Integral, Real
-from types import NoneType
 from typing import TYPE_CHECKING, Any, cast
 
 from retrieval_metrics.checks import argument
@@ -222,6 +221,7 @@ _ID, _TEXT, _METADATA = (
 )
 _KEYS = {*_ID, *_TEXT, *_METADATA}
 _SOURCE = ("doc_uri", "source", "file_path")
+_WRAPPERS = dict.fromkeys(("document", "kwargs", "node"))
 _MESSAGE = {"role", "tool_call_id", "tool_calls"}
 """The keys of messages, which have ids and texts as documents have; a block of their content has a text alone."""
 
@@ -308,29 +308,37 @@ metadata={'file_path': 'with.md'}, tokens=None)
     """
     if not isinstance(said, dict):
         return said if isinstance(said, Retrieved) else item_of(dict(said)) if isinstance(said, Mapping) else None
-    for wrapper in ("document", "kwargs", "node"):
-        if isinstance(inner := said.get(wrapper), dict):
-            said = inner
+    if not _WRAPPERS.keys().isdisjoint(said):
+        for wrapper in _WRAPPERS:
+            if isinstance(inner := said.get(wrapper), dict):
+                said = inner
     id_, text, metadata = _first(said, _ID), _first(said, _TEXT), _first(said, _METADATA)
-    if isinstance(metadata, str) and metadata.startswith("{"):  # OpenInference writes it as JSON
-        metadata = json.loads(metadata)
-    metadata = dict(metadata) if metadata and isinstance(metadata, Mapping) else {}
-    if id_ is text is None or isinstance(id_, (list, dict)) or not isinstance(text, (str, NoneType)):
+    id_ = None if id_ != id_ else id_  # noqa: PLR0124  (NaN, which frames write for what is missing)
+    if id_ is text is None or isinstance(id_, (list, dict)) or not (text is None or isinstance(text, str)):
         return None
-    if not said.keys().isdisjoint(_MESSAGE) or (id_ is None and not metadata and said.get("type") == "text"):
+    metadata = _as_dict(metadata) if metadata else None
+    block = id_ is None and not metadata and "text" in (said.get("type"), said.get("block_type"))
+    if block or not _MESSAGE.isdisjoint(said):
         return None
-    start = metadata.get("start_index", said.get("start_char_idx"))
+    source, start = None, said.get("start_char_idx")
+    if metadata:
+        source, start = _first(metadata, _SOURCE), metadata.get("start_index", start)
     if text is None or not isinstance(start, int) or start < 0:  # a splitter writes -1 where it does not find it
         start = None
-    source = _first(metadata, _SOURCE)
     return Retrieved(
-        id_ if isinstance(id_, (str, int, NoneType)) else str(id_),
+        id_ if id_ is None or isinstance(id_, (str, int)) else str(id_),
         text,
-        source=None if source is None else str(source),
-        start=start,
+        None if source is None else str(source),
+        start,
         metadata=metadata or None,
         claimed=True,
     )
+
+
+def _as_dict(metadata: Any) -> dict[str, Any] | None:
+    if isinstance(metadata, str) and metadata.startswith("{"):  # OpenInference writes it as JSON
+        metadata = json.loads(metadata)
+    return dict(metadata) if isinstance(metadata, Mapping) else None
 
 
 def _first(values: Mapping[str, Any], keys: Sequence[str]) -> Any:

@@ -8,6 +8,7 @@ from datetime import date as calendar_date
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from retrieval_metrics.checks import in_python
 from retrieval_metrics.inputs.items import Text
 
 if TYPE_CHECKING:
@@ -85,9 +86,11 @@ class Questions:
             )
         if isinstance(dataset, Iterable) and not isinstance(dataset, (str, bytes)):
             return cls._of_rows(dataset)
+        text = in_python(": a path that is not there, or JSON, which json.loads(text) reads")
         raise TypeError(
             "a dataset is a list of (query, relevant) pairs, a list of {'query': ..., 'relevant': ...} rows, or an "
             f"object with queries and relevant_docs; got {type(dataset).__name__}"
+            + (text if isinstance(dataset, str) else "")
         )
 
     @classmethod

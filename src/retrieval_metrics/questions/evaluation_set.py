@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from os import PathLike
+from os.path import exists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +98,7 @@ class EvaluationSet(Questions):
             ValueError: If it is empty, a row is incomplete, a query appears twice, or judgments have no query.
             OSError: If the path cannot be read.
         """
-        if isinstance(dataset, PathLike) or (isinstance(dataset, str) and Path(dataset).exists()):
+        if isinstance(dataset, PathLike) or (isinstance(dataset, str) and exists(dataset)):  # noqa: PTH110  (of a text that can be no path, Path raises)
             path = Path(dataset)
             return read_beir(cls, path, split) if path.is_dir() else cls.of(read_json(path))
         return super(EvaluationSet, cls).of(dataset)

@@ -17,6 +17,7 @@ from retrieval_metrics.trajectories.spans import (
     TraceSpan,
     answer_in,
     failure_in,
+    parsed,
     tool_calls_in,
 )
 
@@ -35,19 +36,20 @@ FORMS = {
     "OpenTelemetry GenAI messages": ("id", "response"),
 }
 """Where a result of each form names its call, and what it has else; calls and texts are told alike in all forms."""
-BY_MODEL = {
-    "assistant", "ai", "aimessage", "aimessagechunk", "model", "response", "function_call", "custom_tool_call",
-    "mcp_call", "reasoning",
-}  # fmt: skip
-READ = {
-    "user", "human", "system", "developer", "tool", "function", "request", "function_call_output",
-    "custom_tool_call_output",
-}  # fmt: skip
+PATHS = [(call.split("."), result) for call, result in FORMS.values()]
+ROLES = {
+    **dict.fromkeys(("assistant", "ai", "aimessage", "aimessagechunk", "model", "response", "function_call"), MODEL),
+    **dict.fromkeys(("custom_tool_call", "mcp_call", "reasoning", *HOSTED), MODEL),
+    **dict.fromkeys(("user", "human", "system", "developer", "tool", "function", "request"), OTHER),
+    **dict.fromkeys(("function_call_output", "custom_tool_call_output"), OTHER),
+}
 ROLE_UNDER = ("role", "type", "kind")
 """What the forms call a message that a model has written, and one that it reads, and where they say so."""
-WRAPPED_IN = ("message", "payload", "data", "kwargs", "raw_item", "value")
-WITHIN = ("tool_call_result", "functionResponse", "function_response")
+WRAPPED_IN = dict.fromkeys(("message", "payload", "data", "kwargs", "raw_item", "value"))
+WITHIN = {"tool_call_result", "functionResponse", "function_response"}
 """Where a line or an event has its message, and a block its result."""
+LISTS = {*BLOCKS_UNDER, "tool_calls"}
+CONVERSATION = "conversation"
 NAMED_BY = ("id", "thread_id", "session_id", "sessionId", "conversation_id")
 SPAN_KEYS = {
     "trace", "trace_id", "traceId", "context", "context.trace_id", "attributes", "tags", "event", "run_type",
@@ -64,12 +66,13 @@ def spans_in(units: Iterable[Any], strays: list[Any]) -> Iterator[TraceSpan]:
             yield from spans_of(given)
             continue
         unit = _plain(given)
-        if isinstance(unit, dict) and not SPAN_KEYS.isdisjoint(unit):
-            yield from spans_of(unit)
+        first = unit[0] if isinstance(unit, list) and unit else unit
+        if isinstance(first, dict) and not SPAN_KEYS.isdisjoint(first):
+            yield from spans_of(unit) if first is unit else spans_in(unit, strays)
         elif conversations := _conversations(unit, str(number)):
             for name, messages, about in conversations:
                 yield from _Conversation(name, about).spans(messages)
-        elif isinstance(unit, dict) and (_role(unit) or _results(unit)):
+        elif isinstance(unit, dict) and (_role(unit) or _results(_inner(unit))):
             loose.setdefault(next((unit[key] for key in NAMED_BY[1:] if key in unit), "1"), []).append(unit)
         else:
             strays.append(unit)
@@ -88,7 +91,7 @@ def _conversations(unit: Any, number: str) -> list[tuple[Any, list[Any], Mapping
     if not isinstance(unit, dict) or _role(unit):
         return []
     for key in ("messages", "input"):
-        if isinstance(messages := unit.get(key), list) and "current_agent_name" not in unit:
+        if isinstance(messages := parsed(unit.get(key)), list) and "current_agent_name" not in unit:
             answer = unit.get("output", unit.get("response"))
             messages = [*messages, *(answer if isinstance(answer, list) else [answer] if answer else ())]
             return [(next((unit[key] for key in NAMED_BY if key in unit), number), messages, unit)]
@@ -100,8 +103,8 @@ def _conversations(unit: Any, number: str) -> list[tuple[Any, list[Any], Mapping
 def _plain(given: Any) -> Any:
     """Return a message as a dict, whatever class of a host it is."""
     if isinstance(given, dict):
-        for key in (*BLOCKS_UNDER, "tool_calls"):
-            if isinstance(blocks := given.get(key), list) and not all(isinstance(one, (dict, str)) for one in blocks):
+        for key in LISTS.intersection(given):
+            if isinstance(blocks := given[key], list) and not {dict, str}.issuperset(map(type, blocks)):
                 given = given | {key: [_plain(one) for one in blocks]}
         return given
     for method in ("model_dump", "to_dict", "dict"):
@@ -114,88 +117,98 @@ def _plain(given: Any) -> Any:
 
 def _inner(unit: dict[str, Any]) -> dict[str, Any]:
     """Return the message in a line or an event."""
-    held = next((unit[key] for key in WRAPPED_IN if isinstance(unit.get(key), dict)), None)
-    return unit if held is None else _inner(held)
+    for key in () if WRAPPED_IN.keys().isdisjoint(unit) else WRAPPED_IN:
+        if isinstance(held := unit.get(key), dict):
+            return _inner(held)
+    return unit
 
 
-def _role(unit: dict[str, Any]) -> str | None:
+def _role(unit: dict[str, Any], inner: dict[str, Any] | None = None) -> str | None:
     """Return whether a model has written a message or reads it; None if it is none."""
     if "current_agent_name" in unit:  # events of LlamaIndex
         return MODEL if isinstance(unit.get("response"), dict) else OTHER if "input" in unit else None
     if "session_id" in unit and "message" not in unit:
         return None
-    inner = _inner(unit)
+    inner = _inner(unit) if inner is None else inner
     for one in (inner,) if inner is unit else (inner, unit):
-        for said in (str(one[key]).lower() for key in ROLE_UNDER if key in one):
-            if said in BY_MODEL or said in HOSTED:
-                return MODEL
-            if said in READ:
-                return OTHER
+        for key in ROLE_UNDER:
+            if key in one and (role := ROLES.get(str(one[key]).lower())) is not None:
+                return role
     return None
 
 
-def _results(unit: dict[str, Any]) -> list[tuple[dict[str, Any], str | None]]:
+def _results(said: dict[str, Any]) -> list[tuple[dict[str, Any], str | None]]:
     """Return the results in a message, each with the id of its call, if it has one."""
-    said = _inner(unit)
-    blocks = (one for key in BLOCKS_UNDER if isinstance(said.get(key), list) for one in said[key])
+    blocks = [one for key in BLOCKS_UNDER.intersection(said) if isinstance(said[key], list) for one in said[key]]
     found: list[tuple[dict[str, Any], str | None]] = []
-    for one in (said, *(each for each in blocks if isinstance(each, dict))):
-        held = next((one[key] for key in WITHIN if key in one), one)
-        paths = (call for call, result in FORMS.values() if held.get(result, held.get("error")) is not None)
-        id_ = next((str(each) for path in paths if (each := _at(held, path)) is not None), None)
-        if id_ is not None or held is not one:
-            found.append((held, id_))
-        if found and held is said:  # its blocks are what came out
-            break
+    for one in (said, *blocks):
+        if isinstance(one, dict):
+            held = next((one[key] for key in WITHIN if key in one), one) if not WITHIN.isdisjoint(one) else one
+            id_ = _call_of(held)
+            if id_ is not None or held is not one:
+                found.append((held, id_))
+            if found and one is said:  # its blocks are what came out
+                break
     return found or ([(said, None)] if said.get("role", said.get("type")) in {"tool", "function"} else [])
 
 
-def _at(held: dict[str, Any], path: str) -> Any:
-    first, _, rest = path.partition(".")
-    return held.get(first) if not rest else (held.get(first) or {}).get(rest)
+def _call_of(result: dict[str, Any]) -> str | None:
+    """Return the id of the call that a result names."""
+    for (first, *rest), under in PATHS:
+        if first in result and (result.get(under) is not None or result.get("error") is not None):
+            at = result[first]
+            for key in rest:
+                at = (at or {}).get(key)
+            if at is not None and at != "":
+                return str(at)
+    return None
 
 
 class _Conversation:
     """One conversation, as far as it was read; a scope is the call of a sub-agent, or None."""
 
     def __init__(self, name: Any, about: Mapping[str, Any]) -> None:
-        self._root = TraceSpan(name, "conversation", None, OTHER, "conversation", root=(about, {}))
+        self._root = TraceSpan(name, CONVERSATION, None, OTHER, CONVERSATION, root=(about, {}))
         self._spans = [self._root]
-        self._calls: dict[Any, TraceSpan] = {}
+        self._calls: dict[Any, list[TraceSpan]] = {}
+        self._early: dict[Any, TraceSpan] = {}
+        self._again: set[Any] = set()
         self._models: dict[Any, TraceSpan] = {}
         self._speaking: dict[Any, TraceSpan | None] = {}
         self._read: dict[Any, list[Any]] = {}
-        self._last: dict[Any, tuple[TraceSpan, int]] = {}
+        self._last: dict[Any, tuple[TraceSpan, list[Any], int]] = {}
 
     def spans(self, messages: Iterable[Any]) -> list[TraceSpan]:
         """Return each answer of a model, and each call of a tool at the place of its result."""
-        at = 0
         for at, given in enumerate(messages, start=1):
             unit = _plain(given)
-            role, said, scope = _role(unit), _inner(unit), self._scope(unit)
+            said, scope = _inner(unit), self._scope(unit)
+            role = _role(unit, said)
             read = self._read.setdefault(scope, [])
             if role == MODEL:
-                self._say(at, said, scope, len(read))
+                self._say(at, said, scope, read)
             else:
                 self._speaking[scope] = None
                 self._root.input = self._root.input or answer_in(said)
             if role == OTHER and "current_agent_name" in unit:  # an event with all that the model reads
-                read.clear()
+                read = self._read[scope] = []
             read.append(said)
-            for result, id_ in _results(unit):
+            for result, id_ in _results(said):
                 self._answer(at, result, id_, scope)
+                self._speaking[scope] = None  # what the model says next it says with this result, also its provider's
         for span in self._unanswered():
-            span.start = span.end = at + 1
             span.error = "the messages hold no result of this call"
-        for scope, (model, before) in self._last.items():
-            model.input = self._read[scope][:before]
+        for model, read, before in self._last.values():
+            model.input = read[:before]
         return self._spans
 
     def _scope(self, unit: dict[str, Any]) -> str | None:
         """Return the call of the sub-agent whose message it is; transcripts name it, or say only that there is one."""
-        around = self._calls.get(unit.get("parent_tool_use_id"))
-        waiting = [one for one in self._unanswered() if one.parent == self._root.id] if unit.get("isSidechain") else []
-        return around.id if around else waiting[-1].id if waiting else None
+        if not unit.get("isSidechain"):
+            around = self._calls.get(unit.get("parent_tool_use_id"))
+            return around[-1].id if around else None
+        waiting = [one for one in self._unanswered() if one.parent == self._root.id]
+        return waiting[-1].id if waiting else None
 
     def _unanswered(self) -> list[TraceSpan]:
         return [one for one in self._spans if one.kind == TOOL and one.outcome is None]
@@ -204,39 +217,61 @@ class _Conversation:
         self._spans.append(TraceSpan(self._root.trace, id_, scope or self._root.id, kind, name, at, at, **more))
         return self._spans[-1]
 
-    def _say(self, at: int, said: dict[str, Any], scope: str | None, before: int) -> None:
+    def _say(self, at: int, said: dict[str, Any], scope: str | None, read: list[Any]) -> None:
         """Note what a model wrote; lines of one message, and messages without a result between, are one answer."""
         key = scope, said.get("id") or at
         model = self._models.get(key) or self._speaking.get(scope)
         if model is None:
-            model = self._add(f"message {at}", MODEL, at, scope, output=[])
-            self._last[scope] = model, before
+            model = self._add(f"message {at}", MODEL, at, scope, output=[], calls=[])
+            self._last[scope] = model, read, len(read)
         self._models[key] = self._speaking[scope] = model
         same = next((one for one in model.output if "id" in said and one.get("id") == said["id"]), None)
         if same is not None and isinstance(same.get("content"), list) and isinstance(said.get("content"), list):
             model.output[model.output.index(same)] = {**same, "content": [*same["content"], *said["content"]]}
         else:
             model.output.append(said)
-        for number, (id_, name, arguments) in enumerate(tool_calls_in(said)):
-            known = self._calls.get(id_)  # the last event of LlamaIndex lists the calls of all its turns again
-            if known is None or (known.outcome is not None and (known.name, known.input) != (name, arguments)):
+        calls = tool_calls_in(said)
+        model.calls = [*(model.calls or ()), *calls]
+        here = set()
+        for number, (id_, name, arguments) in enumerate(calls):
+            known = self._calls.get(id_, [])
+            call = self._early.pop(id_, None)
+            if call is not None:  # its result came first
+                call.start = call.end = at
+            elif known and known[-1].outcome is None and id_ not in here:  # a stream tells more and more of a call
+                call = known[-1]
+            if call is not None:
+                call.name, call.input = name, arguments
+            elif any((one.name, one.input) == (name, arguments) for one in known):
+                self._again.add(id_)  # also by the last event of LlamaIndex, which lists the calls of all its turns
+            else:
                 self._call(id_, f"call {number} of message {at}", (name, arguments), at, scope)
+            here.add(id_)
 
     def _call(self, id_: str | None, place: str, asked: tuple[str, Any], at: int, scope: str | None) -> TraceSpan:
         named = place if id_ is None else id_ if id_ not in self._calls else f"{id_}, {place}"
-        self._calls[id_ or named] = self._add(named, TOOL, at, scope, name=asked[0], input=asked[1], call=id_)
-        return self._spans[-1]
+        call = self._add(named, TOOL, at, scope, name=asked[0], input=asked[1], call=id_)
+        self._calls.setdefault(id_ or named, []).append(call)
+        return call
 
     def _answer(self, at: int, result: dict[str, Any], id_: str | None, scope: str | None) -> None:
         """Note what came out of a call: of its id; without one, of the first of its name that waits."""
         name = result.get("name", result.get("tool_name"))
-        waits = (one for one in self._unanswered() if one.call is None and name in {None, one.name})
-        call = next(waits, None) if id_ is None else self._calls.get(id_)
-        if call is None or call.outcome is not None:  # some models name the calls of every turn alike
-            asked = (str(name), result.get("tool_kwargs")) if call is None else (call.name, call.input)
-            call = self._call(id_, f"result of message {at}", asked, at, scope)
         held = {key: result[key] for key in RESULT_UNDER if result.get(key) is not None}
+        output = next(iter(held.values())) if len(held) == 1 else held
+        known = self._calls.get(id_, [])
+        if id_ is None:
+            known = [one for one in self._unanswered() if one.call is None and name in {None, one.name}]
+        call = next((one for one in known if one.outcome is None), None)
+        if call is None:
+            if known and id_ not in self._again and known[-1].output == output:  # the same message once more
+                return
+            asked = (known[-1].name, known[-1].input) if known else (str(name), result.get("tool_kwargs"))
+            call = self._call(id_, f"result of message {at}", asked, at, scope)
+            if id_ is not None and not known:
+                self._early[id_] = call
+        self._again.discard(id_)
         call.start = call.end = at
-        call.output = next(iter(held.values())) if len(held) == 1 else held
+        call.output = output
         failures = (*map(failure_in, (result, *held.values())), None if held else result.get("error"))
         call.error = next((str(why) for why in failures if why is not None), None)

@@ -50,6 +50,7 @@ class TraceSpan:
     input: Any = None
     output: Any = None
     listed: Listed | None = None
+    calls: list[tuple[str | None, str, Any]] | None = None
     call: str | None = None
     dropped: int = 0
     root: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
@@ -72,7 +73,7 @@ class TraceSpan:
     def found(self) -> list[Retrieved] | None:
         """Return the documents that a search found, if possible with ids; None if the span does not say."""
         found = None
-        for one in (self.listed, self.output):
+        for one in (self.output,) if self.listed is None else (self.listed, self.output):
             try:
                 items = items_in(self._whole(one, "output"))
             except TraceError:
@@ -81,9 +82,10 @@ class TraceSpan:
                 raise TraceError(f"the output of {self.where} cannot be read: {error}") from None
             if one is self.listed and self.dropped:  # some tracers drop the newest attributes, which are its end
                 continue
-            if any(item.id is None and item.text == REDACTED for item in items or ()):
+            without = None if items is None else [item for item in items if item.id is None]
+            if any(item.text == REDACTED for item in without or ()):
                 raise TraceError(f"the documents of {self.where} were hidden: they have neither ids nor texts")
-            if items is not None and all(item.id is not None for item in items):
+            if without == []:
                 return items
             found = items if found is None else found
         if found is None and self.dropped:
@@ -100,18 +102,18 @@ class TraceSpan:
 
     def asked(self) -> list[tuple[str | None, str | None]] | None:
         """Return id and question of each tool call in the message of a model, in its order; None if it is unknown."""
-        said = self._whole(self.output, "output", text=True)
-        if said is None:
+        if self.calls is None:
+            said = self._whole(self.output, "output", text=True)
+            self.calls = None if said is None else tool_calls_in(said)
+        if self.calls is None:
             return None
-        asked = ((id_, question_in(parsed(arguments))) for id_, _, arguments in tool_calls_in(said))
+        asked = ((id_, question_in(parsed(arguments))) for id_, _, arguments in self.calls)
         return list(dict.fromkeys(asked))  # some hosts write a message twice
 
     def hosted(self) -> list[str]:
         """Return what the provider of a model ran itself, as far as its message tells; it leaves no spans."""
-        objects = self._objects(HOSTED)
-        return [
-            name for one in objects for name in (str(one.get("type")), *one) if name in HOSTED and one.get(name, name)
-        ]
+        said = [one for one in self._objects(HOSTED) if one.get("type") in HOSTED or not HOSTED.isdisjoint(one)]
+        return [name for one in said for name in (str(one.get("type")), *one) if name in HOSTED and one.get(name, name)]
 
     def answer(self) -> str | None:
         """Return the last text in what a model said."""
@@ -119,13 +121,13 @@ class TraceSpan:
 
     def citations(self) -> list[dict[str, Any]]:
         """Return the structured citations in what a model said, each with what lies in its objects beside the rest."""
-        objects = list(self._objects((*CITED_UNDER, "citation")))
+        objects = self._objects((*CITED_UNDER, "citation"))
         found = [one[key] for one in objects for key in CITED_UNDER if isinstance(one.get(key), list)]
         cited = [*(one for each in found for one in each), *(one for one in objects if _type_of(one) == "citation")]
         return [{key: held for inner in objects_in(one) for key, held in inner.items()} | one for one in cited]
 
-    def _objects(self, names: Collection[str]) -> Iterator[dict[str, Any]]:
-        """Yield the objects in the message of a model, if it can hold one of some names; most are texts without."""
+    def _objects(self, names: Collection[str]) -> list[dict[str, Any]]:
+        """Return the objects in the message of a model, if it can hold one of some names; most are texts without."""
         said = self.output.otherwise if isinstance(self.output, Listed) else self.output
         readable = not isinstance(said, str) or any(name in said for name in names)
         return objects_in(parsed(said) if readable else None)
@@ -172,6 +174,7 @@ CITED_UNDER = ("citations", "annotations")
 CITED_BY = ("source", "url", "uri", "file_id", "document_id", "id", "document_title", "title", "filename")
 """Where a block has its structured citations, and what in one of them names a document, the most certain first."""
 ARGUMENTS_UNDER = ("args", "arguments", "tool_kwargs", "input")
+_ARGUMENTS = set(ARGUMENTS_UNDER)
 CALL_ID = ("call_id", "tool_call_id", "tool_id", "id")
 RESULT_UNDER = (
     "artifact", "tool_output", "structuredContent", "output", "result", "response", "content", "blocks", "metadata",
@@ -227,7 +230,8 @@ def parsed(value: Any) -> Any:
     if not isinstance(value, str) or value[:1] not in {"{", "[", '"'}:
         return value
     try:
-        return json.loads(value)
+        said = json.loads(value)
+        return parsed(said) if isinstance(said, str) else said  # some tools write JSON of JSON
     except ValueError:
         pass
     if value.startswith(("[{'", "{'")):
@@ -299,13 +303,13 @@ def _unblocked(block: Any) -> list[Any]:
 
 def failure_in(said: Any) -> str | None:
     """Return why a result says that it failed; None if it does not."""
-    if isinstance(said, str) and (said.startswith('{"error":') or '"isError"' in said):
+    if isinstance(said, str) and said[:1] == "{" and (said.startswith('{"error":') or '"isError"' in said):
         said = parsed(said)
     if not isinstance(said, dict):
         return None
     if (why := said.get("error")) and not any(value for key, value in said.items() if key != "error"):
         return str(why)
-    if not any(said.get(key) in values for key, values in FAILED.items()):
+    if FAILED.keys().isdisjoint(said) or not any(said.get(key) in values for key, values in FAILED.items()):
         return None
     return next((text for key in (*RESULT_UNDER, "error") if (text := answer_in(said.get(key)))), "no reason was given")
 
@@ -314,7 +318,7 @@ def question_in(said: Any) -> str | None:
     """Return what was asked; None if that is unknown."""
     if isinstance(said, dict) and len(said) == 1:
         return question_in(next(iter(said.values())))
-    return next((one for one in _under(said, QUESTION_UNDER) if isinstance(one, str)), None)
+    return next((one for one in _under(said, QUESTION_UNDER) if isinstance(one, str) and not _JSON.match(one)), None)
 
 
 def answer_in(said: Any, *, blocks: bool = False) -> str | None:
@@ -345,32 +349,41 @@ def _under(said: Any, keys: Collection[str] | None, *, parse: bool = False) -> I
             yield from _under(said[key], keys, parse=parse)
 
 
-def texts_in(said: Any) -> Iterator[str]:
-    """Yield every text of a payload, but for what is not sent to a model."""
+def texts_in(said: Any) -> list[str]:
+    """Return every text of a payload, but for what is not sent to a model."""
     if isinstance(said, str):
-        yield said
-    elif isinstance(said, (dict, list, tuple)):
-        inside = said if not isinstance(said, dict) else [value for key, value in said.items() if key not in NOT_SENT]
-        for value in inside:
-            yield from texts_in(value)
+        return [said]
+    found: list[str] = []
+    inside = said.items() if isinstance(said, dict) else enumerate(said) if isinstance(said, (list, tuple)) else ()
+    for key, one in inside:
+        if one is not None and key not in NOT_SENT and key not in BLOCK_TYPE:
+            if isinstance(one, str):
+                found.append(one)
+            else:
+                found += texts_in(one)
+    return found
 
 
-def tool_calls_in(said: Any) -> Iterator[tuple[str | None, str, Any]]:
-    """Yield id, name and arguments of each tool call in a model's message, in the order of the message."""
+def tool_calls_in(said: Any) -> list[tuple[str | None, str, Any]]:
+    """Return id, name and arguments of each tool call in a model's message, in the order of the message."""
     if isinstance(said, dict):
         function: dict[str, Any] = said["function"] if isinstance(said.get("function"), dict) else said
-        arguments = next((function[key] for key in ARGUMENTS_UNDER if key in function), None)
-        if arguments is not None and ("name" in function or "tool_name" in function):
-            id_ = next((said[key] for key in CALL_ID if said.get(key) is not None), None)
-            yield None if id_ is None else str(id_), str(function.get("name", function.get("tool_name"))), arguments
-            return
-    for value in said.values() if isinstance(said, dict) else said if isinstance(said, list) else ():
-        yield from tool_calls_in(value)
+        name = function.get("name", function.get("tool_name"))
+        if name is not None and not _ARGUMENTS.isdisjoint(function):
+            arguments = next((function[key] for key in ARGUMENTS_UNDER if function.get(key) is not None), None)
+            if arguments is not None:
+                id_ = next((said[key] for key in CALL_ID if said.get(key) not in (None, "")), None)
+                return [(None if id_ is None else str(id_), str(name), arguments)]
+    return [call for one in _inside(said) for call in tool_calls_in(one)]
 
 
-def objects_in(said: Any) -> Iterator[dict[str, Any]]:
-    """Yield every object in a payload, in its order."""
-    if isinstance(said, dict):
-        yield said
-    for value in said.values() if isinstance(said, dict) else said if isinstance(said, list) else ():
-        yield from objects_in(value)
+def objects_in(said: Any) -> list[dict[str, Any]]:
+    """Return every object in a payload, in its order."""
+    inside = [found for one in _inside(said) for found in objects_in(one)]
+    return [said, *inside] if isinstance(said, dict) else inside
+
+
+def _inside(said: Any) -> list[Any]:
+    """Return the objects and lists right inside another."""
+    values = said.values() if isinstance(said, dict) else said if isinstance(said, list) else ()
+    return [one for one in values if isinstance(one, (dict, list))]

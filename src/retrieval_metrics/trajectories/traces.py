@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
+import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
@@ -13,11 +13,12 @@ from retrieval_metrics.checks import argument, in_python
 from retrieval_metrics.inputs.documents import items_in
 from retrieval_metrics.inputs.items import Retrieved, identity
 from retrieval_metrics.presentation.numbers import count
-from retrieval_metrics.trajectories.messages import spans_in
+from retrieval_metrics.trajectories.citations import cited_by, numbered, standing_in
+from retrieval_metrics.trajectories.messages import CONVERSATION, spans_in
 from retrieval_metrics.trajectories.spans import (
-    CITED_BY,
     MODEL,
     OTHER,
+    RAISE_LIMITS,
     RERANKER,
     RETRIEVER,
     SPAN_KINDS,
@@ -54,11 +55,13 @@ def read_traces(
     the turn of the agent and by their position in the model's message, never by the clock alone. A search that is
     repeated after a failure, with the same id or question in the same turn, is one call with several attempts. If a
     reranker follows in the same step, what it hands on is what was found. The context is every document that was found
-    and whose whole text stands in the input of the model that answered.
+    and whose whole text stands in the input of the model that answered. Where the last search was not followed by an
+    answer, context and citations are unknown.
 
-    What was cut, holds two lists of documents that differ, or lies inside itself is refused, naming the span, and never
-    scored. `notes` count spans without their parent, repeated ones, results that do not say what was found, and what
-    may be a search that is not counted. Where nothing says what was found, the source is refused.
+    What a tracer has cut, what holds two lists of documents that differ, or lies inside itself is refused, naming the
+    span, and never scored. `notes` count spans without their parent, repeated ones, results that do not say what was
+    found or that an agent has cut, and what may be a search that is not counted. Where nothing says what was found, the
+    source is refused.
 
     Args:
         source: A file (JSON, JSONL, OTLP JSON, Parquet; compressed or not), a DataFrame of Phoenix or of
@@ -114,7 +117,7 @@ tokens=None)]
     names = [tools] if isinstance(tools, str) else list(tools)
     rules = ReadingRules(names, (), documents, citations, context == "any")
     traces = _Traces(source, query)
-    of_question: dict[Any, list[Trajectory]] = {}
+    told: dict[Any, list[tuple[list[SearchCall], list[Any] | None, list[Any] | None]]] = {}
     without = 0
     unclear: dict[str, list[TraceSpan]] = {}
     unread: list[TraceError] = []
@@ -126,24 +129,24 @@ tokens=None)]
             continue
         try:
             trace = Trace(spans, rules)
-            told = trace.trajectory()
+            told.setdefault(question, []).append(trace.told())
             for what, span in trace.unclear():
                 unclear.setdefault(what, []).append(span)
             steps += trace.steps(OTHER)
             unread += trace.unread
         except RecursionError:
             raise TraceError(f"an input or output in trace {id_!r} is nested too deeply to be read") from None
-        of_question.setdefault(question, []).append(told)
     doubts = _doubts(unclear)
     _check_found(traces, rules, doubts, steps)
-    if not of_question:
+    if not told:
         raise ValueError(
             f"of {count(len(traces), 'trace')}, none has {query!r}, which {argument('query')} names; {_there(traces)}"
         )
+    if citations is None and not any(cited for of in told.values() for _, _, cited in of):
+        told = {id_: [(calls, read, None) for calls, read, _ in of] for id_, of in told.items()}
+    of_question = {id_: [Trajectory(*one) for one in of] for id_, of in told.items()}
     every = [one for several in of_question.values() for one in several]
     _check_read(every, unread)
-    if citations is None and not any(one.citations for one in every):
-        of_question = {id_: [replace(one, citations=None) for one in of] for id_, of in of_question.items()}
     return Trajectories(of_question, notes=[*_notes(traces, without, every, unread), *doubts])
 
 
@@ -157,7 +160,8 @@ def seen_in_trace(
     """Return what was seen in one trace, for hosts that score a trace at a time."""
     (trace,) = _Traces(spans, None).values()
     rules = ReadingRules(calls=calls, documents=lambda output: [] if output is None else items_in(output, where))
-    told = replace(Trace(trace, rules).trajectory(), citations=citations)
+    calls_, context, _ = Trace(trace, rules).told()
+    told = Trajectory(calls_, context, citations)
     down = told.calls and told.failed == len(told.calls)
     return seen_in(told, view)._replace(failure=f"every search failed: {told.calls[-1].error}" if down else None)
 
@@ -303,6 +307,11 @@ def _there(traces: _Traces) -> str:
 # The rules by which the spans of one trace become a trajectory.
 
 
+TOLD = {RETRIEVER, RERANKER, TOOL, MODEL}
+KNOWN_KINDS = {*SPAN_KINDS, UNSAID}
+"""The kinds that tell something, and those with the ones that only hold others."""
+
+
 class ReadingRules(NamedTuple):
     """What a reader was asked for."""
 
@@ -323,6 +332,21 @@ class _Search(NamedTuple):
     question: str | None
 
 
+class _Agent(NamedTuple):
+    """The models of an agent, those in one tool or in none: when each ended, its turn, and what it asked for."""
+
+    ends: list[float]
+    turns: list[int]
+    models: list[TraceSpan]
+    asked: dict[str, list[tuple[str | None, str | None]]]
+
+    def asked_by(self, model: TraceSpan) -> list[tuple[str | None, str | None]]:
+        """Return id and question of each tool call of a model, in the order of its message."""
+        if model.id not in self.asked:
+            self.asked[model.id] = model.asked() or []
+        return self.asked[model.id]
+
+
 class Trace:
     """The spans of one trace."""
 
@@ -331,14 +355,26 @@ class Trace:
         self._rules = rules
         self.unread: list[TraceError] = []
         self._spans = spans
-        self._above = {id_: self._path(span) for id_, span in spans.items()}
-        self._outer = {span.parent for span in spans.values()}
+        first = {span.parent: span for span in spans.values()}
+        paths = {outer: self._path(span) for outer, span in first.items()}
+        scopes = {outer: next((one.id for one in path if one.kind == TOOL), None) for outer, path in paths.items()}
+        self._above = {id_: paths[span.parent] for id_, span in spans.items()}
+        self._scope = {id_: scopes[span.parent] for id_, span in spans.items()}
+        self._outer = first.keys()
         models = [one for one in spans.values() if one.kind == MODEL and not self._works_inside(one)]
         self._models = sorted(models, key=lambda one: (one.end, one.id))
-        calls = [one for one in spans.values() if one.kind in {TOOL, RETRIEVER} or one.id in rules.calls]
-        self._starts: dict[str | None, list[float]] = {}
-        for one in sorted(calls, key=lambda one: one.start):
-            self._starts.setdefault(self._scope(one), []).append(one.start)
+        self._retrievers = [one for one in spans.values() if one.kind == RETRIEVER]
+        starts: dict[str | None, list[float]] = {None: []}
+        for one in spans.values():
+            if one.kind in {TOOL, RETRIEVER} or one.id in rules.calls:
+                starts.setdefault(self._scope[one.id], []).append(one.start)
+        self._agents = {scope: self._agent(scope, sorted(at)) for scope, at in starts.items()}
+
+    def _agent(self, scope: str | None, starts: list[float]) -> _Agent:
+        models = [one for one in self._models if self._scope[one.id] == scope]
+        places = [bisect_left(starts, one.end) for one in models]
+        turns = {place: turn for turn, place in enumerate(dict.fromkeys(places), start=1)}
+        return _Agent([one.end for one in models], [turns[place] for place in places], models, {})
 
     def _path(self, span: TraceSpan) -> tuple[TraceSpan, ...]:
         """Return the spans around a span, from the inside out."""
@@ -359,26 +395,30 @@ class Trace:
     def _around(self, span: TraceSpan, kind: str) -> list[TraceSpan]:
         return [one for one in self._above[span.id] if one.kind == kind]
 
-    def _scope(self, span: TraceSpan) -> str | None:
-        """Return the id of the nearest tool around a span: the agent that it belongs to."""
-        return next((one.id for one in self._around(span, TOOL)), None)
-
-    def trajectory(self) -> Trajectory:
-        """Return what the trace tells."""
-        calls = self._calls(sorted(self._searches(), key=lambda one: one.place))
-        items: dict[Any, Any] = {find(item): item for call in calls for item in call.ranking}
-        read, context = self._context(list(items.values()))
-        cited = self._citations(read, context, list(items.values()))
+    def told(self) -> tuple[list[SearchCall], list[Any] | None, list[Any] | None]:
+        """Return the calls, the context and the citations that the trace tells."""
+        searches = sorted(self._searches(), key=lambda one: one.place)
+        calls = self._calls(searches)
+        self._answering = self._who_answered(searches)
+        items = list({find(item): item for call in calls for item in call.ranking}.values())
+        read, context = self._context(items)
+        cited = self._citations(read, context, items)
         if not cited:
-            return Trajectory(calls, context, cited if cited is None else [])
-        ids = [identity(item) for item in items.values()]  # of which an id may name several passages
+            return calls, context, None if cited is None else []
+        ids = [identity(item) for item in items]  # of which an id may name several passages
         short = [one.id if ids.count(getattr(one, "id", None)) == 1 else one for one in cited]
-        return Trajectory(calls, context, list(dict.fromkeys(short)))
+        return calls, context, list(dict.fromkeys(short))
+
+    def _who_answered(self, searches: Sequence[_Search]) -> TraceSpan | None:
+        """Return the model that answered: the last of the agent, if it did not ask for a search that came after it."""
+        models = [one for one in self._agents[None].models if one.error is None]
+        last = max((one.place[0][2] for one in searches), default=-math.inf)
+        return models[-1] if models and (last < models[-1].end or not models[-1].asked()) else None
 
     def unclear(self) -> Iterator[tuple[str, TraceSpan]]:
         """Yield the spans that may be searches which nobody counts, each with what is said of it."""
         for one in self._spans.values():
-            if one.kind not in {*SPAN_KINDS, UNSAID}:
+            if one.kind not in KNOWN_KINDS:
                 yield f"of the unknown kind {one.kind!r}", one
             elif one.kind == MODEL and (hosted := one.hosted()):
                 yield f"with a tool of the model's provider ({hosted[0]!r})", one
@@ -387,9 +427,8 @@ class Trace:
 
     def steps(self, kind: str) -> Iterator[TraceSpan]:
         """Yield the spans of a kind that are told by no other: none is inside, nor a search, tool or model around."""
-        known = {RETRIEVER, RERANKER, TOOL, MODEL}
         for id_, one in self._spans.items():
-            if one.kind == kind and id_ not in self._outer and known.isdisjoint(each.kind for each in self._above[id_]):
+            if one.kind == kind and id_ not in self._outer and TOLD.isdisjoint(each.kind for each in self._above[id_]):
                 yield one
 
     def _searches(self) -> list[_Search]:
@@ -411,12 +450,11 @@ class Trace:
 
     def _place(self, step: TraceSpan, question: str | None) -> tuple[int, int, float, str]:
         """Return the place of a call in its agent: its turn, its position in the model's message, its start, its id."""
-        scope = self._scope(step)
-        before = [one for one in self._models if one.end <= step.start and self._scope(one) == scope]
-        if not before:
+        agent = self._agents[self._scope[step.id]]
+        before = bisect_right(agent.ends, step.start) - 1
+        if before < 0:
             return 0, 0, step.start, step.id
-        turn = len({bisect_left(self._starts[scope], one.end) for one in before})
-        asked = before[-1].asked() or []
+        turn, asked = agent.turns[before], agent.asked_by(agent.models[before])
         ids = [id_ for id_, _ in asked]
         if step.call is not None and ids.count(step.call) == 1:
             return turn, ids.index(step.call), step.start, step.id
@@ -450,28 +488,30 @@ class Trace:
         return [call for _, call in calls]
 
     def _call(self, group: Sequence[_Search], reranker: TraceSpan | None) -> SearchCall:
-        span = group[0].span
-        took = span.end - span.start if span.end > span.start else None
-        call = SearchCall(group[0].question, (), max(group[0].step[0], 1), 1, took)
-        if span.error is not None:
-            return replace(call, error=span.error)
+        span, error = group[0].span, group[0].span.error
+        found: Sequence[Any] = ()
+        before: list[list[Any]] = []
         try:
-            return self._answered(call, group, reranker)
-        except _UnreadError as error:
-            self.unread.append(error)
-            return replace(call, error=str(error))
+            if error is None:
+                found, before = self._answered(group, reranker)
+        except _UnreadError as unread:
+            self.unread.append(unread)
+            error, reranker = str(unread), None
+        took = (span if reranker is None else reranker).end - span.start
+        seconds = took if took > 0 else None if reranker is None else 0.0
+        return SearchCall(group[0].question, found, max(group[0].step[0], 1), 1, seconds, error, before)
 
-    def _answered(self, call: SearchCall, group: Sequence[_Search], reranker: TraceSpan | None) -> SearchCall:
+    def _answered(self, group: Sequence[_Search], reranker: TraceSpan | None) -> tuple[list[Any], list[list[Any]]]:
+        """Return what a step handed on, and the rankings inside it."""
         span = group[0].span
-        inside = [one for one in self._spans.values() if one.kind == RETRIEVER and span in self._above[one.id]]
+        if reranker is not None:
+            return self._told(reranker), [items for one in group if (items := self._found(one.span)) is not None]
+        inside = [one for one in self._retrievers if span in self._above[one.id]]
         inside.sort(key=lambda one: (len(self._above[one.id]), one.start, one.id))
         inner = [items for one in inside if one.error is None and (items := self._found(one)) is not None]
-        found = inner.pop(0) if inner and self._found(span) is None else self._told(span)
-        before = [items for at, items in enumerate(inner) if items != found and items not in inner[:at]]
-        if reranker is not None:
-            before = [items for one in group if (items := self._found(one.span)) is not None]
-            found, call = self._told(reranker), replace(call, seconds=max(reranker.end - span.start, 0.0))
-        return replace(call, ranking=found, before=before)
+        found = self._found(span)
+        found = inner.pop(0) if inner and found is None else self._told(span) if found is None else found
+        return found, [items for at, items in enumerate(inner) if items != found and items not in inner[:at]]
 
     def _told(self, span: TraceSpan) -> list[Any]:
         """Return the documents that a span says it found."""
@@ -498,27 +538,29 @@ class Trace:
             return span.found()
         except RecursionError:
             raise TraceError(f"the output of {span.where} is nested too deeply to be read") from None
+        except TraceError as error:
+            if CONVERSATION not in self._spans:
+                raise
+            said = str(error).removesuffix(f"; {RAISE_LIMITS}")  # an agent cuts one result, a tracer all that is long
+            raise _UnreadError(said) from None
 
     def _context(self, items: Sequence[Any]) -> tuple[str, list[Any] | None]:
         """Return what the answering model has read, and the items whose whole text it is; None if that is unknown."""
-        readers = [one for one in self._models if one.error is None]
-        if not self._rules.any_reader:
-            readers = [one for one in readers if self._scope(one) is None][-1:]
+        readers = [self._answering] if self._answering is not None else []
+        if self._rules.any_reader:
+            readers = [one for one in self._models if one.error is None]
         texts = [text for one in readers if (text := one.read()) is not None]
         if not texts or any(not isinstance(item, Retrieved) or not item.text for item in items):
             return "", None
         read = "\n".join(texts)
-        if all(item.text in read for item in items):
-            return read, list(items)
-        read = plain(read)
-        return read, [item for item in items if plain(item.text) in read]
+        return read, list(standing_in(read, items))
 
     def _citations(self, read: str, context: Sequence[Any] | None, items: Sequence[Any]) -> Iterable[Any] | None:
         """Return what the answer cites: what the last model of the agent said, or what the outermost span returned."""
-        said, rule = [one for one in self._models if self._scope(one) is None][-1:], self._rules.citations
+        said, rule = [self._answering] if self._answering is not None else [], self._rules.citations
         if rule is None:
             return [item for one in said for by in one.citations() for item in cited_by(by, items)] if said else None
-        said += [one for one in self._spans.values() if not self._above[one.id]]
+        said += [one for one in self._spans.values() if not self._above[one.id] and one.kind not in TOLD]
         answer = next((text for one in said if (text := one.answer())), None)
         given = () if rule == "numbered" else signature(rule).parameters.values()
         alone = rule != "numbered" and sum(one.default is one.empty for one in given) <= 1
@@ -534,51 +576,6 @@ class Trace:
 
 class _UnreadError(TraceError):
     """A result does not say which documents a search found."""
-
-
-NUMBERS = re.compile(r"\[(\d+(?:\s*[,;\u2013-]\s*\d+)*)\]")
-NEAR, MOST = 300, 100
-"""Characters before a document that may hold its number, a title and an address; and how far `[1-9]` may reach."""
-
-
-def numbered(answer: str, read: str, context: Sequence[Any]) -> list[Any]:
-    """Return the documents whose numbers an answer cites; a number that none has stays, as a text."""
-    found = [(at.start(), at.end(), item) for item in context for at in re.finditer(re.escape(plain(item.text)), read)]
-    labels: list[tuple[str | None, Any]] = []
-    end = 0
-    for start, stop, item in sorted(found, key=lambda one: (one[0], -one[1])):
-        if start >= end:
-            labels.append((next(iter(NUMBERS.findall(read, max(end, start - NEAR), start)[::-1]), None), item))
-            end = stop
-    if any(label is None for label, _ in labels):
-        labels = [(str(at), item) for at, item in enumerate(dict.fromkeys(item for _, item in labels), start=1)]
-    meant: dict[str | None, Any] = {}
-    for label, item in labels:
-        if meant.setdefault(label, item) != item:
-            raise TraceError(
-                f"what the model has read gives the number [{label}] to two documents, {meant[label].id!r} and "
-                f"{item.id!r}, so its citations can mean either"
-                + in_python("; citations= takes a function of the answer and the context")
-            )
-    cited: list[Any] = []
-    for part in re.findall(r"[^,;]+", ",".join(NUMBERS.findall(answer))):
-        first, *_, last = [int(one) for one in re.findall(r"\d+", part) * 2]
-        cited += [meant.get(str(number), f"[{number}]") for number in range(first, min(last, first + MOST) + 1)]
-    return cited
-
-
-def cited_by(citation: Mapping[str, Any], items: Sequence[Any]) -> list[Any]:
-    """Return the documents that a structured citation names, by its words if it has them; else the name alone."""
-    names = [str(citation[key]) for key in CITED_BY if citation.get(key) is not None]
-    words, met = plain(str(citation.get("cited_text") or "")), list[Any]()
-    for name in names:
-        met = met or [item for item in items if name in _names(item)]
-    holding = [item for item in met or items if words and words in plain(getattr(item, "text", None) or "")]
-    return holding or met or names[:1] or [words]
-
-
-def _names(item: Any) -> list[Any]:
-    return [str(item.id), item.source, *(item.metadata or {}).values()] if isinstance(item, Retrieved) else [str(item)]
 
 
 SHOWN = 80

@@ -8,7 +8,6 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from retrieval_metrics.checks import argument, positive_integer, require
@@ -462,7 +461,7 @@ PARQUET = b"PAR1"
 
 def units_of(source: Any) -> Iterator[Any]:
     """Yield the objects of a source: spans, traces or exports."""
-    if isinstance(source, (str, Path)) or hasattr(source, "__fspath__") or hasattr(source, "read"):
+    if isinstance(source, (str, bytes, bytearray)) or hasattr(source, "__fspath__") or hasattr(source, "read"):
         with opened(source) as reader:
             yield from _units_of_file(reader)
         return
@@ -473,7 +472,7 @@ def units_of(source: Any) -> Iterator[Any]:
         source = (source if index is None or index in source.columns else source.reset_index()).to_dict("records")
     if isinstance(source, Mapping) or hasattr(source, "model_dump") or hasattr(source, "info"):
         source = [source]
-    if isinstance(source, (bytes, int)) or not isinstance(source, Iterable):
+    if not isinstance(source, Iterable):
         raise TypeError(f"read_traces takes a file, a DataFrame, or a list of spans, got {type(source).__name__}")
     for unit in source:
         yield _without_gaps(unit) if isinstance(unit, dict) else unit
@@ -490,8 +489,9 @@ def _units_of_file(reader: Reader) -> Iterator[Any]:
     if start.startswith(PARQUET):
         yield from units_of(require("polars", "reading a Parquet file").read_parquet(io.BytesIO(reader.content())))
         return
-    line, newline, _ = start.lstrip().partition(b"\n")
-    if line.startswith(b"[") or (newline and not _is_object(line)):
+    line, newline, more = start.lstrip().partition(b"\n")
+    a_list_in_each = more.startswith(b"[") and _is_json(line, list)
+    if not a_list_in_each and (line.startswith(b"[") or (newline and not _is_json(line, dict))):
         try:
             content = json.loads(reader.whole_text())
         except (ValueError, RecursionError) as error:
@@ -506,8 +506,8 @@ def _units_of_file(reader: Reader) -> Iterator[Any]:
             raise ValueError(f"{where}: this is not JSON, or was cut short: {error}") from None
 
 
-def _is_object(line: bytes) -> bool:
+def _is_json(line: bytes, kind: type) -> bool:
     try:
-        return isinstance(json.loads(line), dict)
+        return isinstance(json.loads(line), kind)
     except ValueError:
         return False
