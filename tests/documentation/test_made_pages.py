@@ -50,7 +50,7 @@ def test_every_folder_of_the_core_is_in_the_house() -> None:
 
 def test_a_link_to_a_folder_leads_to_its_files_packed() -> None:
     made = module("_extensions/readmes.py")
-    page = Path(made.DOCS, "tutorial", "1-questions.md")
+    page = Path(made.DOCS, "tutorial", "index.md")
     (linked,) = made.LINK.findall(made.relinked("[the handbook](../../examples/handbook)", page.parent, page, {}))
     with zipfile.ZipFile(page.parent / linked) as archive:
         assert {"handbook/tickets.md", "handbook/questions.jsonl"} < set(archive.namelist())
