@@ -92,11 +92,10 @@ def _spaced(links: list[nodes.reference]) -> Iterator[nodes.Node]:
 
 
 def _without_making(
-    _app: Sphinx, what: str, name: str, _obj: Any, _options: Any, signature: str | None, returned: str | None
-) -> tuple[str | None, str | None] | None:
-    if what == "class" and (name in RECEIVED or name.startswith("retrieval_metrics.types.")):
-        return "", None
-    return signature, returned
+    _app: Sphinx, what: str, name: str, _obj: Any, _options: Any, signature: str | None, _returned: str | None
+) -> tuple[str, str] | None:
+    received = name in RECEIVED or name.startswith("retrieval_metrics.types.")
+    return ("", "") if signature and what == "class" and received else None
 
 
 def _list_names(app: Sphinx, tree: nodes.document) -> None:

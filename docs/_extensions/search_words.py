@@ -1,6 +1,7 @@
 """Words that people type into the search, and the pages that answer them in other words.
 
-They become entries of an index, which the search reads. A page that does not exist is left out.
+They become entries of an index, which the search reads, as do the public names. A page that does not exist is left
+out.
 """
 
 from docutils import nodes
@@ -9,13 +10,20 @@ from sphinx.application import Sphinx
 
 WORDS = {
     "api/evaluate": ["latex", "export csv", "to latex", "dataframe", "export results"],
-    "concepts": ["chunk ids", "document ids", "qrels format"],
+    "concepts": ["document ids", "qrels format"],
     "explanation/speed": ["benchmark", "performance"],
     "guides/choosing-metrics": ["which metric", "metrics for rag"],
     "guides/command-line": ["gate", "cli", "exit code", "typescript"],
     "guides/comparing": [
         *("compare two embeddings", "compare embeddings", "compare two retrievers", "significance", "a/b test"),
-        *("significance test", "statistical significance", "which embedding is better", "judged@10", "t-test"),
+        *(
+            "significance test",
+            "statistical significance",
+            "which embedding is better",
+            "judged@10",
+            "t-test",
+            "p value",
+        ),
     ],
     "guides/coming-from": ["trec_eval", "why is my number different"],
     "guides/errors": ["distances", "distance", "warning"],
@@ -27,11 +35,15 @@ WORDS = {
     "guides/over-time": ["save results", "drift", "regression"],
     "guides/questions": ["golden dataset", "golden set", "test set", "ground truth"],
     "guides/reports": ["html report", "read a report"],
-    "guides/rechunking": ["chunk size", "splitter"],
+    "guides/rechunking": ["chunk ids", "chunk size", "splitter"],
     "guides/running-retrievers": ["openai embeddings", "chroma", "faiss", "pgvector"],
-    "integrations/langchain": ["vectorstore", "as_retriever", "langsmith"],
-    "integrations/llama_index": ["simpledirectoryreader", "file name", "vectorstoreindex"],
+    "integrations/haystack": ["haystack"],
+    "integrations/langchain": ["langchain", "vectorstore", "as_retriever", "langsmith"],
+    "integrations/llama_index": ["llamaindex", "llama_index", "simpledirectoryreader", "file name", "vectorstoreindex"],
+    "integrations/mlflow": ["mlflow"],
+    "integrations/pytest": ["pytest"],
     "integrations/ragas": ["ragas"],
+    "integrations/ray": ["ray"],
     "reference/metrics/hit_rate": ["success@k", "hit@k"],
     "reference/metrics/mrr": ["mrr", "mean reciprocal rank"],
     "reference/metrics/ndcg": ["ndcg@10"],
@@ -42,10 +54,13 @@ WORDS = {
 
 
 def _enter(app: Sphinx, tree: nodes.document) -> None:
-    if words := WORDS.get(app.env.docname):
-        section = next(iter(tree.findall(nodes.section)))
-        entries = [("single", word, section["ids"][0], "main", None) for word in words]
-        section += addnodes.index(entries=entries)
+    words = [(word, "") for word in WORDS.get(app.env.docname, [])]
+    if app.env.docname.startswith("api/"):
+        signatures = [entry[0] for entry in tree.findall(addnodes.desc) if entry[0]["module"] == "retrieval_metrics"]
+        words += [(f"rm.{each['fullname'].lower()}", each["ids"][0]) for each in signatures if not each["class"]]
+    if words:
+        entries = [("single", word, place, "main", None) for word, place in words]
+        next(iter(tree.findall(nodes.section))).append(addnodes.index(entries=entries))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
