@@ -3,6 +3,7 @@
 What comes after these, if it is long, opens at a click; a browser opens it too when it looks for a word on the page.
 """
 
+import inspect
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -63,8 +64,8 @@ def names(tree: nodes.document) -> nodes.bullet_list:
     for entry in tree.findall(addnodes.desc):
         if isinstance(entry.parent, addnodes.desc_content):
             continue
-        said = next(iter(entry[-1].findall(nodes.paragraph)), nodes.paragraph())
-        line = nodes.paragraph("", "", _link(entry), nodes.Text(f": {_sentence(said)}"))
+        line = nodes.paragraph("", "", _link(entry))
+        line += [nodes.Text(f": {_sentence(said)}") for said in entry[-1][:1] if isinstance(said, nodes.paragraph)]
         members = [_link(each) for each in entry[-1].findall(addnodes.desc) if each.parent is entry[-1]]
         item = nodes.list_item("", line)
         if members:
@@ -91,11 +92,25 @@ def _spaced(links: list[nodes.reference]) -> Iterator[nodes.Node]:
         yield from (link, nodes.Text(" "))
 
 
-def _without_making(
-    _app: Sphinx, what: str, name: str, _obj: Any, _options: Any, signature: str | None, _returned: str | None
+def _class_signature(
+    _app: Sphinx, what: str, name: str, obj: Any, _options: Any, signature: str | None, _returned: str | None
 ) -> tuple[str, str] | None:
-    received = name in RECEIVED or name.startswith("retrieval_metrics.types.")
-    return ("", "") if signature and what == "class" and received else None
+    """Return no signature of a class that is only received, and one that can be read of a model of Pydantic."""
+    if what != "class" or not signature:
+        return None
+    if name in RECEIVED or name.startswith("retrieval_metrics.types."):
+        return "", ""
+    return (by_name(obj), "") if hasattr(obj, "model_fields") else None
+
+
+def by_name(model: Any) -> str:
+    """Return the signature of a model: its fields without their types, which are those of its validation."""
+    given = []
+    for field in inspect.signature(model).parameters.values():
+        plain = type(field.default) in {type(None), str, int, float, bool}
+        default = "" if field.default is field.empty else f"={field.default!r}" if plain else "=..."
+        given.append(f"{'**' if field.kind is field.VAR_KEYWORD else ''}{field.name}{default}")
+    return f"(*, {', '.join(given)})"
 
 
 def _list_names(app: Sphinx, tree: nodes.document) -> None:
@@ -108,6 +123,6 @@ def _list_names(app: Sphinx, tree: nodes.document) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Change the entries when they are made, and each page when it is read."""
     app.connect("object-description-transform", first_things_first)
-    app.connect("autodoc-process-signature", _without_making)
+    app.connect("autodoc-process-signature", _class_signature)
     app.connect("doctree-read", _list_names, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
