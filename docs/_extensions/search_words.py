@@ -9,7 +9,6 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 
 WORDS = {
-    "api/evaluate": ["latex", "export csv", "to latex", "dataframe", "export results"],
     "concepts": ["document ids", "qrels format"],
     "explanation/speed": ["benchmark", "performance"],
     "guides/choosing-metrics": ["which metric", "metrics for rag"],
@@ -20,7 +19,6 @@ WORDS = {
             "significance test",
             "statistical significance",
             "which embedding is better",
-            "judged@10",
             "t-test",
             "p value",
         ),
@@ -28,7 +26,19 @@ WORDS = {
     "guides/coming-from": ["trec_eval", "why is my number different"],
     "guides/errors": ["distances", "distance", "warning"],
     "guides/evaluation-sets": ["lint"],
-    "guides/files": ["trec files", "csv", "parquet", "jsonl", "beir"],
+    "guides/evaluating": ["judged@10"],
+    "guides/files": [
+        "latex",
+        "export csv",
+        "to latex",
+        "dataframe",
+        "export results",
+        "trec files",
+        "csv",
+        "parquet",
+        "jsonl",
+        "beir",
+    ],
     "guides/labelling": ["annotate", "llm as a judge", "llm judge", "relevance judgments"],
     "guides/mmr": ["mmr", "diversity", "near duplicates"],
     "guides/models": ["openai", "anthropic", "ollama"],
