@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from browsing import LOOKS, Browser, Look
+from browsing import LOOKS, Browser, Look, until
 
 ROOT = Path(__file__).parent.parent.parent
 DESK = Look(1400, "light")
@@ -65,10 +65,10 @@ def test_a_page_of_the_api_begins_with_its_names_which_lead_to_their_entries(sit
 
 def test_what_is_folded_in_the_api_opens_at_a_click(site: Path, browser: Browser) -> None:
     browser.open(site / "api" / "compare.html", DESK)
-    state = "return document.querySelector('details.rest dl').checkVisibility({contentVisibilityAuto: true})"
+    state = "return document.querySelector('details.rest dl').checkVisibility()"
     assert not browser.run(state)
     browser.run("document.querySelector('details.rest > summary').click()")
-    assert browser.run(state)
+    until(lambda: browser.run(state), wanted=True)
 
 
 def test_the_sidebar_groups_the_pages_of_the_api_by_topic(site: Path, browser: Browser) -> None:
