@@ -93,13 +93,13 @@ def test_a_long_name_in_a_table_may_break_between_its_words_and_a_short_one_stay
 
 
 def test_an_entry_begins_with_its_sentence_its_formula_and_its_example() -> None:
-    from docutils import nodes  # noqa: PLC0415  (comes with Sphinx)
-
+    made = module("_extensions/entries.py")
+    nodes = made.nodes
     sentence, formula, more = nodes.paragraph("", "One."), nodes.math_block("", "x"), nodes.paragraph("", "More.")
     source, book = nodes.rubric("", "Source"), nodes.paragraph("", "A book.")
     example, code = nodes.rubric("", "Example"), nodes.doctest_block("", ">>> 1")
     said = [sentence, formula, more, nodes.field_list(), example, code, source, book]
-    lead, shown, rest = module("_extensions/entries.py").said_first(said)
+    lead, shown, rest = made.said_first(said)
     assert lead == [sentence, formula]
     assert shown == [code]
     assert rest == [more, said[3], source, book]
