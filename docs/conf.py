@@ -39,6 +39,7 @@ html_title = project
 extensions = [
     "accessible",
     "docstrings",
+    "entries",
     "house",
     "llms",
     "mathml",
@@ -47,6 +48,7 @@ extensions = [
     "navigation",
     "readmes",
     "samples",
+    "search_words",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
@@ -73,7 +75,7 @@ myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
-autodoc_default_options = {"exclude-members": "model_config, model_post_init"}  # pydantic's own
+autodoc_default_options = {"members": True, "exclude-members": "model_config, model_post_init"}  # pydantic's own
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"

@@ -88,7 +88,7 @@ def _table(name: str, like: str, path: Path) -> Path:
 
 
 def _interface(name: str, module: str, folder: Path) -> Path:
-    path = folder / "metrics.md"
+    path = folder / "one-ranking.md"
     text = path.read_text()
     # Not every metric can be computed from the grades of one ranking.
     if any(f".{module}\n" in page.read_text() for page in folder.glob("*.md")):

@@ -30,7 +30,7 @@ RECIPES = {page: found[1].split() for page in PAGES if (found := ENVIRONMENT.sea
 RUN_HERE = [page for page in PAGES if page not in RECIPES]
 HANDBOOK = ROOT / "examples" / "handbook"
 """The documents of the tutorial, which stand beside whoever runs a page."""
-CHAPTERS = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
+CHAPTERS = sorted((ROOT / "docs" / "tutorial").glob("[0-9]*.md"))
 """The pages of the tutorial: each goes on where the one before ends."""
 FENCE = re.compile(r"^```(?P<language>\S+)(?P<said>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 

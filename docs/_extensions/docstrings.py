@@ -21,6 +21,8 @@ ITEM = re.compile(r"\s*[*-] ")
 SYMBOL = re.compile(r"(?P<formula>(?<![\w:])(?:[A-Za-z]_[a-z]|2\^\w)(?!\w))|[*|]|(?<=\w)_(?!\w)|(?<=: )[A-Z]\. ")
 START = re.compile(r"\s*(?:[*-] |(?<= )[A-Za-z]_[a-z]: )?")
 """What comes before the prose of a line; an attribute with the name of a symbol, such as p_t, is no formula."""
+FIELD = "Alias for field number"
+"""What Python says of a field of a named tuple."""
 CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 
 
@@ -88,8 +90,9 @@ def _code(name: str) -> str:
     return f"``{name}``"
 
 
-def _process(_app: Sphinx, _what: str, name: str, _obj: Any, _options: Any, lines: list[str]) -> None:
-    lines[:] = list(restructured(lines, name))
+def _process(_app: Sphinx, what: str, name: str, obj: Any, _options: Any, lines: list[str]) -> None:
+    of_its_type = what == "data" and obj.__doc__ == type(obj).__doc__
+    lines[:] = [] if of_its_type or FIELD in "".join(lines[:1]) else restructured(lines, name)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -97,7 +97,7 @@ def _edges(definition: Definition) -> Iterator[str]:
         return
     yield "Where they differ from `standard`:"
     yield "\n".join(f"* **{LIBRARIES[name]}**: {_differences(metric, name)}." for name in others)
-    yield "[Why is my number different?](../../guides/coming-from.md) shows which of these rules change your numbers."
+    yield "[Coming from another tool](../../guides/coming-from.md) shows which of these rules change your numbers."
 
 
 def _table(metric: rm.Metric, others: list[str], situations: tuple[Situation, ...]) -> Iterator[str]:

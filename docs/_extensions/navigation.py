@@ -1,6 +1,6 @@
 """Group the pages below a page of the sidebar by topic: a topic is a section of that page that lists pages.
 
-The API has more than fifty pages; a list of so many names helps nobody.
+A list of thirty names helps nobody.
 """
 
 from typing import Any

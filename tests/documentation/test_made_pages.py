@@ -50,7 +50,7 @@ def test_every_folder_of_the_core_is_in_the_house() -> None:
 
 def test_a_link_to_a_folder_leads_to_its_files_packed() -> None:
     made = module("_extensions/readmes.py")
-    page = Path(made.DOCS, "tutorial", "1-questions.md")
+    page = Path(made.DOCS, "tutorial", "index.md")
     (linked,) = made.LINK.findall(made.relinked("[the handbook](../../examples/handbook)", page.parent, page, {}))
     with zipfile.ZipFile(page.parent / linked) as archive:
         assert {"handbook/tickets.md", "handbook/questions.jsonl"} < set(archive.namelist())
@@ -90,3 +90,16 @@ def test_a_long_name_in_a_table_may_break_between_its_words_and_a_short_one_stay
     assert module("_extensions/wrapping.py").breaking('<span class="pre">--margin</span>') == (
         '<span class="pre"><span class="whole">--margin</span></span>'
     )
+
+
+def test_an_entry_begins_with_its_sentence_its_formula_and_its_example() -> None:
+    made = module("_extensions/entries.py")
+    nodes = made.nodes
+    sentence, formula, more = nodes.paragraph("", "One."), nodes.math_block("", "x"), nodes.paragraph("", "More.")
+    source, book = nodes.rubric("", "Source"), nodes.paragraph("", "A book.")
+    example, code = nodes.rubric("", "Example"), nodes.doctest_block("", ">>> 1")
+    said = [sentence, formula, more, nodes.field_list(), example, code, source, book]
+    lead, shown, rest = made.said_first(said)
+    assert lead == [sentence, formula]
+    assert shown == [code]
+    assert rest == [more, said[3], source, book]

@@ -106,15 +106,6 @@ def test_every_public_name_has_its_entry(package: str) -> None:
     assert sorted(name for module, name in entries if module == package) == sorted(public - {"metrics", "types"})
 
 
-@pytest.mark.parametrize("name", ["Evaluation", "EvaluationSet"])
-def test_every_method_of_a_class_on_two_pages_has_its_entry(name: str) -> None:
-    text = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "api").glob("*.md"))
-    left_out = re.findall(rf"autoclass:: retrieval_metrics\.{name}\n   :members:\n   :exclude-members: (.+)", text)
-    entries = re.findall(rf"^\.\. automethod:: retrieval_metrics\.{name}\.(\w+)$", text, flags=re.MULTILINE)
-    assert entries
-    assert sorted(left_out[0].split(", ")) == sorted(entries)
-
-
 def of_table(part: str, *, columns: int) -> list[list[str]]:
     """Return the cells of a table of the simulations: the first ones after the number of queries."""
     page = (ROOT / "docs/explanation/statistics-tables.md").read_text(encoding="utf-8")
