@@ -102,7 +102,7 @@ def test_a_figure_is_stacked_where_a_notebook_is_narrow_and_keeps_what_was_chang
     before = figure.get_size_inches().tolist()
     page = html_of(figure)
     assert re.search(r'<picture><source media="\(max-width: \d+px\)" srcset="data:image/png;base64,', page)
-    assert 'alt="In ndcg@10, the best mean: dense' in page
+    assert 'alt="dense is better than' in page
     assert figure.get_size_inches().tolist() == before
     assert figure.axes[0].get_title(loc="left") == "mine"
     assert "<picture>" not in html_of(comparison(3, 120).plot(across=2))

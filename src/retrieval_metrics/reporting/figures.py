@@ -94,8 +94,7 @@ def _overview(comparison: Compared, name: str, across: int | None) -> Plot:
     conclusion = comparison.conclusions.of(name, *pair)
     said = conclusion.sentence
     if len(comparison.systems) > 2:  # noqa: PLR2004  (of two, the sentence on the pair says it all)
-        ranking = ranking_of(comparison)
-        said = ranking.sentences[list(ranking.places).index(name)]
+        said = " ".join(ranking_of(comparison).said[name])
     panels = [
         *_means(comparison, [as_metric(name)], small=False),
         changes_panel(changes_of(comparison.difference(name, *pair))),
@@ -131,7 +130,7 @@ def _clearest(comparison: Compared, name: str) -> tuple[list[tuple[str, str]], s
 
 def _told(comparison: Compared, metric: str | Metric | None) -> str:
     if metric is None:
-        return comparison.differences.telling.metric
+        return comparison.differences.leading.metric
     comparison.table[metric]  # raises for a metric that was not compared
     return str(as_metric(metric))
 

@@ -32,11 +32,12 @@ from retrieval_metrics.reporting.verdict import (
     values_table,
     what_steps_lost,
 )
+from retrieval_metrics.results.conclusions import NAMED
 from retrieval_metrics.results.counts import describe
 from retrieval_metrics.results.doubts import said_of_systems
-from retrieval_metrics.results.standings import NAMED, main_pair, ranking_of
+from retrieval_metrics.results.standings import main_pair, ranking_of
 from retrieval_metrics.results.summary import over_cutoffs, summary_in_words
-from retrieval_metrics.scoring.metric import Metric, first_telling
+from retrieval_metrics.scoring.metric import Metric, leading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,7 +57,7 @@ GIVEN = 50
 
 def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, shown: ShownQueries) -> None:
     """Write the report of an evaluation; see `Evaluation.report`."""
-    main = first_telling(scores.metrics)
+    main = leading(scores.metrics)
     if scores.origin is None and main.definition.given:
         page.write(path, title or "Evaluation", _given_parts(scores, main, shown))
         return
@@ -111,7 +112,7 @@ def _given_parts(scores: Scores, main: Metric, shown: ShownQueries) -> list[str]
 
 def comparison_report(comparison: Compared, path: str | PathLike[str], title: str, shown: ShownQueries) -> None:
     """Write the report of a comparison; see `Comparison.report`."""
-    main = first_telling(comparison.metrics)
+    main = leading(comparison.metrics)
     pair = main_pair(comparison, main)
     by_pair = comparison.differences.tables
     sentences = comparison.conclusions.sentences
@@ -275,14 +276,14 @@ PAIRS = 12
 
 def evaluation_html(record: Scores | Totals) -> str:
     """Return the means in plain words, and the worst queries with their results, if these are kept."""
-    worst = _worst(record.of_queries, first_telling(record.metrics), {}) if record.origin else ""
+    worst = _worst(record.of_queries, leading(record.metrics), {}) if record.origin else ""
     said = said_of_systems({"": record.of_queries}) if record.origin else []
     return "".join(map(page.paragraph, said)) + summary_in_words(record).html() + worst
 
 
 def comparison_html(comparison: Compared) -> str:
     """Return the verdict, the ranking, the folded differences, and the worst queries of the two best systems."""
-    main = first_telling(comparison.metrics)
+    main = leading(comparison.metrics)
     sentences = comparison.conclusions.sentences
     ranking = ranking_of(comparison)
     if len(sentences) > SENTENCES_NOTEBOOKS:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from math import inf, isfinite, isnan
 from numbers import Real
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Printed, Table
-from retrieval_metrics.results.conclusions import Flattered, conclude, flattered
+from retrieval_metrics.results.conclusions import NAMED, Flattered, conclude, flattered, said_beside
 from retrieval_metrics.results.difference import only_one
 from retrieval_metrics.results.doubts import said_of_systems
 from retrieval_metrics.results.room import said_of_depth, said_of_room
@@ -137,9 +138,6 @@ def said_of_ignorance(comparison: Compared) -> str:
 
 # The systems of a comparison in order, and how each stands to the baseline or to the best.
 
-NAMED = 4
-"""The largest number of systems named in a sentence; the table has all of them."""
-
 Status: TypeAlias = Literal["better", "best", "baseline", "no clear difference", "not known", "worse"]
 SIGNS: dict[Status, str] = {
     "better": "▲",
@@ -198,6 +196,7 @@ class Standings(Printed):
         within: By metric, whether each system is no worse than the baseline by more than the margin.
         gains: By metric, for each two systems compared, in both orders: whether the first is better, and the least that
             it gains by the joint interval.
+        said: By metric, what is concluded of the best system beside the others, or of the others beside the baseline.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -218,6 +217,7 @@ class Standings(Printed):
     margin: float | None = None
     within: Mapping[str, Mapping[str, MarginOutcome]] = field(default_factory=dict)
     gains: Mapping[str, Mapping[tuple[str, str], tuple[bool, float]]] = field(default_factory=dict, compare=False)
+    said: Mapping[str, Sequence[str]] = field(default_factory=dict, compare=False)
 
     def frontier(
         self, cost: Mapping[str, float] | Literal["seconds"] = "seconds", metric: str | Metric | None = None
@@ -331,29 +331,10 @@ class Standings(Printed):
     @property
     def sentences(self) -> list[str]:
         """How the systems stand in each metric, in words."""
-        said = [self._said(metric, places) for metric, places in self.places.items()]
-        return [*said, *(self._said_of_margin(metric, outcomes) for metric, outcomes in self.within.items())]
-
-    def _said(self, metric: str, places: Sequence[Standing]) -> str:
-        of: dict[Status, list[str]] = {standing: [] for standing in SIGNS}
-        for place in places:
-            of[place.standing].append(place.system)
-        if self.baseline is None:
-            words = {
-                "best": "the best mean: ",
-                "no clear difference": "no clear difference from it: ",
-                "not known": "not known: ",
-                "worse": "worse: ",
-            }
-        else:
-            words = {
-                "better": f"better than {self.baseline}: ",
-                "no clear difference": f"no clear difference from {self.baseline}: ",
-                "not known": f"not known beside {self.baseline}: ",
-                "worse": f"worse than {self.baseline}: ",
-            }
-        parts = [f"{words[each]}{numbers.listed(of[each], most=NAMED)}" for each in SIGNS if each in words and of[each]]
-        return f"In {metric}, {'; '.join(parts)}."
+        return [
+            *chain(*self.said.values()),
+            *(self._said_of_margin(metric, outcomes) for metric, outcomes in self.within.items()),
+        ]
 
     def _said_of_margin(self, metric: str, outcomes: Mapping[str, MarginOutcome]) -> str:
         words: dict[MarginOutcome, str] = {"no worse": "shown for", "worse": "disproved for", "cannot tell": "open for"}
@@ -400,7 +381,7 @@ class Standings(Printed):
 
 def ranking_of(comparison: Compared) -> Standings:
     """Return the ranking of a comparison."""
-    places = {}
+    places, said = {}, {}
     for each_metric in comparison.metrics:
         metric, means = str(each_metric), comparison.table[each_metric]
         ordered = _best_first(means, each_metric.definition.sign)
@@ -413,6 +394,9 @@ def ranking_of(comparison: Compared) -> Standings:
             Standing(system, means[system], ends[system], standings[system])
             for system in sorted(ordered, key=lambda system: HEIGHT.get(standings[system], 0))
         )
+        beside = {system: one for one in concluded if other in one.found.pair for system in one.found.pair}
+        these = [beside[place.system] for place in places[metric] if place.system in beside.keys() - {other}]
+        said[metric] = said_beside(other, these, leads=comparison.baseline is None)
     return Standings(
         places,
         sum(each.units < fewest_units(1 - each.test_level) for each in comparison.differences),
@@ -424,6 +408,7 @@ def ranking_of(comparison: Compared) -> Standings:
         comparison.margin if comparison.baseline is not None else None,
         _within(comparison) if comparison.baseline is not None else {},
         {str(metric): _gains(comparison, str(metric)) for metric in comparison.metrics},
+        said,
     )
 
 

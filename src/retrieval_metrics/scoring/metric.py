@@ -263,10 +263,9 @@ def as_metrics(metrics: str | Metric | Iterable[str | Metric], *, computed: bool
     return tuple(chosen)
 
 
-def first_telling(metrics: Sequence[Metric]) -> Metric:
-    """Return the first metric that is computed and not binary, or else the first."""
-    telling = (metric for metric in metrics if not (metric.definition.binary or metric.definition.given))
-    return next(telling, metrics[0])
+def leading(metrics: Sequence[Metric]) -> Metric:
+    """Return the first metric that is computed, or else the first: plots and reports begin with it."""
+    return next((metric for metric in metrics if not metric.definition.given), metrics[0])
 
 
 # How the names of metrics are spelled, here and in other tools.
