@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics.checks import argument
 from retrieval_metrics.inputs.run import as_list, refuse_bad_score
 from retrieval_metrics.scoring.metric import Metric, as_metric
 
@@ -37,8 +38,8 @@ def placed(rankings: Rankings, ranking: Any, query: QueryId) -> Placed:
     documents = list(dict.fromkeys(rankings.ids(given)))
     if None in documents:
         raise ValueError(
-            f"an item in the ranking of query {query!r} has no id; pass match=, such as match='source', which says "
-            "what makes two items the same"
+            f"an item in the ranking of query {query!r} has no id; say what makes two items the same, such as "
+            f"{argument('match', 'source')}"
         )
     if not isinstance(ranking, Mapping):
         return Placed(documents, -np.arange(len(documents), dtype=np.float64))

@@ -201,6 +201,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
         ]
         passing = [name for name in self if name not in self.sources]
         notes = [f"sources, which lose nothing: {', '.join(self.sources)}"] if self.sources and passing else []
+        notes.append(f"{main} at most: with what the step holds in the best order")
         notes += [f"no question reached {', '.join(self.unreached)}"] if self.unreached else []
         return Table(["after", *(["n"] if shown else []), *map(str, computed), f"{main} at most"], rows, notes)
 

@@ -176,10 +176,9 @@ def small_print(comparison: Compared, *, pairs: bool = True) -> list[str]:
     notes += _said_of_clusters(comparison)
     if comparison.margin is not None:
         each = "sentence" if pairs else "system and metric"
-        said = f"margin: each {each} by itself at a one-sided level of {100 * comparison.level:g} %"
         shown = in_python("print(comparison.conclusions)", "--format json")
-        where = "" if pairs or comparison.baseline is not None else f", in {shown}"
-        notes.append(f"{said}{where}")
+        where = "" if pairs or comparison.baseline is not None else f" ({shown} has it)"
+        notes.append(f"margin{where}: each {each} by itself at a one-sided level of {100 * comparison.level:g} %")
     defined = (~np.isnan(comparison.aligned.values)).sum(axis=1).max(axis=0).tolist()
     for most, (name, paired_on) in zip(defined, comparison.n.items(), strict=True):
         if most > paired_on:

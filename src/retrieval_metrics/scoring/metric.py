@@ -403,7 +403,8 @@ class GivenMetric(Metric):
         return GivenMetric, (self.name, None, (), self.bounds, self.lower_is_better)
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise ValueError(f"{self.name} was given and cannot be computed; evaluation.with_scores(...) adds it")
+        add = in_python("; evaluation.with_scores(...) adds it")
+        raise ValueError(f"{self.name} was given and cannot be computed{add}")
 
 
 def given_metric(name: str, bounds: tuple[float, float] | None, *, lower_is_better: bool) -> Metric:
