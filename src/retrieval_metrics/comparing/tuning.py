@@ -319,9 +319,11 @@ def tuning_report(tuning: Choice, tables: Sequence[Table], path: str | PathLike[
         by_two = [page.section("By the two parameters", page.table(_by_two(tuning)))]
     except ValueError:
         by_two = []
+    key = draw.Key([one.name for one in tuning.settings])
     parts = [
         page.paragraph(tuning.conclusion, lead=True),
-        draw.grid(draw.rows(gains(tuning, DRAWN))),
+        draw.grid(draw.rows(key(gains(tuning, DRAWN)))),
+        *([page.sentences(key.lines)] if key.lines else []),
         *map(page.table, tables[:-1]),  # the last is the conclusion, which leads
         *by_two,
         page.section("Every setting", page.table(_every(tuning))),

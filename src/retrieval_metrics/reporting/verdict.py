@@ -36,7 +36,7 @@ from retrieval_metrics.presentation.charts import (
     ValueCounts,
 )
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.standings import SIGNS, ranking_of
+from retrieval_metrics.results.standings import SIGNS, main_pair, order_of, ranking_of
 from retrieval_metrics.results.summary import (
     LEVEL,
     intervals,
@@ -223,10 +223,9 @@ def means_of_one(record: Record) -> list[Rows]:
     return charts
 
 
-def means_of_systems(comparison: Compared, metrics: Sequence[Metric]) -> list[Rows]:
-    """Return a chart for each metric, all with the systems in the order of the ranking's table."""
+def means_of_systems(comparison: Compared, metrics: Sequence[Metric], order: Sequence[str]) -> list[Rows]:
+    """Return a chart for each metric, all with the systems in one order."""
     places = ranking_of(comparison).places
-    order = [place.system for place in next(iter(places.values()))]
     charts = []
     for metric in metrics:
         found = {place.system: place for place in places[str(metric)]}
@@ -289,6 +288,44 @@ def precision_and_recall(systems: Mapping[str, Scores]) -> Points:
         lines.append((name, [Point(str(k) if k in MARKED else "", found[k], heights[k], ends[k]) for k in ks]))
     labels = "mean recall@k", "mean precision@k"
     return Points("precision against recall", lines, labels, "the numbers are k")
+
+
+MOST_SYSTEMS = 12
+"""The largest number of systems that are drawn; tables have all."""
+
+
+def drawn_of(comparison: Compared, order: Sequence[str]) -> list[str]:
+    """Return the systems to draw, the best; the baseline is always among them."""
+    drawn = [*order[:MOST_SYSTEMS]]
+    if comparison.baseline is not None and comparison.baseline not in drawn:
+        drawn[-1] = comparison.baseline
+    return drawn
+
+
+def left_out(comparison: Compared) -> str:
+    """Return that only some systems are drawn, to begin a note; empty if all are."""
+    systems = len(comparison.systems)
+    return f"the best {MOST_SYSTEMS} of {systems} systems; " if systems > MOST_SYSTEMS else ""
+
+
+def main_changes(comparison: Compared, metric: Metric) -> SortedChanges:
+    """Return the changes of the main pair; of several systems, those from the second to the best."""
+    pair = main_pair(comparison, metric)
+    found = changes_of(comparison.difference(metric, *pair))
+    best = min(pair, key=order_of(comparison, metric).index)
+    if comparison.baseline is not None or len(comparison.systems) == 2 or best == pair[0]:  # noqa: PLR2004  (two have an order)
+        return found
+    gained, dropped = ([(name, -change) for name, change in moved] for moved in (found.dropped, found.gained))
+    low, high = found.interval
+    return found._replace(
+        title=f"{pair[1]} − {pair[0]} in {metric}, by query",  # noqa: RUF001  (a minus)
+        changes=-found.changes[::-1],
+        mean=-found.mean,
+        interval=found.interval._replace(low=-high, high=-low),
+        counts=found.counts[::-1],
+        gained=gained,
+        dropped=dropped,
+    )
 
 
 def changes_of(difference: Difference) -> SortedChanges:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from math import inf, isfinite, isnan
+from math import isfinite, isnan
 from numbers import Real
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -473,18 +473,13 @@ def _seconds(comparison: Compared) -> dict[str, float]:
     return found
 
 
+def order_of(comparison: Compared, metric: Metric) -> list[str]:
+    """Return the systems as the ranking has them in a metric, the best first."""
+    return [place.system for place in ranking_of(comparison).places[str(metric)]]
+
+
 def main_pair(comparison: Compared, metric: Metric) -> tuple[str, str]:
-    """Return the pair to show first, that of the clearest finding in a metric, or else in any."""
-    findings = [each for each in comparison.conclusions if each.kind in OPPOSITE]
-    findings = [each for each in findings if each.metric == str(metric)] or findings
-    if findings:
-        clearest = min(findings, key=lambda each: (each.p, -abs(each.difference)))
-        return clearest.system, clearest.baseline
-    means, sign = comparison.table[metric], metric.definition.sign
-
-    def height(pair: tuple[str, str]) -> float:
-        both = [means[system] for system in pair]
-        return -inf if any(map(isnan, both)) else sign * sum(both)
-
+    """Return the pair to show first: the best systems in a metric that differ, or the best beside the baseline."""
+    order = order_of(comparison, metric)
     differ = [pair for pair in comparison.pairs if not comparison.difference(metric, *pair).identical]
-    return max(differ or comparison.pairs, key=height)
+    return min(differ or comparison.pairs, key=lambda pair: sorted(map(order.index, pair)))
