@@ -11,6 +11,8 @@ import retrieval_metrics as rm
 from ranked_systems import systems
 from reported import QRELS, TEXTS
 from retrieval_metrics.presentation.numbers import signed, three
+from retrieval_metrics.reporting.verdict import drawn_of, left_out, main_changes
+from retrieval_metrics.results.standings import order_of
 
 
 def test_the_line_of_a_budget_is_over_characters(tmp_path: Path) -> None:
@@ -131,3 +133,27 @@ def test_many_systems_say_what_their_comparisons_detect() -> None:
     said = str(rm.compare(qrels, runs, "mrr"))
     assert re.search(r"; a difference of 0\.\d+ to 0\.\d+ would have been found in four of five cases", said)
     assert "detects" not in said
+
+
+def test_of_several_systems_the_changes_are_those_from_the_second_to_the_best() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(30)}
+    parts = {"best": 7, "second": 3, "third": 1}
+    runs = {name: {f"q{at}": ["d"] if at % part else ["x", "d"] for at in range(30)} for name, part in parts.items()}
+    comparison = rm.compare(qrels, runs, "mrr")
+    shown, difference = main_changes(comparison, comparison.metrics[0]), comparison.difference("mrr", "second", "best")
+    assert shown.title == "best \u2212 second in mrr, by query"
+    assert shown.mean == -difference.mean
+    assert shown.interval == (-difference.interval.high, -difference.interval.low)
+    assert shown.counts == (difference.paired.losses, difference.paired.ties, difference.paired.wins)
+    assert shown.changes.tolist() == sorted((-difference.values).tolist(), reverse=True)
+    assert [change for _, change in shown.gained] == [0.5, 0.5, 0.5]
+    assert [change for _, change in shown.dropped] == [-0.5, -0.5, -0.5]
+
+
+def test_of_many_systems_the_best_are_drawn_and_the_baseline_always() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(12)}
+    runs = {f"s{rank:02}": {query: [*(f"x{at}" for at in range(rank)), "d"] for query in qrels} for rank in range(15)}
+    comparison = rm.compare(qrels, runs, "mrr", baseline="s14")
+    drawn = drawn_of(comparison, order_of(comparison, comparison.metrics[0]))
+    assert drawn == [*list(runs)[:11], "s14"]
+    assert left_out(comparison) == "the best 12 of 15 systems; "

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.presentation.plots import Plot
 
 
-SHOWN = 24
+SHOWN = 12
 """The largest number of settings that are drawn, the best."""
 NAMED_CELLS = 49
 """The largest number of cells of a grid in which the gain is written."""
