@@ -11,7 +11,7 @@ import retrieval_metrics as rm
 from ranked_systems import systems
 from reported import QRELS, TEXTS
 from retrieval_metrics.presentation.numbers import signed, three
-from retrieval_metrics.reporting.verdict import drawn_of, left_out, main_changes
+from retrieval_metrics.reporting.verdict import drawn_of, main_changes, means_of_systems, said_of_drawn
 from retrieval_metrics.results.standings import order_of
 
 
@@ -156,4 +156,17 @@ def test_of_many_systems_the_best_are_drawn_and_the_baseline_always() -> None:
     comparison = rm.compare(qrels, runs, "mrr", baseline="s14")
     drawn = drawn_of(comparison, order_of(comparison, comparison.metrics[0]))
     assert drawn == [*list(runs)[:11], "s14"]
-    assert left_out(comparison) == "the best 12 of 15 systems; "
+    assert said_of_drawn(comparison) == "the best 12 of 15 systems; "
+
+
+def test_what_is_worth_its_seconds_has_a_star() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(30)}
+    runs = {}
+    for rank, name in enumerate(("best", "dominated", "fast")):
+        runs[name] = rm.RetrievedRun({query: [*"xy"[:rank], "d"] for query in qrels})
+        runs[name].seconds = dict.fromkeys(qrels, {"best": 0.2, "dominated": 0.3, "fast": 0.1}[name])
+    comparison = rm.compare(qrels, runs, ["mrr", "hit_rate@1"])
+    (chart, other) = means_of_systems(comparison, comparison.metrics, list(runs))
+    assert [row.said for row in chart.rows] == ["1.000 *", "0.500", "0.333 *"]
+    assert not any("*" in row.said for row in other.rows)
+    assert said_of_drawn(comparison).startswith("* worth its seconds")

@@ -27,12 +27,12 @@ from retrieval_metrics.presentation.plots import (
 from retrieval_metrics.reporting.verdict import (
     changes_of,
     drawn_of,
-    left_out,
     main_changes,
     means_of_one,
     means_of_systems,
     over_the_cutoff,
     precision_and_recall,
+    said_of_drawn,
     won_and_lost,
 )
 from retrieval_metrics.results.standings import order_of, ranking_of
@@ -76,7 +76,7 @@ def comparison_figure(comparison: Compared, kind: str, metric: str | Metric | No
     if kind == "overview":
         return _overview(comparison, name, across)
     order = order_of(comparison, as_metric(name))
-    key, drawn, note = Key(order), drawn_of(comparison, order), left_out(comparison)
+    key, drawn, note = Key(order), drawn_of(comparison, order), said_of_drawn(comparison)
     scores = {system: of for system, of in comparison.scores.items() if system in drawn}
     if kind == "intervals":
         panels = _means(comparison, comparison.metrics, key, drawn, small=len(comparison.metrics) > 1)
@@ -108,7 +108,7 @@ def _overview(comparison: Compared, name: str, across: int | None) -> Plot:
         *_means(comparison, others, key, drawn, small=True),
     ]
     caveats = comparison.conclusions.caveats
-    note = " ".join([*caveats, f"{left_out(comparison)}{_signs(comparison)}"])
+    note = " ".join([*caveats, f"{said_of_drawn(comparison)}{_signs(comparison)}"])
     return figure(panels, across, title=" ".join(said), note=note, key=key)
 
 

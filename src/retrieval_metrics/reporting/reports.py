@@ -21,13 +21,13 @@ from retrieval_metrics.reporting.queries import QueryData, note, unscripted
 from retrieval_metrics.reporting.verdict import (
     GLOSSARY,
     drawn_of,
-    left_out,
     main_changes,
     means_of_systems,
     means_table,
     over_the_cutoff,
     retrieval_tables,
     said_of_design_effects,
+    said_of_drawn,
     said_of_values,
     small_print,
     values_chart,
@@ -126,7 +126,7 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
     means = [draw.rows(key(chart)) for chart in charts]
     main_means = means.pop(comparison.metrics.index(main))
     words, changes = page.sentences(key(said)), draw.changes(key(main_changes(comparison, main)))
-    fewer = [f"{left_out(comparison)}all are in the ranking"] * bool(left_out(comparison))
+    fewer = [f"{drawn}the ranking has all"] if (drawn := said_of_drawn(comparison)) else []
     names = [page.sentences([*key.lines, *fewer])] if key.lines or fewer else []
     first = page.beside(words, draw.grid(main_means, *names, changes), picture_leads=not leads)
     timed = retrieval_tables(comparison)

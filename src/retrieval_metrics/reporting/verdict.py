@@ -225,7 +225,8 @@ def means_of_one(record: Record) -> list[Rows]:
 
 def means_of_systems(comparison: Compared, metrics: Sequence[Metric], order: Sequence[str]) -> list[Rows]:
     """Return a chart for each metric, all with the systems in one order."""
-    places = ranking_of(comparison).places
+    ranking = ranking_of(comparison)
+    places, starred = ranking.places, {system for system, worth in ranking.worth.items() if worth == "on"}
     charts = []
     for metric in metrics:
         found = {place.system: place for place in places[str(metric)]}
@@ -234,7 +235,7 @@ def means_of_systems(comparison: Compared, metrics: Sequence[Metric], order: Seq
                 system,
                 found[system].mean,
                 found[system].interval,
-                numbers.value(found[system].mean),
+                numbers.value(found[system].mean) + " *" * (system in starred and metric == comparison.metrics[0]),
                 comparison.systems.index(system),
                 SIGNS[found[system].standing],
             )
@@ -302,10 +303,11 @@ def drawn_of(comparison: Compared, order: Sequence[str]) -> list[str]:
     return drawn
 
 
-def left_out(comparison: Compared) -> str:
-    """Return that only some systems are drawn, to begin a note; empty if all are."""
+def said_of_drawn(comparison: Compared) -> str:
+    """Return which systems are drawn, if not all are, and what a star is, to begin a note."""
     systems = len(comparison.systems)
-    return f"the best {MOST_SYSTEMS} of {systems} systems; " if systems > MOST_SYSTEMS else ""
+    said = f"the best {MOST_SYSTEMS} of {systems} systems; " if systems > MOST_SYSTEMS else ""
+    return said + "* worth its seconds, better than each that is as fast; " * bool(ranking_of(comparison).worth)
 
 
 def main_changes(comparison: Compared, metric: Metric) -> SortedChanges:

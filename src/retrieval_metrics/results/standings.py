@@ -309,7 +309,7 @@ class Standings(Printed):
     def _tables(self) -> list[Table]:
         order = [place.system for place in next(iter(self.places.values()))]
         found = {metric: {place.system: place for place in places} for metric, places in self.places.items()}
-        rows, worth = [], self._worth()
+        rows, worth = [], self.worth
         for system in order:
             cells = [_cell(found[metric][system]) for metric in found]
             timed = [f"{self.seconds[system]:.3g}"] if system in self.seconds else ["-"] if self.seconds else []
@@ -322,8 +322,9 @@ class Standings(Printed):
         ]
         return [Table(header, rows, self.notes, words=range(len(found) + 1))]
 
-    def _worth(self) -> dict[str, OnFrontier]:
-        """Return which systems are worth their seconds, where all were timed and there are enough of them to ask."""
+    @property
+    def worth(self) -> dict[str, OnFrontier]:
+        """Which systems are worth their seconds; empty unless all were timed, and compared without a baseline."""
         systems = len(next(iter(self.places.values())))
         asked = self.baseline is None and len(self.seconds) == systems > 2  # noqa: PLR2004  (of two, the signs say it)
         return self.frontier() if asked else {}
@@ -356,7 +357,7 @@ class Standings(Printed):
         signs = [said for standing, said in words.items() if standing in there]
         kind = f"{other} with its {numbers.level_name(self.level)}"
         said = [f"{', '.join(signs)}; {kind}" if signs else kind]
-        if self._worth():
+        if self.worth:
             said.insert(
                 0,
                 f"worth them, in {next(iter(self.gains))}: on, better than each that is as fast; off, one as fast is "
