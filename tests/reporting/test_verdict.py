@@ -11,7 +11,7 @@ import retrieval_metrics as rm
 from ranked_systems import systems
 from reported import QRELS, TEXTS
 from retrieval_metrics.presentation.numbers import signed, three
-from retrieval_metrics.reporting.verdict import drawn_of, main_changes, means_of_systems, said_of_drawn
+from retrieval_metrics.reporting.verdict import drawn_of, main_changes, means_of_systems, said_of_drawn, said_of_stars
 from retrieval_metrics.results.standings import order_of
 
 
@@ -156,7 +156,7 @@ def test_of_many_systems_the_best_are_drawn_and_the_baseline_always() -> None:
     comparison = rm.compare(qrels, runs, "mrr", baseline="s14")
     drawn = drawn_of(comparison, order_of(comparison, comparison.metrics[0]))
     assert drawn == [*list(runs)[:11], "s14"]
-    assert said_of_drawn(comparison) == "the best 12 of 15 systems; "
+    assert said_of_drawn(comparison) == ["the best 12 of 15 systems"]
 
 
 def test_what_is_worth_its_seconds_has_a_star() -> None:
@@ -169,4 +169,4 @@ def test_what_is_worth_its_seconds_has_a_star() -> None:
     (chart, other) = means_of_systems(comparison, comparison.metrics, list(runs))
     assert [row.said for row in chart.rows] == ["1.000 *", "0.500", "0.333 *"]
     assert not any("*" in row.said for row in other.rows)
-    assert said_of_drawn(comparison).startswith("* worth its seconds")
+    assert said_of_stars(comparison) == ["* worth its seconds, better than each that is as fast"]

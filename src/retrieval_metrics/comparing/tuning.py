@@ -319,7 +319,7 @@ def tuning_report(tuning: Choice, tables: Sequence[Table], path: str | PathLike[
         by_two = [page.section("By the two parameters", page.table(_by_two(tuning)))]
     except ValueError:
         by_two = []
-    key = draw.Key([one.name for one in tuning.settings])
+    key = draw.NameKey([one.name for one in tuning.settings])
     parts = [
         page.paragraph(tuning.conclusion, lead=True),
         draw.grid(draw.rows(key(gains(tuning, DRAWN)))),

@@ -11,7 +11,7 @@ from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm, to_rgba
 
 from retrieval_metrics.comparing.tuning import curve, gains, grid
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.charts import GAIN, LOSS, TIED, Key, style
+from retrieval_metrics.presentation.charts import GAIN, LOSS, TIED, NameKey, style
 from retrieval_metrics.presentation.plots import (
     SMALL,
     Panel,
@@ -43,7 +43,7 @@ PALE = 0.45
 def drawn(tuning: Choice, kind: str | None) -> Plot:
     """Return the figure of a choice; see `Tuning.plot`."""
     found = curve(tuning) if kind in {None, "curve"} else None
-    key = Key([one.name for one in tuning.settings])
+    key = NameKey([one.name for one in tuning.settings])
     if found is not None:
         panel = Panel(
             partial(_curve, tuning, found, key), rows=max(10.0, rows_at_ends([name for name, _ in found.lines]))
@@ -62,7 +62,7 @@ def drawn(tuning: Choice, kind: str | None) -> Plot:
     raise ValueError(f"there is no plot {kind!r} of a tuning; there are curve, settings and grid")
 
 
-def _curve(tuning: Choice, found: Curve, key: Key, axes: Axes) -> None:
+def _curve(tuning: Choice, found: Curve, key: NameKey, axes: Axes) -> None:
     """Draw the gain over a number, with whole intervals; lines are the values of the other parameters."""
     xs = sorted({x for _, points in found.lines for x, _ in points})
     step = min(np.diff(xs)) / 8
@@ -98,7 +98,7 @@ def _curve(tuning: Choice, found: Curve, key: Key, axes: Axes) -> None:
         name_ends(axes, [(name, points[-1][0], points[-1][1].gain) for name, points in found.lines])
 
 
-def _grid(tuning: Choice, key: Key, axes: Axes) -> None:
+def _grid(tuning: Choice, key: NameKey, axes: Axes) -> None:
     held = grid(tuning)
     gains = np.array([[np.nan if one is None else one.gain for one in row] for row in held.settings])
     most = float(np.nanmax(np.abs(gains))) or 1.0

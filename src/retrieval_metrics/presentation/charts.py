@@ -204,11 +204,11 @@ LONG = 28
 SaidT = TypeVar("SaidT")
 
 
-class Key:
+class NameKey:
     """Numbers in place of long names, in charts and in words on them; those used are listed with their names.
 
     Example:
-        >>> key = Key(["bm25", "text-embedding-3-large + reranker"])
+        >>> key = NameKey(["bm25", "text-embedding-3-large + reranker"])
         >>> key("text-embedding-3-large + reranker is better than bm25"), key.lines
         ('#2 is better than bm25', ['#2: text-embedding-3-large + reranker'])
     """

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from retrieval_metrics.presentation.charts import (
         ChartRow,
         CutoffLines,
-        Key,
         Line,
+        NameKey,
         Point,
         Points,
         Rows,
@@ -214,7 +214,7 @@ def figure(
     title: str = "",
     note: str = "",
     wide: int = 1,
-    key: Key | None = None,
+    key: NameKey | None = None,
 ) -> Plot:
     """Return a figure of panels, with a sentence above them, and below the names that have numbers and a note."""
     if key is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.charts import TIED, Key, style
+from retrieval_metrics.presentation.charts import TIED, NameKey, style
 from retrieval_metrics.presentation.plots import (
     SMALL,
     Panel,
@@ -33,6 +33,7 @@ from retrieval_metrics.reporting.verdict import (
     over_the_cutoff,
     precision_and_recall,
     said_of_drawn,
+    said_of_stars,
     won_and_lost,
 )
 from retrieval_metrics.results.standings import order_of, ranking_of
@@ -76,11 +77,11 @@ def comparison_figure(comparison: Compared, kind: str, metric: str | Metric | No
     if kind == "overview":
         return _overview(comparison, name, across)
     order = order_of(comparison, as_metric(name))
-    key, drawn, note = Key(order), drawn_of(comparison, order), said_of_drawn(comparison)
+    key, drawn, note = NameKey(order), drawn_of(comparison, order), "; ".join(said_of_drawn(comparison))
     scores = {system: of for system, of in comparison.scores.items() if system in drawn}
     if kind == "intervals":
         panels = _means(comparison, comparison.metrics, key, drawn, small=len(comparison.metrics) > 1)
-        note = f"{note}{_signs(comparison)}"
+        note = _said_of_means(comparison)
     elif kind == "cutoffs":
         panels = [cutoffs_panel(key(over_the_cutoff(scores, _cut(comparison, metric))))]
     elif kind == "precision_recall":
@@ -97,7 +98,7 @@ def comparison_figure(comparison: Compared, kind: str, metric: str | Metric | No
 def _overview(comparison: Compared, name: str, across: int | None) -> Plot:
     """Answer which system is better, and how sure that is: in a sentence, by the means, and query by query."""
     order = order_of(comparison, as_metric(name))
-    key, drawn = Key(order), drawn_of(comparison, order)
+    key, drawn = NameKey(order), drawn_of(comparison, order)
     others = [metric for metric in comparison.metrics if str(metric) != name]
     said = ranking_of(comparison).said[name]
     if len(comparison.systems) == 2:  # noqa: PLR2004  (of two, the sentence on the pair says it all)
@@ -108,13 +109,14 @@ def _overview(comparison: Compared, name: str, across: int | None) -> Plot:
         *_means(comparison, others, key, drawn, small=True),
     ]
     caveats = comparison.conclusions.caveats
-    note = " ".join([*caveats, f"{said_of_drawn(comparison)}{_signs(comparison)}"])
+    note = " ".join([*caveats, _said_of_means(comparison)])
     return figure(panels, across, title=" ".join(said), note=note, key=key)
 
 
-def _signs(comparison: Compared) -> str:
-    said = ranking_of(comparison).notes[-1]
-    return f"{said.partition('; ')[0]}; bars are {numbers.level_name(comparison.level)}s of the means"
+def _said_of_means(comparison: Compared) -> str:
+    signs = ranking_of(comparison).notes[-1].partition("; ")[0]
+    bars = f"bars are {numbers.level_name(comparison.level)}s of the means"
+    return "; ".join([*said_of_drawn(comparison), *said_of_stars(comparison), signs, bars])
 
 
 def with_cutoff(record: Record) -> list[Metric]:
@@ -124,7 +126,7 @@ def with_cutoff(record: Record) -> list[Metric]:
 
 
 def _means(
-    comparison: Compared, metrics: Sequence[Metric], key: Key, drawn: Sequence[str], *, small: bool
+    comparison: Compared, metrics: Sequence[Metric], key: NameKey, drawn: Sequence[str], *, small: bool
 ) -> list[Panel]:
     charts = means_of_systems(comparison, metrics, drawn)
     return [rows_panel(key(chart), small=small) for chart in charts]

@@ -28,6 +28,7 @@ from retrieval_metrics.reporting.verdict import (
     retrieval_tables,
     said_of_design_effects,
     said_of_drawn,
+    said_of_stars,
     said_of_values,
     small_print,
     values_chart,
@@ -121,12 +122,12 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
     leads = len(sentences) <= SENTENCES
     said = sentences if leads else [*comparison.conclusions.caveats, *ranking_of(comparison).sentences]
     order = order_of(comparison, main)
-    key = draw.Key(order)
+    key = draw.NameKey(order)
     charts = means_of_systems(comparison, comparison.metrics, drawn_of(comparison, order))
     means = [draw.rows(key(chart)) for chart in charts]
     main_means = means.pop(comparison.metrics.index(main))
     words, changes = page.sentences(key(said)), draw.changes(key(main_changes(comparison, main)))
-    fewer = [f"{drawn}the ranking has all"] if (drawn := said_of_drawn(comparison)) else []
+    fewer = [*said_of_drawn(comparison), *said_of_stars(comparison)]
     names = [page.sentences([*key.lines, *fewer])] if key.lines or fewer else []
     first = page.beside(words, draw.grid(main_means, *names, changes), picture_leads=not leads)
     timed = retrieval_tables(comparison)
@@ -164,7 +165,7 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
 
 def _title(comparison: Compared) -> str:
     names = list(comparison.systems)
-    short = len(names) <= NAMED and not draw.Key(names).numbers
+    short = len(names) <= NAMED and not draw.NameKey(names).numbers
     return f"Comparison of {numbers.listed(names) if short else f'{len(names):,} systems'}"
 
 

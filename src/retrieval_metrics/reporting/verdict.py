@@ -227,6 +227,7 @@ def means_of_systems(comparison: Compared, metrics: Sequence[Metric], order: Seq
     """Return a chart for each metric, all with the systems in one order."""
     ranking = ranking_of(comparison)
     places, starred = ranking.places, {system for system, worth in ranking.worth.items() if worth == "on"}
+    drawn = [system for system in comparison.systems if system in order]
     charts = []
     for metric in metrics:
         found = {place.system: place for place in places[str(metric)]}
@@ -236,7 +237,7 @@ def means_of_systems(comparison: Compared, metrics: Sequence[Metric], order: Seq
                 found[system].mean,
                 found[system].interval,
                 numbers.value(found[system].mean) + " *" * (system in starred and metric == comparison.metrics[0]),
-                comparison.systems.index(system),
+                drawn.index(system),
                 SIGNS[found[system].standing],
             )
             for system in order
@@ -303,11 +304,15 @@ def drawn_of(comparison: Compared, order: Sequence[str]) -> list[str]:
     return drawn
 
 
-def said_of_drawn(comparison: Compared) -> str:
-    """Return which systems are drawn, if not all are, and what a star is, to begin a note."""
+def said_of_drawn(comparison: Compared) -> list[str]:
+    """Return which systems are drawn, if not all are."""
     systems = len(comparison.systems)
-    said = f"the best {MOST_SYSTEMS} of {systems} systems; " if systems > MOST_SYSTEMS else ""
-    return said + "* worth its seconds, better than each that is as fast; " * bool(ranking_of(comparison).worth)
+    return [f"the best {MOST_SYSTEMS} of {systems} systems"] if systems > MOST_SYSTEMS else []
+
+
+def said_of_stars(comparison: Compared) -> list[str]:
+    """Return what a star beside a mean is, if there are stars."""
+    return ["* worth its seconds, better than each that is as fast"] if ranking_of(comparison).worth else []
 
 
 def main_changes(comparison: Compared, metric: Metric) -> SortedChanges:
