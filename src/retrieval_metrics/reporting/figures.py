@@ -251,4 +251,5 @@ def _break(axes: Axes, at: int, before: Entry, after: Entry, *, top: bool) -> No
         textcoords="offset points",
         va="top" if top else "bottom",
         rotation=90,
+        fontsize=SMALL,
     )
