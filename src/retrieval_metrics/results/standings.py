@@ -338,10 +338,14 @@ class Standings(Printed):
         ]
 
     def _said_of_margin(self, metric: str, outcomes: Mapping[str, MarginOutcome]) -> str:
-        words: dict[MarginOutcome, str] = {"no worse": "shown for", "worse": "disproved for", "cannot tell": "open for"}
-        of = {each: [system for system, outcome in outcomes.items() if outcome == each] for each in words}
-        parts = [f"{words[each]} {numbers.listed(systems, most=NAMED)}" for each, systems in of.items() if systems]
-        return f"In {metric}, no worse than {self.baseline} by more than {self.margin:g}: {'; '.join(parts)}."
+        words: dict[MarginOutcome, str] = {"no worse": "no worse", "worse": "worse", "cannot tell": "no worse"}
+        said = []
+        for outcome, word in words.items():
+            if systems := [system for system, found in outcomes.items() if found == outcome]:
+                are = f"{numbers.listed(systems, most=NAMED)} {'is' if len(systems) == 1 else 'are'}"
+                one = f"{are} {word} than {self.baseline} by more than {self.margin:g} in {metric}"
+                said.append(f"That {one} is not shown." if outcome == "cannot tell" else f"{one}.")
+        return " ".join(said)
 
     @property
     def notes(self) -> list[str]:
