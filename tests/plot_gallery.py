@@ -1,13 +1,17 @@
-"""Draw every plot for few and many systems and queries: `python tests/plot_gallery.py FOLDER`.
+"""Draw every plot, with names and numbers as people have them: `python tests/plot_gallery.py FOLDER light dark`.
 
-Each is drawn for a phone (390 pixels) and a screen (1,400), by day, by night and for print, to be looked at.
+Each is drawn for a phone (390 pixels) and a screen (1,400), by day, by night and for print, to be looked at. Reports
+are written beside them, and photographed where Chromium is installed; `index.html` shows all pictures.
 """
 
 from __future__ import annotations
 
 import sys
+from base64 import b64decode
 from functools import partial
+from itertools import chain, product
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -15,9 +19,10 @@ import matplotlib.style
 import numpy as np
 
 import retrieval_metrics as rm
+from browsing import LOOKS, Browser
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from matplotlib.figure import Figure
 
@@ -28,7 +33,14 @@ PHONE, SCREEN = 390, 1400
 STYLES = {"light": "default", "dark": "dark_background", "print": "grayscale"}
 
 
-def runs(systems: int, queries: int, seed: int = 0) -> tuple[dict[str, list[str]], dict[str, dict[str, list[str]]]]:
+def long_name(at: int, letters: int) -> str:
+    """Return the name of a system, of about so many letters, as people write them."""
+    return LETTERS[letters].format(100 + 50 * at)
+
+
+def runs(
+    systems: int, queries: int, seed: int = 0, names: Sequence[str] = NAMES
+) -> tuple[dict[str, list[str]], dict[str, dict[str, list[str]]]]:
     """Return judgments, and a run per system, some better than others."""
     generator = np.random.default_rng(seed)
     qrels = {f"question-{at}": ["d0", "d1", "d2"][: 1 + at % 3] for at in range(queries)}
@@ -44,7 +56,7 @@ def runs(systems: int, queries: int, seed: int = 0) -> tuple[dict[str, list[str]
                 if place < len(ranking):
                     ranking[place] = document
             rankings[query] = ranking
-        found[NAMES[at]] = rankings
+        found[names[at]] = rankings
     return qrels, found
 
 
@@ -52,6 +64,46 @@ def comparison(systems: int, queries: int) -> rm.Comparison:
     """Return a comparison of so many systems on so many queries."""
     qrels, found = runs(systems, queries)
     return rm.compare(qrels, found, METRICS[: 3 if systems == 2 else 5], resamples=2_000)
+
+
+MANY = 2, 5, 12, 30
+"""How many systems are drawn."""
+LETTERS = {
+    10: "system {}",
+    40: "bge-m3 + reranker-v2-m3 (chunk {}, k=50)",
+    60: "text-embedding-3-large + bge-reranker-v2-m3 (chunk {}, k=50)",
+}
+"""Their names, by how long they are."""
+KINDS = ("intervals", "differences", "wins", "cutoffs", "precision_recall")
+
+
+def named(systems: int, letters: int) -> rm.Comparison:
+    """Return a comparison of so many systems with names of so many letters."""
+    qrels, found = runs(systems, 40, names=[long_name(at, letters) for at in range(systems)])
+    return rm.compare(qrels, found, METRICS[:3], resamples=400)
+
+
+def plots_of_names() -> Iterator[tuple[str, partial[Figure]]]:
+    """Yield the plots of every number of systems and length of their names."""
+    for systems in MANY:
+        for letters in LETTERS:
+            compared = named(systems, letters)
+            yield f"named-{systems}-{letters}", partial(_across, compared)
+            for kind in KINDS if (systems, letters) in {(5, 60), (12, 40), (30, 60)} else ():
+                yield f"named-{kind}-{systems}-{letters}", partial(_across, compared, kind)
+            if systems > 2:
+                yield (
+                    f"named-tuning-{systems}-{letters}",
+                    partial(alone, rm.tune(compared.evaluations, default=next(iter(compared.systems)), resamples=100)),
+                )
+
+
+def threshold() -> rm.types.Threshold:
+    """Return the score above which results stay."""
+    generator = np.random.default_rng(3)
+    qrels: dict[str, Any] = {f"a{at}": ["d"] for at in range(60)} | {f"u{at}": {"n": 0} for at in range(60)}
+    scores = {query: float(generator.normal(3 if query[0] == "a" else 1)) for query in qrels}
+    return rm.threshold(qrels, {query: {"d" if query[0] == "a" else "n": score} for query, score in scores.items()})
 
 
 def history(folder: Path) -> rm.History:
@@ -143,6 +195,10 @@ def plots(folder: Path) -> Iterator[tuple[str, partial[Figure]]]:
         yield f"tuning-{settings}", partial(alone, tuned)
     planned = rm.plan(0.05)
     yield "plan", partial(alone, planned)
+    kept_scores = threshold()
+    yield "threshold", partial(alone, kept_scores)
+    changed = rm.changes(found["BM25"], found["dense"])
+    yield "changes", partial(_across, changed)
     agreed = agreement()
     yield "calibration", partial(alone, agreed)
 
@@ -151,7 +207,7 @@ def main(folder: Path, styles: tuple[str, ...] = ("light",)) -> None:
     """Write all of them."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "history.jsonl").unlink(missing_ok=True)
-    for name, draw in plots(folder):
+    for name, draw in chain(plots(folder), plots_of_names()):
         for style in styles:
             with matplotlib.style.context(STYLES[style]):
                 for width, across in ((PHONE, 1), (SCREEN, None)):
@@ -160,6 +216,30 @@ def main(folder: Path, styles: tuple[str, ...] = ("light",)) -> None:
                     dpi = min(width / figure.get_figwidth(), 152)
                     figure.savefig(folder / f"{name}-{width}{suffix}.png", dpi=dpi)
     mpl.rcdefaults()
+    for systems, letters in ((2, 60), (5, 60), (12, 40), (30, 10)):
+        named(systems, letters).report(folder / f"report-{systems}-{letters}.html")
+    named(5, 60).evaluations[long_name(0, 60)].report(folder / "report-1.html")
+    if (driver := which("chromedriver")) and (program := which("chromium")):
+        photographed(folder, Browser(program, driver))
+    pictures = (
+        f'<figure><img src="{one.name}"><figcaption>{one.name}</figcaption></figure>'
+        for one in sorted(folder.glob("*.png"))
+    )
+    (folder / "index.html").write_text("\n".join(pictures))
+
+
+def photographed(folder: Path, browser: Browser) -> None:
+    """Write how the reports look to each reader."""
+    try:
+        for report, look in product(sorted(folder.glob("report-*.html")), LOOKS):
+            browser.open(report, look)
+            clip = {"x": 0, "y": 0, "width": look.width, "height": 2 * look.width + 1000, "scale": 1}
+            shot = browser.driver.execute_cdp_cmd(
+                "Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip}
+            )
+            (folder / f"{report.stem}-{look.width}-{look.scheme}.png").write_bytes(b64decode(shot["data"]))
+    finally:
+        browser.driver.quit()
 
 
 if __name__ == "__main__":

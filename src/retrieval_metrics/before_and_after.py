@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.checks import id_kind, positive_integer, same_kind, warn
+from retrieval_metrics.checks import argument, id_kind, in_python, positive_integer, same_kind, warn
 from retrieval_metrics.comparing.agreement import P, as_likeness, placed
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.evaluation.parts import given_scores
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 DEPTH = 10
 """The number of first documents that are compared if no metric has a cut-off."""
+_NEARLY = 1e-9
 WIDE = 0.2
 """A possible change of a mean beyond which it says nothing."""
 NAMED = 3
@@ -146,7 +147,8 @@ class Changes(Evaluation):
         sign = -1 if name.startswith("possible") else 1
         same = 0.0 if sign < 0 else 1.0
         values = self.per_query[name]
-        found = sorted((query for query in values if values[query] != same), key=lambda query: sign * values[query])
+        moved = (query for query in values if abs(values[query] - same) > _NEARLY)
+        found = sorted(moved, key=lambda query: sign * values[query])
         return [(query, values[query]) for query in found[:n]]
 
     def explain(  # type: ignore[override]  # there are no judgments to explain by
@@ -249,7 +251,7 @@ class Changes(Evaluation):
 
     def _tables(self) -> list[Table]:
         (table,) = super()._tables()
-        return [table._replace(notes=[*self._notes(), *table.notes[1:]])]
+        return [table._replace(notes=self._notes())]
 
     def _notes(self) -> list[str]:
         k, pairs, moved = self.depth, self._pairs, self.moved(NAMED)
@@ -261,11 +263,14 @@ class Changes(Evaluation):
         apart = sum(len(set(one.documents[:k]) ^ set(other.documents[:k])) for one, other in pairs.values())
         if apart:
             said.append(
-                f"{numbers.count(apart, 'document')} entered or left the first {k}: graded, they settle precision@{k} "
-                "(.pool(questions))"
+                f"{numbers.count(apart, 'document')} entered or left the first {k}: their grades settle precision@{k}"
+                + in_python("; .pool(questions) collects them")
             )
         wide = [name for name, mean in self.means.items() if name.startswith("possible") and mean > WIDE]
-        said += [f"{name}: too wide to tell; grade" for name in wide]
+        if any(name.startswith("possible") for name in self.means):
+            said.append("possible loss and gain: the most that any grades of the documents would make of the change")
+        if wide:
+            said.append(f"too wide to tell without grades: {numbers.listed(wide)}")
         return said + self._unknown()
 
     def _unknown(self) -> list[str]:
@@ -366,6 +371,6 @@ def _pairs(before: Any, after: Any, match: str | Key | Matching) -> dict[QueryId
         some = " and ".join(repr(next(iter(one))) for one in documents)
         warn(
             f"no document is in both runs, which hold, for example, {some}. If ids are new after a change, say what "
-            'makes two items the same: match="source", or match="metadata:<name>"'
+            f"makes two items the same: {argument('match', 'source')}, or {argument('match', 'metadata:<name>')}"
         )
     return pairs

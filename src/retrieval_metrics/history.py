@@ -9,7 +9,7 @@ from math import isclose, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval_metrics.checks import require
+from retrieval_metrics.checks import in_python, require
 from retrieval_metrics.comparing.compare import Terms, compare_evaluations
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.journal import Journal
@@ -151,7 +151,8 @@ class History(Printed):
 
         entries = self.entries()
         if not entries:
-            raise ValueError(f"{self.path} has no entries yet; add one with add(evaluation, label)")
+            add = in_python("add one with add(evaluation, label)", "history add adds one")
+            raise ValueError(f"{self.path} has no entries yet; {add}")
         return history_figure(entries, metric or next(iter(entries[-1].means)), across)
 
     def load(self, label: str) -> Evaluation:

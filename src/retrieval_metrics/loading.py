@@ -7,7 +7,7 @@ from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from retrieval_metrics.checks import warn
+from retrieval_metrics.checks import in_python, warn
 from retrieval_metrics.comparing.compare import compare_evaluations
 from retrieval_metrics.comparing.comparison import Comparison
 from retrieval_metrics.comparing.threshold import Threshold
@@ -90,7 +90,7 @@ def _run(document: Document) -> Any:
 
 
 def _history(document: Document) -> NoReturn:
-    raise ValueError(f"{document.name} is a history; rm.History(path) reads it")
+    raise ValueError(f"{document.name} is a history; {in_python('rm.History(path) reads', 'history show prints')} it")
 
 
 READERS: Mapping[str, Callable[[Document], Any]] = {

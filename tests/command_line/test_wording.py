@@ -71,6 +71,7 @@ CALLS = {
 PYTHON = re.compile(
     r"(?<![-\w])(?!score=|grade=|rank=|document=|query=|line=|subset=|split=|compression=)[a-z_]+=(?![=\d])"
     r"|\b(read|write|from)_\w+|\brm\.|\b(evaluate|compare|load|save|Retrieved|Matching|Limits|Run|Labels)[.(]|\bNone\b"
+    r"|\.[a-z_]+\(|\.to_\w+|\bprint\(|\blambda "
 )
 """What somebody at a shell cannot type; `score=` and its like are values of options."""
 
@@ -115,6 +116,28 @@ def test_what_stands_below_a_table_offers_options(capsys: pytest.CaptureFixture[
     rm.write_run({f"q{n}": {"n": 2.0, "d": 1.0} for n in range(10)}, "other.run")
     assert main(["compare", "qrels.trec", "good.run", "other.run", "-m", "mrr"]) == 0
     assert "--unjudged bounds shows how much" in " ".join(capsys.readouterr().out.split())
+
+
+HEALTHY = (
+    *("evaluate qrels.trec good.run", "compare qrels.trec good.run other.run", "tune qrels.trec {} --default good"),
+    *("compare qrels.trec good.run other.run third.run -m mrr,map --margin 0.02", "changes good.run other.run"),
+    *(
+        "compare qrels.trec good.run other.run third.run --baseline good --unjudged bounds",
+        "history show history.jsonl",
+    ),
+    *("lint queries.jsonl qrels.trec", "lint queries.jsonl qrels.trec --run a=good.run --run b=other.run"),
+    *("audit qrels.trec other.run", "report saved.json -o out.html", "compare saved.json saved.json --plan 0.05"),
+)
+
+
+@pytest.mark.parametrize("call", HEALTHY)
+def test_a_result_never_shows_python(call: str, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = {name: 4 if name == "other" else 3 for name in ("other", "third")}
+    for name, every in runs.items():
+        rm.write_run({f"q{n}": {"n": 2.0, "d": 1.0} if n % every else {"d": 1.0} for n in range(10)}, f"{name}.run")
+    assert main(shlex.split(call.format("good.run other.run third.run"))) in {0, 2}
+    said = "".join(capsys.readouterr())
+    assert not PYTHON.search(said.replace("score=", "")), said
 
 
 def test_judgments_by_source_name_the_option_that_turns_clusters_off(capsys: pytest.CaptureFixture[str]) -> None:

@@ -198,10 +198,13 @@ def test_a_ranking_says_of_every_system_whether_it_passes_the_margin() -> None:
     ranks = [1, 2, 3, 1] * 50
     runs = systems({"old": ranks, "same": ranks, "bad": [5] * 200, "other": [1, 2, 3, 2] * 50})
     text = str(rm.compare(*runs, "mrr", baseline="old", margin=0.02))
-    assert "In mrr, no worse than old by more than 0.02: shown for same; disproved for other and bad." in text
+    said = (
+        "same is no worse than old by more than 0.02 in mrr. other and bad are worse than old by more than 0.02 in mrr."
+    )
+    assert said in text
     assert "margin: each system and metric by itself at a one-sided level of 95 %\n" in text + "\n"
     without = str(rm.compare(*runs, "mrr", margin=0.02))
-    assert "margin: each system and metric by itself at a one-sided level of 95 %, in print(comparison.con" in without
+    assert "margin (print(comparison.conclusions) has it): each system and metric by itself at a one-sided" in without
 
 
 def test_what_is_rare_is_said_of_its_metric_where_metrics_differ() -> None:

@@ -38,11 +38,11 @@ def quietly(*args: Any, **options: Any) -> rm.Comparison:
 
 def test_a_system_that_is_judged_less_is_named_first_and_warned_of() -> None:
     truth, runs = pooled(0)
-    with pytest.warns(rm.RetrievalWarning, match=r"not judged alike \(judged@4: A 100 %, B \d+ %\)"):
+    with pytest.warns(rm.RetrievalWarning, match=r"not judged alike \(of the first 4 retrieved: A 100 %, B \d+ %\)"):
         comparison = rm.compare(truth, runs, "ndcg@4")
-    assert comparison.verdict[0].startswith("The systems are not judged alike (judged@4: A 100 %")
+    assert comparison.verdict[0].startswith("The systems are not judged alike (of the first 4 retrieved: A 100 %")
     share = rm.evaluate(truth, runs["B"], "judged@4").means["judged@4"]
-    assert f"judged@4: A 1.00, B {share:.2f}" in str(comparison)
+    assert f"judged of the first 4 retrieved: A 100 %, B {100 * share:.0f} %" in str(comparison)
     assert comparison.difference("ndcg@4").significant
 
 
@@ -218,7 +218,7 @@ def test_condensed_rankings_say_whom_they_favour() -> None:
     }
     with pytest.warns(rm.RetrievalWarning, match="favours the system that is judged less"):
         comparison = rm.compare(qrels, runs, "ndcg@10", unjudged="condensed")
-    assert comparison.verdict[0].endswith("judged@10: old 100 %, new 17 %, so it favours new.")
+    assert comparison.verdict[0].endswith("judged of the first 10 retrieved: old 100 %, new 17 %, so it favours new.")
     assert "count as not relevant" not in str(comparison)
     saved = dict(comparison.evaluations)
     with pytest.raises(ValueError, match="grades what unjudged='condensed' takes out"):
@@ -354,7 +354,7 @@ def test_how_much_is_judged_is_not_said_of_judgments_of_text() -> None:
         truth, {"one": dict.fromkeys(truth, halves[:1]), "two": dict.fromkeys(truth, halves)}, "recall"
     )
     assert comparison.ignorance is None
-    assert "judged@" not in str(comparison)
+    assert "judged of" not in str(comparison)
 
 
 def test_a_document_to_judge_is_given_the_highest_grade() -> None:

@@ -31,7 +31,11 @@ def test_a_stage_holds_the_questions_that_reached_it_and_the_last_is_the_evaluat
     assert stages["found"].counts["failed"] == 1
     assert str(stages).startswith(str(result))
     assert stages.tables[-1].rows == [["found", "0.250", "0.500"], ["ranked", "0.500", "0.500"]]
-    assert list(stages.tables[-1].notes) == ["sources, which lose nothing: found", "no question reached joined"]
+    assert list(stages.tables[-1].notes) == [
+        "sources, which lose nothing: found",
+        "mrr at most: with what the step holds in the best order",
+        "no question reached joined",
+    ]
     with pytest.raises(KeyError, match="the stages are 'found', 'ranked'"):
         stages["joined"]
 

@@ -12,7 +12,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.text import Annotation, Text
 
 import retrieval_metrics as rm
-from plot_gallery import alone, comparison, plots
+from plot_gallery import alone, comparison, plots, plots_of_names
 from retrieval_metrics.presentation.charts import COLOURS, GAIN, LOSS, TIED, style
 from retrieval_metrics.presentation.plots import apart
 
@@ -73,21 +73,37 @@ def test_no_word_leaves_its_figure_or_lies_on_another(across: int, drawn: list[D
     for name, draw in drawn:
         if across > 1 and draw.func is alone:  # its one panel has been looked at
             continue
+        check(f"{name}, {across} across", draw(across=across))
+
+
+def check(name: str, figure: Figure) -> None:
+    words = shown(figure)
+    width, height = figure.get_size_inches()
+    for said, (left, low, right, high) in words:
+        assert left >= -0.02, f"{name}: {said!r} is cut at the left"
+        assert right <= width + 0.02, f"{name}: {said!r} is cut at the right"
+        assert low >= -0.02, f"{name}: {said!r} is cut below"
+        assert high <= height + 0.02, f"{name}: {said!r} is cut above"
+    for (one, a), (other, b) in combinations(words, 2):
+        overlap = np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2])
+        rotated = "…" in one and "…" in other  # the boxes of rotated labels overlap, their letters do not
+        assert rotated or (overlap < 0.04).any(), f"{name}: {one!r} lies on {other!r}"
+    for axes in figure.axes:
+        assert axes.get_visible()
+        assert axes.has_data(), f"{name} has an empty panel"
+
+
+def test_names_of_any_length_and_number_fit() -> None:
+    """Of 2, 5, 12 and 30 systems with names of 10, 40 and 60 letters, for a phone and a screen in turns."""
+    for at, (name, draw) in enumerate(plots_of_names()):
+        across = 1 + at % 2
         figure = draw(across=across)
-        words = shown(figure)
-        width, height = figure.get_size_inches()
-        for said, (left, low, right, high) in words:
-            assert left >= -0.02, f"{name}: {said!r} is cut at the left"
-            assert right <= width + 0.02, f"{name}: {said!r} is cut at the right"
-            assert low >= -0.02, f"{name}: {said!r} is cut below"
-            assert high <= height + 0.02, f"{name}: {said!r} is cut above"
-        for (one, a), (other, b) in combinations(words, 2):
-            overlap = np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2])
-            rotated = "…" in one and "…" in other  # the boxes of rotated labels overlap, their letters do not
-            assert rotated or (overlap < 0.04).any(), f"{name}, {across} across: {one!r} lies on {other!r}"
-        for axes in figure.axes:
-            assert axes.get_visible()
-            assert axes.has_data(), f"{name} has an empty panel"
+        check(f"{name}, {across} across", figure)
+        height = figure.get_figheight()
+        assert height < 16 if across == 2 else height < 30, f"{name} is {height:.1f} inches tall"
+        letters = int(name.rpartition("-")[2])
+        if letters > 10 and "differences" not in name and "wins" not in name:
+            assert any(said.startswith("#1: ") for said, _ in shown(figure)), f"{name} has no key"
 
 
 def test_a_phone_shows_every_letter_large_enough() -> None:
@@ -102,7 +118,7 @@ def test_a_figure_is_stacked_where_a_notebook_is_narrow_and_keeps_what_was_chang
     before = figure.get_size_inches().tolist()
     page = html_of(figure)
     assert re.search(r'<picture><source media="\(max-width: \d+px\)" srcset="data:image/png;base64,', page)
-    assert 'alt="In ndcg@10, the best mean: dense' in page
+    assert 'alt="dense is better than' in page
     assert figure.get_size_inches().tolist() == before
     assert figure.axes[0].get_title(loc="left") == "mine"
     assert "<picture>" not in html_of(comparison(3, 120).plot(across=2))

@@ -51,11 +51,14 @@ def test_the_means_have_a_panel_per_metric_and_their_intervals(comparison: rm.Co
         assert np.allclose(ends, [comparison.intervals[metric][system] for system in order])
 
 
-def test_long_names_are_broken_beside_their_rows() -> None:
+def test_long_names_have_numbers_and_stand_below() -> None:
     names = [f"{at} {'a name of sixty characters, which no row has room for '}"[:60] for at in range(12)]
     comparison = rm.compare(QRELS, dict.fromkeys(names, RUNS["old"]), "mrr", baseline=names[0])
-    written = [label.get_text() for label in comparison.plot("intervals").axes[0].get_yticklabels()]
-    assert [" ".join(text.split()) for text in written] == [" ".join(name.split()) for name in names]
+    figure = comparison.plot("intervals")
+    written = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert written == [f"#{at}" for at in range(1, 13)]
+    below = " ".join(figure.get_supxlabel().split())
+    assert all(f"#{at}: {' '.join(name.split())}" in below for at, name in enumerate(names, start=1))
     assert max(len(line) for text in written for line in text.splitlines()) <= 20
 
 

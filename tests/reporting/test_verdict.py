@@ -11,6 +11,8 @@ import retrieval_metrics as rm
 from ranked_systems import systems
 from reported import QRELS, TEXTS
 from retrieval_metrics.presentation.numbers import signed, three
+from retrieval_metrics.reporting.verdict import drawn_of, main_changes, means_of_systems, said_of_drawn, said_of_stars
+from retrieval_metrics.results.standings import order_of
 
 
 def test_the_line_of_a_budget_is_over_characters(tmp_path: Path) -> None:
@@ -76,10 +78,10 @@ def test_a_report_says_in_one_sentence_how_much_is_unjudged_and_what_became_of_i
 
 def test_what_retrieved_nothing_has_no_judged_share(tmp_path: Path) -> None:
     runs: dict[str, Any] = {"a": dict.fromkeys(QRELS, ("d",)), "nothing": dict.fromkeys(QRELS, ())}
-    with pytest.warns(rm.RetrievalWarning, match=r"judged@10: a 100 %, nothing -\."):
+    with pytest.warns(rm.RetrievalWarning, match=r"judged of the first 10 retrieved: a 100 %, nothing -\."):
         comparison = rm.compare(QRELS, runs, "mrr", unjudged="condensed")
     comparison.report(tmp_path / "report.html")
-    assert "judged@10: a 1.00, nothing -" in str(comparison)
+    assert "judged of the first 10 retrieved: a 100 %, nothing -" in str(comparison)
     assert "nan" not in str(comparison) + re.sub(r"<script.*?</script>", "", (tmp_path / "report.html").read_text())
 
 
@@ -110,7 +112,7 @@ def test_the_text_is_tables_and_a_verdict() -> None:
         "metric old new n",
         f"mrr 0.500 [{low:.3f}, {high:.3f}] 1.000 [0.738, 1.000] 8",
         "hit_rate@1 0.000 [0.000, 0.369] 1.000 [0.631, 1.000] 8",
-        "judged@1: old 0.00, new 1.00",
+        "judged of the first 1 retrieved: old 0 %, new 100 %",
         "",
         "new - old",
         "metric difference 95 % interval p won/tied/lost",
@@ -129,7 +131,42 @@ def test_many_systems_say_what_their_comparisons_detect() -> None:
     parts = {"old": 2, "new": 3, "third": 5}
     runs = {name: {f"q{at}": ["d"] if at % part else ["x", "d"] for at in range(30)} for name, part in parts.items()}
     said = str(rm.compare(qrels, runs, "mrr"))
-    assert re.search(
-        r"a difference of 0\.\d+ to 0\.\d+, by metric and pair, would have been found in four of five cases", said
-    )
+    assert re.search(r"; a difference of 0\.\d+ to 0\.\d+ would have been found in four of five cases", said)
     assert "detects" not in said
+
+
+def test_of_several_systems_the_changes_are_those_from_the_second_to_the_best() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(30)}
+    parts = {"best": 7, "second": 3, "third": 1}
+    runs = {name: {f"q{at}": ["d"] if at % part else ["x", "d"] for at in range(30)} for name, part in parts.items()}
+    comparison = rm.compare(qrels, runs, "mrr")
+    shown, difference = main_changes(comparison, comparison.metrics[0]), comparison.difference("mrr", "second", "best")
+    assert shown.title == "best \u2212 second in mrr, by query"
+    assert shown.mean == -difference.mean
+    assert shown.interval == (-difference.interval.high, -difference.interval.low)
+    assert shown.counts == (difference.paired.losses, difference.paired.ties, difference.paired.wins)
+    assert shown.changes.tolist() == sorted((-difference.values).tolist(), reverse=True)
+    assert [change for _, change in shown.gained] == [0.5, 0.5, 0.5]
+    assert [change for _, change in shown.dropped] == [-0.5, -0.5, -0.5]
+
+
+def test_of_many_systems_the_best_are_drawn_and_the_baseline_always() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(12)}
+    runs = {f"s{rank:02}": {query: [*(f"x{at}" for at in range(rank)), "d"] for query in qrels} for rank in range(15)}
+    comparison = rm.compare(qrels, runs, "mrr", baseline="s14")
+    drawn = drawn_of(comparison, order_of(comparison, comparison.metrics[0]))
+    assert drawn == [*list(runs)[:11], "s14"]
+    assert said_of_drawn(comparison) == ["the best 12 of 15 systems"]
+
+
+def test_what_is_worth_its_seconds_has_a_star() -> None:
+    qrels = {f"q{at}": ["d"] for at in range(30)}
+    runs = {}
+    for rank, name in enumerate(("best", "dominated", "fast")):
+        runs[name] = rm.RetrievedRun({query: [*"xy"[:rank], "d"] for query in qrels})
+        runs[name].seconds = dict.fromkeys(qrels, {"best": 0.2, "dominated": 0.3, "fast": 0.1}[name])
+    comparison = rm.compare(qrels, runs, ["mrr", "hit_rate@1"])
+    (chart, other) = means_of_systems(comparison, comparison.metrics, list(runs))
+    assert [row.said for row in chart.rows] == ["1.000 *", "0.500", "0.333 *"]
+    assert not any("*" in row.said for row in other.rows)
+    assert said_of_stars(comparison) == ["* worth its seconds, better than each that is as fast"]

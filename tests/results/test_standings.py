@@ -2,6 +2,7 @@
 
 import io
 import math
+import random
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -33,8 +34,9 @@ def test_without_a_baseline_systems_stand_beside_the_best() -> None:
     assert standings(comparison, "recall@5")[0] == ("worst", "best")
     assert comparison.ranking.best["mrr"] == ("best", "good")
     assert comparison.ranking.sentences == [
-        "In mrr, the best mean: best; no clear difference from it: good; worse: bad and worst.",
-        "In recall@5, the best mean: worst; no clear difference from it: bad, good and best.",
+        "best is better than bad and worst in mrr, by 0.667 in every query and 0.800 in every query.",
+        comparison.conclusions.of("mrr", "best", "good").sentence,
+        "bad, good and best have the same value as worst for every query in recall@5.",
     ]
 
 
@@ -48,15 +50,21 @@ def test_beside_a_baseline_losers_are_listed_as_winners_are() -> None:
         ("same", "no clear difference"),
         ("worst", "worse"),
     ]
+    good = comparison.difference("mrr", "good")
     assert comparison.ranking.sentences == [
-        "In mrr, better than bad: best and good; no clear difference from bad: same; worse than bad: worst."
+        "best and good are better than bad in mrr, by 0.667 in every query and {:.3f} ({:.3f} to {:.3f}).".format(
+            good.mean, *good.interval
+        ),
+        "worst is worse than bad in mrr, by 0.133 in every query.",
+        "same and bad have the same value for every query in mrr.",
     ]
     lines = str(comparison.ranking).splitlines()
     assert [line.split()[1] for line in lines[1:6]] == ["▲", "▲", lines[3].split()[1], "=", "▼"]
     assert lines[6].startswith("▲ better than bad, = no clear difference from bad, ▼ worse than bad; bad with its 95 %")
     assert comparison.ranking.best["mrr"] == ("best", "good")
     above = rm.compare(QRELS, runs, "mrr", baseline="best").ranking
-    assert above.sentences == ["In mrr, no clear difference from best: good; worse than best: bad, same and worst."]
+    assert above.sentences[0].startswith("bad, same and worst are worse than best in mrr, by 0.667 in every query, ")
+    assert above.sentences[1].startswith("No clear difference between good and best in mrr (95 % interval -")
     assert "▲" not in str(above)
 
 
@@ -71,7 +79,9 @@ def test_a_sign_means_the_same_in_every_column() -> None:
     text = str(comparison)
     cells = {line.split()[0]: re.findall(r"[▲▼=] ", line) for line in text.splitlines()[1:5]}
     assert cells == {"fast": ["▲ ", "= "], "base": [], "fourth": ["▼ ", "▼ "], "bad": ["▼ ", "▼ "]}
-    assert comparison.ranking.sentences[1].startswith("In hit_rate@3, no clear difference from base: fast; worse than ")
+    (worse, alike) = comparison.ranking.said["hit_rate@3"]
+    assert worse.startswith("bad and fourth are worse than base in hit_rate@3, by 1.00 in every query.")
+    assert alike == "fast and base have the same value for every query in hit_rate@3."
 
 
 def test_a_terminal_without_triangles_gets_plus_and_minus(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,14 +94,32 @@ def test_a_terminal_without_triangles_gets_plus_and_minus(monkeypatch: pytest.Mo
 
 def test_a_sentence_names_a_few_systems_of_many() -> None:
     runs = {"bad": BAD} | {f"good {at}": BEST for at in range(6)}
-    (said,) = rm.compare(QRELS, runs, "mrr").ranking.sentences
-    assert "no clear difference from it: good 1, good 2, good 3, good 4 and 1 more; worse: bad." in said
+    _, said = rm.compare(QRELS, runs, "mrr").ranking.sentences
+    assert said == "good 1, good 2, good 3, good 4 and 1 more have the same value as good 0 for every query in mrr."
 
 
-def test_the_report_opens_the_pair_of_the_finding() -> None:
-    runs = {"best": BEST, "good": GOOD, "bad": BAD}
+def test_a_sentence_on_several_pairs_holds_all_their_intervals() -> None:
+    draws = random.Random(3)
+    runs = {
+        f"s{at}": {query: [*(f"x{n}" for n in range(draws.randrange(5))), "d"] for query in QRELS} for at in range(9)
+    }
+    comparison = rm.compare(QRELS, {**runs, "far": dict.fromkeys(QRELS, (*"abcdefghij", "d"))}, "mrr")
+    best = comparison.ranking.places["mrr"][0].system
+    better, alike = comparison.ranking.said["mrr"]
+    assert better.startswith(f"{best} is better than far in mrr, by ")
+    low, high = map(float, re.findall(r"all 95 % intervals within ([-+.\d]+) to ([-+.\d]+)\)", alike)[0])
+    others = [one for one in comparison.conclusions if best in one.found.pair and "far" not in one.found.pair]
+    assert len(others) == 8
+    ends = [end if one.system == best else -end for one in others for end in one.interval]
+    assert (low, high) == pytest.approx((min(ends), max(ends)), rel=0.01)
+
+
+def test_the_pair_that_is_shown_is_the_best_and_the_second() -> None:
+    runs = {"bad": BAD, "good": GOOD, "best": BEST}
     comparison = rm.compare(QRELS, runs, "mrr")
-    assert main_pair(comparison, comparison.metrics[0])[0] == "bad"
+    assert set(main_pair(comparison, comparison.metrics[0])) == {"best", "good"}
+    beside = rm.compare(QRELS, runs, "mrr", baseline="bad")
+    assert main_pair(beside, beside.metrics[0]) == ("best", "bad")
     level = rm.compare(QRELS, {"best": BEST, "good": GOOD}, "mrr")
     assert main_pair(level, level.metrics[0]) == ("good", "best")
     alike = rm.compare(QRELS, {"best": BEST, "the same": BEST, "good": GOOD}, "mrr", baseline="best")
@@ -124,7 +152,7 @@ def test_six_systems_and_four_metrics_print_on_one_screen_and_pairs_on_request()
     comparison = rm.compare(QRELS, runs, ["mrr", "recall@2", "ndcg@10", "map"])
     lines = str(comparison).splitlines()
     assert len(lines) <= 24
-    assert max(map(len, lines)) <= 200
+    assert max(map(len, lines)) <= 240
     assert "  1.000 [" in str(comparison)
     assert len(str(comparison.differences).splitlines()) > 15 * 5
     assert len(comparison.differences) == 15 * 4

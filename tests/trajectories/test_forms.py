@@ -39,7 +39,10 @@ class TestWhatIsNoSpan:
                 {"id": 0, "parent": None, "name": "haystack.agent.run", "tags": {}},
                 "a span of Haystack's tracer; add its",
             ),
-            ({"event": "on_tool_start", "run_id": "1"}, r"an event of callbacks, not a span; use record\(\)"),
+            (
+                {"event": "on_tool_start", "run_id": "1"},
+                "an event of callbacks, not a span; record with the integration",
+            ),
         ],
     )
     def test_what_is_taken_for_spans_is_named(self, unit: Any, says: str) -> None:

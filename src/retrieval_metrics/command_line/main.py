@@ -11,7 +11,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from retrieval_metrics.checks import RetrievalWarning
+from retrieval_metrics.checks import RetrievalWarning, spelled_by
 from retrieval_metrics.command_line import output
 
 if TYPE_CHECKING:
@@ -32,13 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     if sys.stdout is None or sys.stderr is None:
         return WRONG  # there is nowhere to report it
-    given = argparse.Namespace()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", RetrievalWarning)
-            warnings.showwarning = partial(_show_warning, given)
+            warnings.showwarning = _show_warning
             try:
-                return _run(arguments, given)
+                return _run(arguments)
             finally:
                 with output.for_reader(sys.stdout):
                     """What argparse or a command wrote, and nobody may read."""
@@ -47,14 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except (ImportError, MemoryError, OSError, TypeError, ValueError) as error:
         said = str(error) or "there is not enough memory; a TREC run can be streamed with --memory SIZE"
-        output.say(f"error: {_worded(said, given)}")
+        output.say(f"error: {said}")
         _discard_output()
         return WRONG
     except Exception as error:  # noqa: BLE001  (reported with its place and a separate exit code)
         return _defect(error)
 
 
-def _run(arguments: Sequence[str] | None, given: argparse.Namespace) -> int:
+def _run(arguments: Sequence[str] | None) -> int:
     completing = "_ARGCOMPLETE" in os.environ  # a shell asks what can come next
     words = os.environ["COMP_LINE"].split() if completing else sys.argv[1:] if arguments is None else arguments
     called = next((word for word in words if word in COMMANDS), None)
@@ -69,26 +68,21 @@ def _run(arguments: Sequence[str] | None, given: argparse.Namespace) -> int:
         return WRONG
     # Imported here, because numpy and what a command needs take tenths of a second, in which Ctrl-C ends it as later.
     from retrieval_metrics.command_line import arguments as shared  # noqa: PLC0415
+    from retrieval_metrics.command_line.wording import option  # noqa: PLC0415
 
-    shared.import_metrics(arguments)
-    top.parse_args(arguments, given)
-    shared.refuse_unknown_metrics(given)
-    shared.refuse_lost_files(given)
-    met: bool = given.run_command(given)
+    given = argparse.Namespace()
+    with spelled_by(partial(option, given)):
+        shared.import_metrics(arguments)
+        top.parse_args(arguments, given)
+        shared.refuse_unknown_metrics(given)
+        shared.refuse_lost_files(given)
+        met: bool = given.run_command(given)
     return 0 if met else BELOW
 
 
-def _show_warning(
-    given: argparse.Namespace, message: Warning | str, category: type[Warning], *_: object, **__: object
-) -> None:
+def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
     kind = "warning" if issubclass(category, RetrievalWarning) else category.__name__
-    output.say(f"{kind}: {_worded(str(message), given)}")
-
-
-def _worded(message: str, given: argparse.Namespace) -> str:
-    from retrieval_metrics.command_line.wording import worded  # noqa: PLC0415  (it takes what a command takes)
-
-    return worded(message, given)
+    output.say(f"{kind}: {message}")
 
 
 def _defect(error: Exception) -> int:

@@ -52,10 +52,7 @@ class Shown(NamedTuple):
 
 def finish(shown: Shown, given: argparse.Namespace, failures: Sequence[str] = ()) -> bool:
     """Write a result and the reasons why the command fails, as its last step; return whether there are none."""
-    from retrieval_metrics.command_line.wording import worded  # noqa: PLC0415  (the command line starts without it)
-
-    tables = [table._replace(notes=[worded(note, given) for note in table.notes]) for table in shown.tables]
-    _write(shown._replace(tables=tables), given.format, given.output)
+    _write(shown, given.format, given.output)
     for failure in failures:
         _complain(failure)
     return not failures

@@ -29,7 +29,7 @@ from retrieval_metrics.command_line.named_files import (
     texts_of,
 )
 from retrieval_metrics.command_line.values import bound, metrics
-from retrieval_metrics.comparing.plan import FEWEST_OF_A_PILOT
+from retrieval_metrics.comparing.plan import FEWEST_OF_A_PILOT, IF_FEW
 from retrieval_metrics.journal import save_text
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
@@ -109,7 +109,7 @@ def _plans(result: rm.Comparison, size: float) -> list[tuple[rm.types.Difference
 
 
 def _plan_table(plans: list[tuple[rm.types.Difference, rm.types.Plan]], size: float) -> Table:
-    header = ["metric", "pair", "spread", "questions", "range", "if few carry it"]
+    header = ["metric", "pair", "standard deviation", "questions", "range", "if few carry it"]
     rows = [
         [
             each.metric,
@@ -121,7 +121,7 @@ def _plan_table(plans: list[tuple[rm.types.Difference, rm.types.Plan]], size: fl
         ]
         for each, of in plans
     ]
-    notes = [] if rows else ["no pair of systems differs on any query, which shows no spread to plan with"]
+    notes = [IF_FEW] if rows else ["no pair of systems differs on any query, which shows no spread to plan with"]
     return Table(header, rows, notes, f"questions for a difference of {size:g}, found in 80 % of evaluations", (0, 1))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from retrieval_metrics.checks import argument
 from retrieval_metrics.inputs.run import as_list, refuse_bad_score
 from retrieval_metrics.scoring.metric import Metric, as_metric
 
@@ -37,8 +38,8 @@ def placed(rankings: Rankings, ranking: Any, query: QueryId) -> Placed:
     documents = list(dict.fromkeys(rankings.ids(given)))
     if None in documents:
         raise ValueError(
-            f"an item in the ranking of query {query!r} has no value for match={str(rankings.matching)!r}; pass "
-            "another match=, such as match='source', which says what makes two items the same"
+            f"an item in the ranking of query {query!r} has no value for {argument('match', str(rankings.matching))}; say "
+            f"what makes two items the same, such as {argument('match', 'source')}"
         )
     if not isinstance(ranking, Mapping):
         return Placed(documents, -np.arange(len(documents), dtype=np.float64))

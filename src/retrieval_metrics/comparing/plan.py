@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.inputs.question_clusters import ClustersBy
 
 
+IF_FEW = "if few carry it: a few questions change by as much as they can, the others not at all"
 CURVE = 60  # sizes at which the curve is drawn
 MATTERS = 1.005  # a smaller surplus is not worth a line
 
@@ -108,13 +109,13 @@ class Plan(Printed):
         what = (
             f"no worse by more than {wanted:g}, if equal" if self.difference is None else f"a difference of {wanted:g}"
         )
-        header = ["differences vary as", "by", "questions"]
+        header = ["differences vary as", "standard deviation", "questions"]
         rows = [[each.name, numbers.value(each.spread), f"{each.questions:,}"] for each in self.rows]
         notes = [f"found in {100 * self.power:g} % of such evaluations at {100 * self.level:g} %; {self.basis}"]
         if self.difference is not None:
             header = [*header, "if few carry it"]
             rows = [[*row, f"{each.uneven:,}"] for row, each in zip(rows, self.rows, strict=True)]
-            notes.append("if few carry it: a few questions change by as much as they can, the others not at all")
+            notes.append(IF_FEW)
         if self._more_for_error > MATTERS:
             found = f"{100 * self.power:g} % are found on average over such pilots"
             notes.append(f"the middle row has {100 * (self._more_for_error - 1):.0f} % more, so that {found}")

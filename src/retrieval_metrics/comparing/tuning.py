@@ -199,7 +199,7 @@ class Tuning(Choice, Printed):
     """
 
     def _tables(self) -> list[Table]:
-        level = f"{100 * self.level:g} %"
+        level = numbers.level_name(self.level)
         rows = [
             ["winner", self.winner, numbers.value(self.mean), numbers.mean(self.new_mean, self.new_mean_interval)],
             ["default", self.default, numbers.value(self.default_mean), ""],
@@ -210,17 +210,19 @@ class Tuning(Choice, Printed):
         title = f"{len(self.settings)} settings on {numbers.queries(self.questions)}, chosen by {self.metric}"
         notes = []
         stable = sorted(self.settings, key=lambda one: -one.chosen)[:STABLE]
-        notes.append(f"chosen in the resamples: {', '.join(f'{one.name} {100 * one.chosen:.0f} %' for one in stable)}")
+        shares = ", ".join(f"{one.name} {100 * one.chosen:.0f} %" for one in stable)
+        notes.append(f"chosen on questions drawn anew: {shares}")
         if self.winner != self.default:
             tried = numbers.count(len(self.settings) - 1, "setting")
-            notes.append(f"p {numbers.p_value(self.p)}, corrected for {tried}")
+            notes.append(f"winner against default: p {numbers.p_value(self.p)}, corrected for {tried}")
         if self.as_good:
-            notes.append(f"cannot be told from the winner: {numbers.listed(list(self.as_good), ALIKE)}")
+            notes.append(f"may be as good as the winner: {numbers.listed(list(self.as_good), ALIKE)}")
         excluded = sum(not one.allowed for one in self.settings)
         if excluded:
             notes.append(f"{numbers.count(excluded, 'setting')} beyond the bounds, not chosen from")
         means = [str(metric) for metric in self.settings[0].means if metric != self.metric]
-        tables = [Table(["", "setting", "on these", f"on new questions, {level}"], rows, notes, title, (0, 1))]
+        header = ["", "setting", "on these questions", f"expected on new ones [{level}]"]
+        tables = [Table(header, rows, notes, title, (0, 1))]
         if means:
             both = [self[self.winner], self[self.default]]
             others = [
@@ -317,9 +319,11 @@ def tuning_report(tuning: Choice, tables: Sequence[Table], path: str | PathLike[
         by_two = [page.section("By the two parameters", page.table(_by_two(tuning)))]
     except ValueError:
         by_two = []
+    key = draw.NameKey([one.name for one in tuning.settings])
     parts = [
         page.paragraph(tuning.conclusion, lead=True),
-        draw.grid(draw.rows(gains(tuning, DRAWN))),
+        draw.grid(draw.rows(key(gains(tuning, DRAWN)))),
+        *([page.sentences(key.lines)] if key.lines else []),
         *map(page.table, tables[:-1]),  # the last is the conclusion, which leads
         *by_two,
         page.section("Every setting", page.table(_every(tuning))),
@@ -359,7 +363,7 @@ def _every(tuning: Choice) -> Table:
             said = f"{said}{', ' * bool(said)}beyond the bounds"
         means = [numbers.value(one.means[metric]) for metric in tuning.rule.metrics]
         rows.append([one.name, *means, *gained, f"{100 * one.chosen:.0f} %", said])
-    notes = ["intervals and p values hold for all settings together; chosen: in how many of the resamples"]
+    notes = ["intervals and p values hold for all settings together; chosen: how often on questions drawn anew"]
     return Table(header, rows, notes, words=(0, len(header) - 1))
 
 

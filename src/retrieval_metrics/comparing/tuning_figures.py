@@ -11,7 +11,7 @@ from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm, to_rgba
 
 from retrieval_metrics.comparing.tuning import curve, gains, grid
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.charts import GAIN, LOSS, TIED, style
+from retrieval_metrics.presentation.charts import GAIN, LOSS, TIED, NameKey, style
 from retrieval_metrics.presentation.plots import (
     SMALL,
     Panel,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from retrieval_metrics.presentation.plots import Plot
 
 
-SHOWN = 24
+SHOWN = 12
 """The largest number of settings that are drawn, the best."""
 NAMED_CELLS = 49
 """The largest number of cells of a grid in which the gain is written."""
@@ -43,22 +43,26 @@ PALE = 0.45
 def drawn(tuning: Choice, kind: str | None) -> Plot:
     """Return the figure of a choice; see `Tuning.plot`."""
     found = curve(tuning) if kind in {None, "curve"} else None
+    key = NameKey([one.name for one in tuning.settings])
     if found is not None:
-        panel = Panel(partial(_curve, tuning, found), rows=max(10.0, rows_at_ends([name for name, _ in found.lines])))
+        panel = Panel(
+            partial(_curve, tuning, found, key), rows=max(10.0, rows_at_ends([name for name, _ in found.lines]))
+        )
         note = f"diamond: what to expect of {tuning.winner} on new questions" if tuning.winner != tuning.default else ""
-        return figure([panel], title=tuning.conclusion, note=note, wide=2)
+        return figure([panel], title=tuning.conclusion, note=note, wide=2, key=key)
     if kind in {None, "settings"}:
         left = sum(one.difference is not None for one in tuning.settings) - SHOWN
         note = f"{numbers.count(left, 'setting')} with smaller means left out" if left > 0 else ""
-        return figure([rows_panel(gains(tuning, SHOWN))], title=tuning.conclusion, note=note)
+        return figure([rows_panel(key(gains(tuning, SHOWN)))], title=tuning.conclusion, note=note, key=key)
     if kind == "grid":
-        return figure([Panel(partial(_grid, tuning), rows=1.6 * len(grid(tuning).rows))], title=tuning.conclusion)
+        panel = Panel(partial(_grid, tuning, key), rows=1.6 * len(grid(tuning).rows))
+        return figure([panel], title=tuning.conclusion, key=key)
     if kind == "curve":
         raise ValueError("a curve needs a parameter with three numbers or more; plot('settings') draws every setting")
     raise ValueError(f"there is no plot {kind!r} of a tuning; there are curve, settings and grid")
 
 
-def _curve(tuning: Choice, found: Curve, axes: Axes) -> None:
+def _curve(tuning: Choice, found: Curve, key: NameKey, axes: Axes) -> None:
     """Draw the gain over a number, with whole intervals; lines are the values of the other parameters."""
     xs = sorted({x for _, points in found.lines for x, _ in points})
     step = min(np.diff(xs)) / 8
@@ -88,13 +92,13 @@ def _curve(tuning: Choice, found: Curve, axes: Axes) -> None:
     axes.margins(x=0.06, y=0.08)
     axes.autoscale_view()
     axes.set_xlabel(found.parameter)
-    entitle(axes, f"gain in {tuning.metric} over {tuning.default}, {numbers.level_name(tuning.level)}")
+    entitle(axes, key(f"gain in {tuning.metric} over {tuning.default}, {numbers.level_name(tuning.level)}"))
     plain(axes, grid="y")
     if len(found.lines) > 1:
         name_ends(axes, [(name, points[-1][0], points[-1][1].gain) for name, points in found.lines])
 
 
-def _grid(tuning: Choice, axes: Axes) -> None:
+def _grid(tuning: Choice, key: NameKey, axes: Axes) -> None:
     held = grid(tuning)
     gains = np.array([[np.nan if one is None else one.gain for one in row] for row in held.settings])
     most = float(np.nanmax(np.abs(gains))) or 1.0
@@ -116,4 +120,4 @@ def _grid(tuning: Choice, axes: Axes) -> None:
     axes.tick_params(length=0)
     axes.set_xlabel(held.names[1])
     axes.set_ylabel(held.names[0])
-    entitle(axes, f"gain in {tuning.metric} over {tuning.default}")
+    entitle(axes, key(f"gain in {tuning.metric} over {tuning.default}"))

@@ -17,7 +17,7 @@ from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.results.counts import count, counts_of_given
 from retrieval_metrics.results.scores import Origin, Scores, columns_of
 from retrieval_metrics.results.summary import means
-from retrieval_metrics.scoring.metric import Metric, as_metric, first_telling, given_metric
+from retrieval_metrics.scoring.metric import Metric, as_metric, given_metric, leading
 from retrieval_metrics.scoring.rules import STANDARD
 from retrieval_metrics.scoring.score import two_valued
 
@@ -189,7 +189,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
         counts = {name: one.counts["queries"] for name, one in self.items()}
         shown = len(set(counts.values())) > 1
         computed = [one for one in self.last.metrics if not one.definition.given]
-        main = first_telling(computed)
+        main = leading(computed)
         most = self.at_most(main)
         rows = [
             [
@@ -202,6 +202,7 @@ class Stages(Printed, Mapping[str, Evaluation]):
         ]
         passing = [name for name in self if name not in self.sources]
         notes = [f"sources, which lose nothing: {', '.join(self.sources)}"] if self.sources and passing else []
+        notes.append(f"{main} at most: with what the step holds in the best order")
         notes += [f"no question reached {', '.join(self.unreached)}"] if self.unreached else []
         return Table(["after", *(["n"] if shown else []), *map(str, computed), f"{main} at most"], rows, notes)
 

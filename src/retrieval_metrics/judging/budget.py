@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from retrieval_metrics.checks import in_python, positive_integer
+from retrieval_metrics.checks import argument, in_python, positive_integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -200,7 +200,7 @@ def no_lengths(budget: Budget) -> ValueError:
     if budget.unit == "calls":
         return ValueError(
             f"a cut-off of {budget} needs to know which call found each item; evaluate a view in the order of the "
-            "calls, such as Trajectories.union()"
+            f"calls, such as {argument('view', 'union', python='Trajectories.union()')}"
         )
     return ValueError(
         f"a cut-off of {budget} needs the lengths of the items, but the rankings hold only ids; "

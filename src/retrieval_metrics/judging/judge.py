@@ -251,6 +251,6 @@ def with_documents(
     if kept is not None and (changed := [name for name in kept.changed(texts) if name in judged]):
         warn(
             f"the text of {len(changed)} sources is not the one that was judged, for example of {changed[0]!r}, so "
-            "spans in it may mean other words; questions.lint(documents) says which",
+            f"spans in it may mean other words; {in_python('questions.lint(documents)', 'lint')} says which",
         )
     return replace(as_matching(match), sources=texts) if judged else match

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 from numpy import __version__ as numpy_version
 
+from retrieval_metrics.checks import in_python
 from retrieval_metrics.files.opening import Limits, opened, saving_compressed
 from retrieval_metrics.inputs.entries import (
     fingerprint,
@@ -212,7 +213,8 @@ def document_in(text: bytes, name: str) -> Document:
     """Read the text of a file of this format, which messages call by the name."""
     if MARK.match(text) is None:
         raise ValueError(
-            f"{name} holds no saved result; read other files with read_run, read_qrels, read_queries or read_corpus"
+            f"{name} holds no saved result"
+            + in_python("; read other files with read_run, read_qrels, read_queries or read_corpus")
         )
     if (kind := journal_kind(text)) is not None:
         return Document(name, kind, {})

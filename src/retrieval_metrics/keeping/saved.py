@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.checks import in_python
 from retrieval_metrics.inputs.documents import Sources
 from retrieval_metrics.inputs.entries import (
     error_of,
@@ -144,10 +145,10 @@ def metric_of(entry: Mapping[str, Any], name: str) -> Metric:
             raise
         how = "call define_metric as in the program that saved it"
         if module != "__main__":
-            how = f"first `import {module}`, which defined it"
+            how = in_python(f"first `import {module}`", f"pass --metrics-from {module}") + ", which defined it"
         raise ValueError(
-            f"{name} has a user-defined metric, {entry['metric']!r}, which is not known here; {how}, and load the "
-            "file again (loading a file imports nothing)"
+            f"{name} has a user-defined metric, {entry['metric']!r}, which is not known here; {how}"
+            + in_python(", and load the file again (loading a file imports nothing)")
         ) from error
 
 

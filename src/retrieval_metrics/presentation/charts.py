@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from math import isfinite, isnan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -194,6 +195,49 @@ class ValueCounts(NamedTuple):
     title: str
     rows: Sequence[tuple[str, int]]
     total: int
+
+
+# Names that are too long for a chart.
+
+LONG = 28
+"""Letters of a name; a longer one has a number in charts, and stands in the key below them."""
+SaidT = TypeVar("SaidT")
+
+
+class NameKey:
+    """Numbers in place of long names, in charts and in words on them; those used are listed with their names.
+
+    Example:
+        >>> key = NameKey(["bm25", "text-embedding-3-large + reranker"])
+        >>> key("text-embedding-3-large + reranker is better than bm25"), key.lines
+        ('#2 is better than bm25', ['#2: text-embedding-3-large + reranker'])
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.numbers = {name: f"#{at}" for at, name in enumerate(names, start=1) if len(name) > LONG}
+        self._used: set[str] = set()
+        longest_first = sorted(self.numbers, key=len, reverse=True)  # one may be the beginning of another
+        self._pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
+
+    def __call__(self, said: SaidT) -> SaidT:
+        """Return words, or a chart, with numbers in place of long names."""
+        shown: Any = said
+        if isinstance(shown, str):
+            shown = self._pattern.sub(self._numbered, shown)
+        elif isinstance(shown, list) or (isinstance(shown, tuple) and not hasattr(shown, "_fields")):
+            shown = type(shown)(map(self, shown))
+        elif isinstance(shown, tuple):
+            shown = type(shown)(*map(self, shown))
+        return shown  # type: ignore[no-any-return]  # of the same type
+
+    def _numbered(self, found: re.Match[str]) -> str:
+        self._used.add(found[0])
+        return self.numbers[found[0]]
+
+    @property
+    def lines(self) -> list[str]:
+        """The numbers that were used, with their names."""
+        return [f"{number}: {name}" for name, number in self.numbers.items() if name in self._used]
 
 
 # Charts for a page: lines and bars are SVG, words are HTML, so that they wrap and keep their size on a phone.

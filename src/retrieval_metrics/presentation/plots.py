@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         ChartRow,
         CutoffLines,
         Line,
+        NameKey,
         Point,
         Points,
         Rows,
@@ -207,9 +208,18 @@ def rows_of(panels: Sequence[Panel], across: int) -> list[list[int]]:
 
 
 def figure(
-    panels: Sequence[Panel], across: int | None = None, *, title: str = "", note: str = "", wide: int = 1
+    panels: Sequence[Panel],
+    across: int | None = None,
+    *,
+    title: str = "",
+    note: str = "",
+    wide: int = 1,
+    key: NameKey | None = None,
 ) -> Plot:
-    """Return a figure of panels, with a sentence above them and a note below."""
+    """Return a figure of panels, with a sentence above them, and below the names that have numbers and a note."""
+    if key is not None:
+        title, note = key(title), key(note)
+        note = "\n".join([*key.lines, *filter(None, [note])])
     if across is not None:
         positive_integer(across, "across")
     with rc_context(_SETTINGS):
@@ -218,7 +228,7 @@ def figure(
 
 def broken(words: str, letters: int = 44) -> str:
     """Return words wrapped to lines, with dollar signs escaped; matplotlib would read them as a formula."""
-    return _filled(words, letters).replace("$", r"\$")
+    return "\n".join(_filled(line, letters) for line in words.split("\n")).replace("$", r"\$")
 
 
 def _filled(words: str, letters: int) -> str:

@@ -228,7 +228,7 @@
       query.slice === undefined ? null : text(data.slices[query.slice], "span", { class: "slice" })),
     make("div", { class: "wide", tabindex: "0" }, table(query)),
     ...(query.needed ? [needed(query), make("div", { class: "systems" }, ...looked().map((system) => results(query, system)))]
-      : [text("What was needed and what came back is not on this page: explain(query) tells it.", "p", { class: "hint" })]));
+      : [text("What was needed and what came back is not on this page.", "p", { class: "hint" })]));
 
   // Moving about.
   const go = (at) => {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
-from retrieval_metrics.checks import data_frame, grouped
+from retrieval_metrics.checks import data_frame, grouped, in_python
 from retrieval_metrics.inputs.items import Quote, Span, Text
 from retrieval_metrics.inputs.qrels import as_qrels, judgments_by_query
 from retrieval_metrics.inputs.questions import QuestionsT
@@ -212,11 +212,12 @@ class Lint(Printed, Generic[QuestionsT]):
                 for finding in self.of(name)[:SHOWN]
             ]
             if count > SHOWN:
-                notes.append(f"  and {count - SHOWN} more, in .to_pandas()")
+                notes.append(f"  and {count - SHOWN} more, in {in_python('.to_pandas()', '--format csv')}")
         repairs = sum(finding.change is not None for finding in self.findings)
         if repairs:
             notes.append(
-                f"{numbers.count(repairs, 'repair')} {'is' if repairs == 1 else 'are'} safe: .repaired() makes them"
+                f"{numbers.count(repairs, 'repair')} {'is' if repairs == 1 else 'are'} safe"
+                + in_python(": .repaired() makes them")
             )
         notes += [f"unchecked: {sentence}" for sentence in self.unchecked]
         title = f"{numbers.count(len(self.questions), 'question')}, {numbers.count(len(self.findings), 'finding')}"

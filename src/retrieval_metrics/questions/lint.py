@@ -342,9 +342,9 @@ def few_sources(subject: Subject) -> Iterator[LintFinding]:
     yield LintFinding(
         "few_sources",
         None,
-        f"{len(source_of)} questions come from {len(counts)} documents, which is worth {effective:.1f} of equal share; "
-        f"{largest!r} alone has {count}. Questions about one document depend on each other: evaluate and compare "
-        "take them as clusters, so intervals are wide",
+        f"{len(source_of)} questions come from {numbers.count(len(counts), 'document')}, {count} of them from "
+        f"{largest!r}, and tell as much as questions from {effective:.1f} would in equal shares. Questions about one "
+        "document depend on each other: evaluate and compare take them as clusters, so intervals are wide",
         {"sources": dict(counts.most_common()), "effective": effective},
     )
 
@@ -378,7 +378,7 @@ def too_few_questions(subject: Subject, metric: Metric, difference: float) -> It
         yield LintFinding(
             "too_few_questions",
             None,
-            f"detecting a difference of {difference:g} in {metric} with 80 % power needs {needed[0]:,} to "
+            f"to find a difference of {difference:g} in {metric} in four of five cases takes {needed[0]:,} to "
             f"{needed[1]:,} questions, by {where} ({numbers.value(spread)}); {count:,} have something relevant",
             {"needed": tuple(needed), "questions": count, "difference": difference, "spread": spread},
         )

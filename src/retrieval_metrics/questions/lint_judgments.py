@@ -11,6 +11,7 @@ from retrieval_metrics.judging.normalised import everywhere, normalised, where
 from retrieval_metrics.judging.pieces_met import words
 from retrieval_metrics.judging.places import read_across_newlines, same_place
 from retrieval_metrics.judging.ranking_order import Matching, Rankings
+from retrieval_metrics.presentation import numbers
 from retrieval_metrics.questions.findings import Change, LintFinding
 from retrieval_metrics.questions.words import UNPLACED, shortened
 from retrieval_metrics.scoring.rules import STANDARD
@@ -385,7 +386,7 @@ def at_top(subject: Subject) -> Iterator[LintFinding | str]:
             yield LintFinding(
                 "unjudged_at_top",
                 query,
-                f"{' and '.join(runs)} all rank {found[0]!r} among the first {TOP} for "
+                f"{found[0]!r} is among the first {TOP} of {numbers.listed(list(runs))} for "
                 f"{shortened(subject.texts[query])}, but it is not judged, so it counts as not relevant",
                 {"document": found[0], "documents": found, "runs": list(runs)},
             )

@@ -229,7 +229,7 @@ def _by_search(subject: Subject, passages: Passages) -> Iterator[LintFinding | s
 def _by_runs(subject: Subject) -> Iterator[LintFinding]:
     """Yield the questions for which no run finds anything relevant, or every run ranks it first."""
     ranks = subject.values(RECIPROCAL_RANK)
-    names = " and ".join(ranks)
+    names = numbers.listed([*ranks])
     values = np.column_stack(list(ranks.values()))
     for query, of_query in zip(subject.qrels.queries, values, strict=True):
         if query not in subject.texts or np.isnan(of_query).any():
@@ -239,14 +239,14 @@ def _by_runs(subject: Subject) -> Iterator[LintFinding]:
             yield LintFinding(
                 "unanswered",
                 query,
-                f"{names} finds nothing that is relevant to {text}: it may have no answer, or the judgments of another "
-                "question",
+                f"nothing that is relevant to {text} is found by {names}: it may have no answer, or the judgments of "
+                "another question",
                 {"runs": list(ranks)},
             )
         elif (of_query == 1).all():
             yield LintFinding(
                 "easy",
                 query,
-                f"{names} ranks something relevant to {text} first, so it does not tell retrievers apart",
+                f"something relevant to {text} comes first in {names}, so it does not tell retrievers apart",
                 {"runs": list(ranks)},
             )

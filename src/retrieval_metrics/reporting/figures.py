@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.charts import TIED, style
+from retrieval_metrics.presentation.charts import TIED, NameKey, style
 from retrieval_metrics.presentation.plots import (
     SMALL,
     Panel,
@@ -26,13 +26,17 @@ from retrieval_metrics.presentation.plots import (
 )
 from retrieval_metrics.reporting.verdict import (
     changes_of,
+    drawn_of,
+    main_changes,
     means_of_one,
     means_of_systems,
     over_the_cutoff,
     precision_and_recall,
+    said_of_drawn,
+    said_of_stars,
     won_and_lost,
 )
-from retrieval_metrics.results.standings import main_pair, ranking_of
+from retrieval_metrics.results.standings import order_of, ranking_of
 from retrieval_metrics.scoring.metric import Metric, as_metric, spelled
 
 if TYPE_CHECKING:
@@ -70,44 +74,49 @@ def comparison_figure(comparison: Compared, kind: str, metric: str | Metric | No
     """Draw a comparison; see `Comparison.plot`."""
     _known(kind, "intervals", "differences", "wins", "cutoffs", "precision_recall")
     name = _told(comparison, metric)
+    if kind == "overview":
+        return _overview(comparison, name, across)
+    order = order_of(comparison, as_metric(name))
+    key, drawn, note = NameKey(order), drawn_of(comparison, order), "; ".join(said_of_drawn(comparison))
+    scores = {system: of for system, of in comparison.scores.items() if system in drawn}
     if kind == "intervals":
-        panels = _means(comparison, comparison.metrics, small=len(comparison.metrics) > 1)
-        return figure(panels, across, note=_signs(comparison))
-    if kind == "cutoffs":
-        return figure([cutoffs_panel(over_the_cutoff(comparison.scores, _cut(comparison, metric)))], across)
-    if kind == "precision_recall":
-        return figure([points_panel(precision_and_recall(comparison.scores))], across)
-    if kind in {"differences", "wins"}:
+        panels = _means(comparison, comparison.metrics, key, drawn, small=len(comparison.metrics) > 1)
+        note = _said_of_means(comparison)
+    elif kind == "cutoffs":
+        panels = [cutoffs_panel(key(over_the_cutoff(scores, _cut(comparison, metric))))]
+    elif kind == "precision_recall":
+        panels = [points_panel(key(precision_and_recall(scores)))]
+    else:
         pairs, note = _clearest(comparison, name)
         if kind == "wins":
-            panels = [shares_panel(won_and_lost(comparison, pair)) for pair in pairs]
+            panels = [shares_panel(key(won_and_lost(comparison, pair))) for pair in pairs]
         else:
-            panels = [changes_panel(changes_of(comparison.difference(name, *pair))) for pair in pairs]
-        return figure(panels, across, note=note)
-    return _overview(comparison, name, across)
+            panels = [changes_panel(key(changes_of(comparison.difference(name, *pair)))) for pair in pairs]
+    return figure(panels, across, note=note, key=key)
 
 
 def _overview(comparison: Compared, name: str, across: int | None) -> Plot:
     """Answer which system is better, and how sure that is: in a sentence, by the means, and query by query."""
-    pair = main_pair(comparison, as_metric(name))
+    order = order_of(comparison, as_metric(name))
+    key, drawn = NameKey(order), drawn_of(comparison, order)
     others = [metric for metric in comparison.metrics if str(metric) != name]
-    conclusion = comparison.conclusions.of(name, *pair)
-    said = conclusion.sentence
-    if len(comparison.systems) > 2:  # noqa: PLR2004  (of two, the sentence on the pair says it all)
-        ranking = ranking_of(comparison)
-        said = ranking.sentences[list(ranking.places).index(name)]
+    said = ranking_of(comparison).said[name]
+    if len(comparison.systems) == 2:  # noqa: PLR2004  (of two, the sentence on the pair says it all)
+        said = [comparison.conclusions.of(name).sentence]
     panels = [
-        *_means(comparison, [as_metric(name)], small=False),
-        changes_panel(changes_of(comparison.difference(name, *pair))),
-        *_means(comparison, others, small=True),
+        *_means(comparison, [as_metric(name)], key, drawn, small=False),
+        changes_panel(key(main_changes(comparison, as_metric(name)))),
+        *_means(comparison, others, key, drawn, small=True),
     ]
-    note = " ".join([*(f"{caveat}" for caveat in comparison.conclusions.caveats), _signs(comparison)])
-    return figure(panels, across, title=said, note=note)
+    caveats = comparison.conclusions.caveats
+    note = " ".join([*caveats, _said_of_means(comparison)])
+    return figure(panels, across, title=" ".join(said), note=note, key=key)
 
 
-def _signs(comparison: Compared) -> str:
-    said = ranking_of(comparison).notes[-1]
-    return f"{said.partition('; ')[0]}; bars are {numbers.level_name(comparison.level)}s of the means"
+def _said_of_means(comparison: Compared) -> str:
+    signs = ranking_of(comparison).notes[-1].partition("; ")[0]
+    bars = f"bars are {numbers.level_name(comparison.level)}s of the means"
+    return "; ".join([*said_of_drawn(comparison), *said_of_stars(comparison), signs, bars])
 
 
 def with_cutoff(record: Record) -> list[Metric]:
@@ -116,8 +125,11 @@ def with_cutoff(record: Record) -> list[Metric]:
     return list(reversed(cut.values()))
 
 
-def _means(comparison: Compared, metrics: Sequence[Metric], *, small: bool) -> list[Panel]:
-    return [rows_panel(chart, small=small) for chart in means_of_systems(comparison, metrics)]
+def _means(
+    comparison: Compared, metrics: Sequence[Metric], key: NameKey, drawn: Sequence[str], *, small: bool
+) -> list[Panel]:
+    charts = means_of_systems(comparison, metrics, drawn)
+    return [rows_panel(key(chart), small=small) for chart in charts]
 
 
 def _clearest(comparison: Compared, name: str) -> tuple[list[tuple[str, str]], str]:
@@ -131,7 +143,7 @@ def _clearest(comparison: Compared, name: str) -> tuple[list[tuple[str, str]], s
 
 def _told(comparison: Compared, metric: str | Metric | None) -> str:
     if metric is None:
-        return comparison.differences.telling.metric
+        return comparison.differences.leading.metric
     comparison.table[metric]  # raises for a metric that was not compared
     return str(as_metric(metric))
 
@@ -239,4 +251,5 @@ def _break(axes: Axes, at: int, before: Entry, after: Entry, *, top: bool) -> No
         textcoords="offset points",
         va="top" if top else "bottom",
         rotation=90,
+        fontsize=SMALL,
     )

@@ -487,7 +487,7 @@ def note(detailed: int, total: int) -> str:
         return ""
     return (
         f"What was needed and what came back is here for {numbers.queries(detailed)}: those with the lowest values, or "
-        "that moved most. Of the others, explain(query) tells it."
+        "that moved most. Of the others, only the values."
     )
 
 

@@ -20,23 +20,27 @@ from retrieval_metrics.presentation.tables import Table
 from retrieval_metrics.reporting.queries import QueryData, note, unscripted
 from retrieval_metrics.reporting.verdict import (
     GLOSSARY,
-    changes_of,
+    drawn_of,
+    main_changes,
     means_of_systems,
     means_table,
     over_the_cutoff,
     retrieval_tables,
     said_of_design_effects,
+    said_of_drawn,
+    said_of_stars,
     said_of_values,
     small_print,
     values_chart,
     values_table,
     what_steps_lost,
 )
+from retrieval_metrics.results.conclusions import NAMED
 from retrieval_metrics.results.counts import describe
 from retrieval_metrics.results.doubts import said_of_systems
-from retrieval_metrics.results.standings import NAMED, main_pair, ranking_of
+from retrieval_metrics.results.standings import main_pair, order_of, ranking_of
 from retrieval_metrics.results.summary import over_cutoffs, summary_in_words
-from retrieval_metrics.scoring.metric import Metric, first_telling
+from retrieval_metrics.scoring.metric import Metric, leading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,7 +60,7 @@ GIVEN = 50
 
 def evaluation_report(scores: Scores, path: str | PathLike[str], title: str, shown: ShownQueries) -> None:
     """Write the report of an evaluation; see `Evaluation.report`."""
-    main = first_telling(scores.metrics)
+    main = leading(scores.metrics)
     if scores.origin is None and main.definition.given:
         page.write(path, title or "Evaluation", _given_parts(scores, main, shown))
         return
@@ -111,20 +115,28 @@ def _given_parts(scores: Scores, main: Metric, shown: ShownQueries) -> list[str]
 
 def comparison_report(comparison: Compared, path: str | PathLike[str], title: str, shown: ShownQueries) -> None:
     """Write the report of a comparison; see `Comparison.report`."""
-    main = first_telling(comparison.metrics)
+    main = leading(comparison.metrics)
     pair = main_pair(comparison, main)
     by_pair = comparison.differences.tables
     sentences = comparison.conclusions.sentences
     leads = len(sentences) <= SENTENCES
     said = sentences if leads else [*comparison.conclusions.caveats, *ranking_of(comparison).sentences]
-    changes = draw.changes(changes_of(comparison.difference(main, *pair)))
-    first = page.beside(page.sentences(said), draw.grid(*_means(comparison, [main]), changes))
+    order = order_of(comparison, main)
+    key = draw.NameKey(order)
+    charts = means_of_systems(comparison, comparison.metrics, drawn_of(comparison, order))
+    means = [draw.rows(key(chart)) for chart in charts]
+    main_means = means.pop(comparison.metrics.index(main))
+    words, changes = page.sentences(key(said)), draw.changes(key(main_changes(comparison, main)))
+    fewer = [*said_of_drawn(comparison), *said_of_stars(comparison)]
+    names = [page.sentences([*key.lines, *fewer])] if key.lines or fewer else []
+    first = page.beside(words, draw.grid(main_means, *names, changes), picture_leads=not leads)
     timed = retrieval_tables(comparison)
     ranking = replace(ranking_of(comparison), seconds={}) if timed else ranking_of(comparison)  # the times stand below
-    others = [metric for metric in comparison.metrics if metric != main]
     rest = [
-        page.section("Ranking", *map(page.table, ranking.tables), *map(page.paragraph, not_judged(comparison.scores))),
-        draw.grid(*_means(comparison, others)),
+        page.section(
+            "Ranking", *map(page.table, ranking.tables), *map(page.paragraph, key(not_judged(comparison.scores)))
+        ),
+        draw.grid(*means),
         page.section("How sure", *_pairs(by_pair, comparison.pairs.index(pair))),
         *([] if leads else [page.folded("Every pair in a sentence", page.sentences(sentences))]),
         page.folded("All means with their intervals", page.table(means_table(comparison))),
@@ -138,11 +150,11 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
     held, length = data.data()
     parts = [
         first,
-        page.section(f"What went wrong, for {main}", page.table(_failures(data))),
+        page.section(f"What went wrong, for {main}", page.table(key(_failures(data)))),
         *rest,
         page.folded(
             f"{main} by query and over the cut-off",
-            page.table(values_table(comparison.scores, main)),
+            page.table(key(values_table(comparison.scores, main))),
             _over_the_cutoff(comparison.scores, main),
         ),
         _queries(data, held),
@@ -151,13 +163,10 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
     page.write(path, title or _title(comparison), parts, held)
 
 
-def _means(comparison: Compared, metrics: Sequence[Metric]) -> list[str]:
-    return [draw.rows(chart) for chart in means_of_systems(comparison, metrics)]
-
-
 def _title(comparison: Compared) -> str:
     names = list(comparison.systems)
-    return f"Comparison of {numbers.listed(names) if len(names) <= NAMED else f'{len(names):,} systems'}"
+    short = len(names) <= NAMED and not draw.NameKey(names).numbers
+    return f"Comparison of {numbers.listed(names) if short else f'{len(names):,} systems'}"
 
 
 def _pairs(tables: Sequence[Table], shown: int) -> list[str]:
@@ -275,14 +284,14 @@ PAIRS = 12
 
 def evaluation_html(record: Scores | Totals) -> str:
     """Return the means in plain words, and the worst queries with their results, if these are kept."""
-    worst = _worst(record.of_queries, first_telling(record.metrics), {}) if record.origin else ""
+    worst = _worst(record.of_queries, leading(record.metrics), {}) if record.origin else ""
     said = said_of_systems({"": record.of_queries}) if record.origin else []
     return "".join(map(page.paragraph, said)) + summary_in_words(record).html() + worst
 
 
 def comparison_html(comparison: Compared) -> str:
     """Return the verdict, the ranking, the folded differences, and the worst queries of the two best systems."""
-    main = first_telling(comparison.metrics)
+    main = leading(comparison.metrics)
     sentences = comparison.conclusions.sentences
     ranking = ranking_of(comparison)
     if len(sentences) > SENTENCES_NOTEBOOKS:

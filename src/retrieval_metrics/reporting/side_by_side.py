@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
+from retrieval_metrics.checks import in_python
 from retrieval_metrics.presentation import numbers, page
 from retrieval_metrics.presentation.tables import beginning
 
@@ -41,7 +42,8 @@ def write_side_by_side(
     """Write the page: the numbers, then the queries, of which the first is open."""
     queries = "".join(_query(one, depth, opened=not at) for at, one in enumerate(shown))
     left_out = changed - len(shown)
-    rest = [page.paragraph(f"{numbers.queries(left_out)} more changed less; explain(query) shows them")]
+    shown_by = in_python("; explain(query) shows them")
+    rest = [page.paragraph(f"{numbers.queries(left_out)} more changed less{shown_by}")]
     parts = [
         page.table(summary),
         page.section("Most changed first", queries or page.paragraph(f"No query has other first {depth}.")),

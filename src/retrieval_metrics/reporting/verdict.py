@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from math import inf, isnan
+from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.checks import in_python
 from retrieval_metrics.explaining.explanation import question_of
 from retrieval_metrics.explaining.fates import (
     DROPPED,
@@ -35,7 +36,7 @@ from retrieval_metrics.presentation.charts import (
     ValueCounts,
 )
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.standings import SIGNS, ranking_of
+from retrieval_metrics.results.standings import SIGNS, main_pair, order_of, ranking_of
 from retrieval_metrics.results.summary import (
     LEVEL,
     intervals,
@@ -68,8 +69,8 @@ QUANTILES = {"median": 0.5, "95th percentile": 0.95, "longest": 1.0}
 """How long a retriever takes."""
 
 GLOSSARY = {
-    "judged@k": "the share of a system's first k documents that are judged. The others count as not relevant, unless "
-    "they were taken out of the rankings.",
+    "judged": "how many of a system's first documents have a judgment. The others count as not relevant, unless they "
+    "were taken out of the rankings.",
     "interval": "those of all comparisons made here together contain the true values with the given probability, and "
     "each excludes 0 exactly if p is small enough for a finding. A - means that there are too few for an interval.",
     "p": "the probability that any of the comparisons made here would show this much if no two systems differed. It is "
@@ -91,12 +92,12 @@ def comparison_tables(comparison: Compared) -> list[Table]:
         words = Table((), (), [*conclusions.sentences, *small_print(comparison)])
         return [means_table(comparison), *(those.table() for those in pairs.values()), words, *timed, *notes]
     ranking = ranking_of(comparison)
-    more = f"print(comparison.conclusions) says what each of the {numbers.count(len(pairs), 'pair')} shows"
+    more = in_python("print(comparison.conclusions)", "--format json")
     said = [
         *conclusions.caveats,
         *ranking.sentences,
         *conclusions.flattery,
-        more,
+        f"{more} says what each of the {numbers.count(len(pairs), 'pair')} shows",
         *small_print(comparison, pairs=False),
     ]
     ranked = (replace(ranking, seconds={}) if timed else ranking).tables  # not the seconds twice
@@ -112,8 +113,7 @@ def means_table(comparison: Compared) -> Table:
         rows.append([name, *cells, str(comparison.n[name])])
     notes = []
     if (known := comparison.ignorance) is not None:
-        shares = (f"{name} {'-' if isnan(share) else f'{share:.2f}'}" for name, share in known.judged.items())
-        notes.append(f"judged@{known.k}: {', '.join(shares)}")
+        notes.append(f"judged {known.shares}")
     if (bounds := comparison.unjudged) is not None:
         notes += _said_of_bounds(bounds)
     return Table(["metric", *comparison.systems, "n"], rows, notes)
@@ -166,7 +166,6 @@ def small_print(comparison: Compared, *, pairs: bool = True) -> list[str]:
     if (looks := comparison.differences[0].looks) > 1:
         corrected += f"{' and' if corrected else ', corrected'} for the choice from {looks:,} pairs of results"
     notes = [f"{'Exact randomisation test' if exact else 'Randomisation test'}{corrected}"]
-    notes += [] if pairs else _said_of_power(comparison)
     short = {each.units for each in comparison.differences if each.n and isnan(each.interval.low)}
     if short:
         most = max(short)
@@ -177,23 +176,14 @@ def small_print(comparison: Compared, *, pairs: bool = True) -> list[str]:
     notes += _said_of_clusters(comparison)
     if comparison.margin is not None:
         each = "sentence" if pairs else "system and metric"
-        said = f"margin: each {each} by itself at a one-sided level of {100 * comparison.level:g} %"
-        where = "" if pairs or comparison.baseline is not None else ", in print(comparison.conclusions)"
-        notes.append(f"{said}{where}")
+        shown = in_python("print(comparison.conclusions)", "--format json")
+        where = "" if pairs or comparison.baseline is not None else f" ({shown} has it)"
+        notes.append(f"margin{where}: each {each} by itself at a one-sided level of {100 * comparison.level:g} %")
     defined = (~np.isnan(comparison.aligned.values)).sum(axis=1).max(axis=0).tolist()
     for most, (name, paired_on) in zip(defined, comparison.n.items(), strict=True):
         if most > paired_on:
             notes.append(f"{name}: means over the {numbers.queries(paired_on)} that every system has, of {most:,}")
     return notes
-
-
-def _said_of_power(comparison: Compared) -> list[str]:
-    sizes = [size for each in comparison.differences if 0 < (size := each.detectable().low) < inf]
-    if not sizes:
-        return []
-    least, most = (f"{size:.2g}" for size in (min(sizes), max(sizes)))
-    ends = least if least == most else f"{least} to {most}, by metric and pair,"
-    return [f"a difference of {ends} would have been found in four of five cases"]
 
 
 def _said_of_clusters(comparison: Compared) -> list[str]:
@@ -233,10 +223,11 @@ def means_of_one(record: Record) -> list[Rows]:
     return charts
 
 
-def means_of_systems(comparison: Compared, metrics: Sequence[Metric]) -> list[Rows]:
-    """Return a chart for each metric, all with the systems in the order of the ranking's table."""
-    places = ranking_of(comparison).places
-    order = [place.system for place in next(iter(places.values()))]
+def means_of_systems(comparison: Compared, metrics: Sequence[Metric], order: Sequence[str]) -> list[Rows]:
+    """Return a chart for each metric, all with the systems in one order."""
+    ranking = ranking_of(comparison)
+    places, starred = ranking.places, {system for system, worth in ranking.worth.items() if worth == "on"}
+    drawn = [system for system in comparison.systems if system in order]
     charts = []
     for metric in metrics:
         found = {place.system: place for place in places[str(metric)]}
@@ -245,8 +236,8 @@ def means_of_systems(comparison: Compared, metrics: Sequence[Metric]) -> list[Ro
                 system,
                 found[system].mean,
                 found[system].interval,
-                numbers.value(found[system].mean),
-                comparison.systems.index(system),
+                numbers.value(found[system].mean) + " *" * (system in starred and metric == comparison.metrics[0]),
+                drawn.index(system),
                 SIGNS[found[system].standing],
             )
             for system in order
@@ -299,6 +290,49 @@ def precision_and_recall(systems: Mapping[str, Scores]) -> Points:
         lines.append((name, [Point(str(k) if k in MARKED else "", found[k], heights[k], ends[k]) for k in ks]))
     labels = "mean recall@k", "mean precision@k"
     return Points("precision against recall", lines, labels, "the numbers are k")
+
+
+MOST_SYSTEMS = 12
+"""The largest number of systems that are drawn; tables have all."""
+
+
+def drawn_of(comparison: Compared, order: Sequence[str]) -> list[str]:
+    """Return the systems to draw, the best; the baseline is always among them."""
+    drawn = [*order[:MOST_SYSTEMS]]
+    if comparison.baseline is not None and comparison.baseline not in drawn:
+        drawn[-1] = comparison.baseline
+    return drawn
+
+
+def said_of_drawn(comparison: Compared) -> list[str]:
+    """Return which systems are drawn, if not all are."""
+    systems = len(comparison.systems)
+    return [f"the best {MOST_SYSTEMS} of {systems} systems"] if systems > MOST_SYSTEMS else []
+
+
+def said_of_stars(comparison: Compared) -> list[str]:
+    """Return what a star beside a mean is, if there are stars."""
+    return ["* worth its seconds, better than each that is as fast"] if ranking_of(comparison).worth else []
+
+
+def main_changes(comparison: Compared, metric: Metric) -> SortedChanges:
+    """Return the changes of the main pair; of several systems, those from the second to the best."""
+    pair = main_pair(comparison, metric)
+    found = changes_of(comparison.difference(metric, *pair))
+    best = min(pair, key=order_of(comparison, metric).index)
+    if comparison.baseline is not None or len(comparison.systems) == 2 or best == pair[0]:  # noqa: PLR2004  (two have an order)
+        return found
+    gained, dropped = ([(name, -change) for name, change in moved] for moved in (found.dropped, found.gained))
+    low, high = found.interval
+    return found._replace(
+        title=f"{pair[1]} − {pair[0]} in {metric}, by query",  # noqa: RUF001  (a minus)
+        changes=-found.changes[::-1],
+        mean=-found.mean,
+        interval=found.interval._replace(low=-high, high=-low),
+        counts=found.counts[::-1],
+        gained=gained,
+        dropped=dropped,
+    )
 
 
 def changes_of(difference: Difference) -> SortedChanges:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isinf, isnan
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from retrieval_metrics.checks import argument
 from retrieval_metrics.presentation import numbers
@@ -176,7 +176,7 @@ tried would change that; "on these queries" in the sentence if a rare change tha
     @cached_property
     def sentence(self) -> str:
         """The conclusion in one sentence."""
-        return f"{self._said()}{self._said_of_grades()}{self._said_of_margin()}."
+        return f"{_said([self], self.system)}{self._said_of_grades()}{self._said_of_margin()}."
 
     @cached_property
     def unseen(self) -> str:
@@ -219,49 +219,22 @@ tried would change that; "on these queries" in the sentence if a rare change tha
             "caveats": [*self.caveats, *([self.unseen] if self.unseen else [])],
         }
 
-    def _said(self) -> str:
-        """Return what the data show, without what other grades or a margin add."""
-        both, metric = f"{self.system} and {self.baseline}", self.metric
-        if self.kind == "no common query":
-            return f"{both} have no query in common for which {metric} is defined"
-        if self.kind == "not comparable":
-            return f"{both} are not comparable in {metric}: they do not fill its budget alike"
-        if self.kind == "the same":
-            return f"{both} have the same value for every query in {metric}"
-        if self.kind == "no clear difference":
-            return f"No clear difference between {both} in {metric}{self._said_of_size()}"
-        word = "better" if self.gain > 0 else "worse"
-        if self.kind == "depends on what is unjudged":
-            return f"Whether {self.system} is {word} than {self.baseline} in {metric} depends on what is unjudged"
-        here = " on these queries" if self.unseen and self.found.rare.shift >= abs(self.difference) else ""
-        return f"{self.system} is {word} than {self.baseline} in {metric}{here}, by {self._said_of_difference()}"
+    @property
+    def here(self) -> bool:
+        """Whether a finding holds on these queries only, because a rare change that they cannot show could undo it."""
+        return bool(self.unseen) and self.found.rare.shift >= abs(self.difference)
 
-    def _said_of_difference(self) -> str:
-        low, high = sorted(map(abs, self.interval))
-        size = numbers.three(abs(self.difference))
-        if low == high:
-            return f"{size} in every query"
-        return size if isnan(low) else f"{size} ({numbers.three(low)} to {numbers.three(high)})"
-
-    def _said_of_size(self) -> str:
-        """Return how large a difference may be, and which size would have been found."""
-        found = self.found
-        if found.units < found.fewest:
-            units = numbers.queries(found.n) if found.clusters is None else numbers.count(found.units, "cluster")
-            return f": {units} cannot show any, however large; at least {found.fewest} are needed"
-        ends = " to ".join(numbers.signed(end) for end in self.interval)
-        said = f" ({numbers.level_name(self.level)} {ends})"
-        shows = found.detectable().low
-        if isinf(shows):
-            return said
-        return f"{said}; a difference of {shows:.2g} would have been found in four of five cases"
+    @property
+    def depends(self) -> bool:
+        """Whether it is a finding that other grades could undo."""
+        return self.kind == "depends on what is unjudged"
 
     def _said_of_grades(self) -> str:
         if self.other_grades is None:
             return ""
         ends = " to ".join(numbers.signed(end) for end in self.other_grades.interval)
         documents = self.other_grades.documents
-        if self.kind == "depends on what is unjudged":
+        if self.depends:
             here = numbers.signed(self.difference)
             return f": as judged the difference is {here}, with other grades of {documents} it could be {ends}"
         if self.other_grades.change:
@@ -299,6 +272,90 @@ tried would change that; "on these queries" in the sentence if a rare change tha
 
     def __repr__(self) -> str:
         return f"<Conclusion: {self.sentence}>"
+
+
+# One sentence on a pair, or on several pairs of one kind that have a system in common.
+
+NAMED = 4
+"""The largest number of things named in a sentence; the tables have all of them."""
+
+
+def said_beside(of: str, these: Sequence[Conclusion], *, leads: bool) -> list[str]:
+    """Return what is concluded of a system and others in one metric: a sentence for each kind, what is found first.
+
+    Args:
+        of: The system that all pairs have.
+        these: The pairs, in the order in which the others are named.
+        leads: Whether the sentences speak of that system beside the others, or of the others beside it.
+    """
+    kinds: dict[tuple[int, bool, bool], list[Conclusion]] = {}
+    for one in these:
+        gained = (one.gain > 0) is ((one.system == of) is leads)
+        kind = ("better" if gained else "worse") if one.kind in {"better", "worse"} else one.kind
+        shared = one.here if kind in {"better", "worse"} else _is_too_small(one)
+        kinds.setdefault((get_args(ConclusionKind).index(kind), not gained and one.depends, shared), []).append(one)
+    return [f"{_said(kinds[kind], of, leads=leads)}." for kind in sorted(kinds)]
+
+
+def _said(these: Sequence[Conclusion], of: str, *, leads: bool = True) -> str:
+    """Return what pairs of one kind show, without what other grades or a margin add."""
+    one, several = these[0], len(these) > 1
+    others = numbers.listed([each.baseline if each.system == of else each.system for each in these], most=NAMED)
+    subject, other = (of, others) if leads else (others, of)
+    both, metric = f"{subject} and {other}", one.metric
+    if one.kind == "no common query":
+        shared = f"{others} have no query in common with {of}" if several else f"{both} have no query in common"
+        return f"{shared} for which {metric} is defined"
+    if one.kind == "not comparable":
+        alike = f"{others} are not comparable with {of}" if several else f"{both} are not comparable"
+        return f"{alike} in {metric}: they do not fill its budget alike"
+    if one.kind == "the same":
+        same = f"{others} have the same value as {of}" if several else f"{both} have the same value"
+        return f"{same} for every query in {metric}"
+    if one.kind == "no clear difference":
+        each = f"{of} and any of {others}" if several else both
+        return f"No clear difference between {each} in {metric}{_said_of_sizes(these, of, leads=leads)}"
+    verb = "are" if several and not leads else "is"
+    word = "better" if (one.gain > 0) is ((one.system == of) is leads) else "worse"
+    if one.depends:
+        return f"Whether {subject} {verb} {word} than {other} in {metric} depends on what is unjudged"
+    here = " on these queries" if one.here else ""
+    return f"{subject} {verb} {word} than {other} in {metric}{here}, by {_said_of_differences(these)}"
+
+
+def _said_of_differences(these: Sequence[Conclusion]) -> str:
+    """Return the differences with their intervals; of many, the smallest and the largest."""
+    sizes = [abs(each.difference) for each in these]
+    if len(these) > NAMED:
+        return f"{numbers.three(min(sizes))} to {numbers.three(max(sizes))}"
+    said = []
+    for size, each in zip(sizes, these, strict=True):
+        low, high = sorted(map(abs, each.interval))
+        ends = "" if isnan(low) else f" ({numbers.three(low)} to {numbers.three(high)})"
+        said.append(f"{numbers.three(size)}{' in every query' if low == high else ends}")
+    return numbers.listed(said if len(set(said)) > 1 else said[:1])
+
+
+def _is_too_small(one: Conclusion) -> bool:
+    """Return whether so few queries cannot show any difference."""
+    return one.kind == "no clear difference" and one.found.units < one.found.fewest
+
+
+def _said_of_sizes(these: Sequence[Conclusion], of: str, *, leads: bool) -> str:
+    """Return how large the differences may be, and which size would have been found."""
+    found = these[0].found
+    if _is_too_small(these[0]):
+        units = numbers.queries(found.n) if found.clusters is None else numbers.count(found.units, "cluster")
+        return f": {units} cannot show any, however large; at least {found.fewest} are needed"
+    ends = [end if (each.system == of) is leads else -end for each in these for end in each.interval]
+    low, high = (numbers.signed(end) for end in (min(ends), max(ends)))
+    name = numbers.level_name(these[0].level)
+    said = f" ({f'all {name}s within' if len(these) > 1 else name} {low} to {high})"
+    shows = [size for each in these if not isinf(size := each.found.detectable().low)]
+    if len(shows) < len(these):
+        return said
+    sizes = dict.fromkeys(f"{size:.2g}" for size in (min(shows), max(shows)))
+    return f"{said}; a difference of {' to '.join(sizes)} would have been found in four of five cases"
 
 
 class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds what is said of all pairs together)
@@ -460,20 +517,25 @@ class Ignorance(NamedTuple):
         """Whether one system is judged so much less than another that this alone could explain a difference."""
         return self.has_nonrelevant and self.judged_less is not None
 
+    @property
+    def shares(self) -> str:
+        """How much of each system is judged, in words."""
+        shares = ", ".join(f"{name} {_percent(share)}" for name, share in self.judged.items())
+        return f"of the first {self.k} retrieved: {shares}"
+
     def sentence(self, *, condensed: bool, bounded: bool) -> str:
         """Return how unjudged documents were treated; empty if that alone could not explain a difference."""
-        shares = ", ".join(f"{name} {_percent(share)}" for name, share in self.judged.items())
         if condensed:
             favoured = "" if self.judged_less is None else f", so it favours {self.judged_less}"
             return (
                 "Unjudged documents were taken out of the rankings, which favours the system that is judged less "
-                f"(Sakai and Kando 2008): judged@{self.k}: {shares}{favoured}."
+                f"(Sakai and Kando 2008): judged {self.shares}{favoured}."
             )
         if not self.unbalanced:
             return ""
         better = "" if bounded else f"; {argument('unjudged', 'bounds')} shows how much"
         return (
-            f"The systems are not judged alike (judged@{self.k}: {shares}). Unjudged documents count as not relevant, "
+            f"The systems are not judged alike ({self.shares}). Unjudged documents count as not relevant, "
             f"which alone can make a difference{better}."
         )
 
@@ -545,7 +607,6 @@ class ToJudge(NamedTuple):
 
 MANY = 5
 """From so many systems on, the best is expected to be visibly lucky."""
-NAMED = 4
 RESAMPLES, NUMBERS = 2_000, 2_000_000
 """The number of resamples, and of draws in all, which limits it for many queries."""
 

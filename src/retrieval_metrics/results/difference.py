@@ -12,7 +12,7 @@ import numpy as np
 from retrieval_metrics.checks import grouped, positive_integer
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Printed, Table
-from retrieval_metrics.scoring.metric import Metric, first_telling, spelled
+from retrieval_metrics.scoring.metric import Metric, leading, spelled
 from retrieval_metrics.statistics import (
     Detectable,
     Units,
@@ -236,16 +236,16 @@ class Differences(tuple[Difference, ...], Printed):
         return {pair: Differences(those) for pair, those in grouped((each.pair, each) for each in self).items()}
 
     @property
-    def telling(self) -> Difference:
-        """The first whose metric is computed and not binary, or else the first."""
-        main = str(first_telling([Metric.parse(each.metric) for each in self]))
+    def leading(self) -> Difference:
+        """The first whose metric is computed, or else the first."""
+        main = str(leading([Metric.parse(each.metric) for each in self]))
         return next(each for each in self if each.metric == main)
 
     def table(self, *, whole: bool = False) -> Table:
         """Return the differences of a single pair of systems, a row per metric."""
         header = ["metric", "difference", numbers.level_name(1 - self[0].alpha), "p", "won/tied/lost"]
         header += ["effect", "detects"] if whole else []
-        main = self.telling
+        main = self.leading
         moved = ", ".join(f"{query} {numbers.signed(change)}" for query, change in main.moved(MOVED))
         notes = [f"moved most in {main.metric}: {moved or 'none'}"]
         return Table(header, [_row(each, whole=whole) for each in self], notes, f"{main.system} - {main.baseline}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from retrieval_metrics.checks import argument, judgments_first
+from retrieval_metrics.checks import argument, in_python, judgments_first
 from retrieval_metrics.inputs.columns import rising
 from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.run import RetrievedRun, Run
@@ -150,7 +150,8 @@ def said_of_distances(judged: JudgedRun | None, run: Mapping[Any, Any]) -> str:
             return ""
     return (
         "the scores of the run rise in the order given in every ranking, and the largest counts as the best: if they "
-        "are distances, pass {id: -distance}, or a list of ids, best first"
+        "are distances, "
+        + in_python("pass {id: -distance}, or a list of ids, best first", "write -distance as the score")
     )
 
 
@@ -208,6 +209,7 @@ def _cure(origin: Origin, ids: Mapping[Any, None], seen: Mapping[Any, None]) -> 
             elif cut := next((cut for cut in CUTS if value.rpartition(cut[0])[cut[1]] in ids), None):
                 code = f"{attribute}.rpartition({cut[0]!r})[{cut[1]}]"
                 cure = f"pass match=lambda {code}" if isinstance(item, Retrieved) else f"write {code} for each id"
+                cure = in_python(cure, "cut off the rest")
                 nearly = f"a part of {value!r} is a judged id: {cure}"
     return nearly or OTHER_IDS
 
@@ -261,7 +263,7 @@ def said_of_unplaced(judged: JudgedRun) -> list[DataDoubt]:
         said = (
             f'{len(judged.doubtful)} spans cut words of their sources as they stand, but would not if "\\r\\n" and '
             f'"\\n" were of one length; for example {judged.doubtful[0]!r}. Pass the texts that they were written '
-            f"against as documents=, or put a Quote beside each span, which settles it"
+            f"against, {argument('documents')}, or put a quote beside each span, which settles it"
         )
         found.append(DataDoubt("line ends", said))
     if not judged.unplaced:
@@ -269,7 +271,8 @@ def said_of_unplaced(judged: JudgedRun) -> list[DataDoubt]:
     counted = Counter(one.doubt for one in judged.unplaced)
     reasons = ", ".join(f"{counted[doubt]} {said}" for doubt, said in _DOUBTS.items() if counted[doubt])
     first = judged.unplaced[0]
-    advice = "pass documents=, the texts by source or the documents of the framework, and they are found by their texts"
+    texts = in_python("the texts by source or the documents of the framework", "what they were cut from")
+    advice = f"pass {argument('documents')}, {texts}, and they are found by their texts"
     if counted["not in the source"] == len(judged.unplaced):
         advice = "look at how their texts were changed, or judge by Quote"
     nothing = ", nor is anything else judged, so every metric is 0" if judged.is_empty else ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, 
 
 import numpy as np
 
+from retrieval_metrics.checks import in_python
 from retrieval_metrics.inputs.question_clusters import Clusters, clusters_by, clusters_of
 from retrieval_metrics.inputs.run import RetrievedRun
 from retrieval_metrics.judging.budget import Budget
@@ -227,8 +228,8 @@ class Scores:
         """
         if self.origin is None:
             raise ValueError(
-                f"this evaluation cannot be {done}, because it holds only values; use one from evaluate(qrels, run), "
-                "or the parts of a merged one"
+                f"this evaluation cannot be {done}, because it holds only values"
+                + in_python("; use one from evaluate(qrels, run), or the parts of a merged one")
             )
         return self.origin
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf, isfinite, isnan
+from itertools import chain
+from math import isfinite, isnan
 from numbers import Real
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Printed, Table
-from retrieval_metrics.results.conclusions import Flattered, conclude, flattered
+from retrieval_metrics.results.conclusions import NAMED, Flattered, conclude, flattered, said_beside
 from retrieval_metrics.results.difference import only_one
 from retrieval_metrics.results.doubts import said_of_systems
 from retrieval_metrics.results.room import said_of_depth, said_of_room
@@ -137,9 +138,6 @@ def said_of_ignorance(comparison: Compared) -> str:
 
 # The systems of a comparison in order, and how each stands to the baseline or to the best.
 
-NAMED = 4
-"""The largest number of systems named in a sentence; the table has all of them."""
-
 Status: TypeAlias = Literal["better", "best", "baseline", "no clear difference", "not known", "worse"]
 SIGNS: dict[Status, str] = {
     "better": "▲",
@@ -198,6 +196,7 @@ class Standings(Printed):
         within: By metric, whether each system is no worse than the baseline by more than the margin.
         gains: By metric, for each two systems compared, in both orders: whether the first is better, and the least that
             it gains by the joint interval.
+        said: By metric, what is concluded of the best system beside the others, or of the others beside the baseline.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -218,6 +217,7 @@ class Standings(Printed):
     margin: float | None = None
     within: Mapping[str, Mapping[str, MarginOutcome]] = field(default_factory=dict)
     gains: Mapping[str, Mapping[tuple[str, str], tuple[bool, float]]] = field(default_factory=dict, compare=False)
+    said: Mapping[str, Sequence[str]] = field(default_factory=dict, compare=False)
 
     def frontier(
         self, cost: Mapping[str, float] | Literal["seconds"] = "seconds", metric: str | Metric | None = None
@@ -309,7 +309,7 @@ class Standings(Printed):
     def _tables(self) -> list[Table]:
         order = [place.system for place in next(iter(self.places.values()))]
         found = {metric: {place.system: place for place in places} for metric, places in self.places.items()}
-        rows, worth = [], self._worth()
+        rows, worth = [], self.worth
         for system in order:
             cells = [_cell(found[metric][system]) for metric in found]
             timed = [f"{self.seconds[system]:.3g}"] if system in self.seconds else ["-"] if self.seconds else []
@@ -322,8 +322,9 @@ class Standings(Printed):
         ]
         return [Table(header, rows, self.notes, words=range(len(found) + 1))]
 
-    def _worth(self) -> dict[str, OnFrontier]:
-        """Return which systems are worth their seconds, where all were timed and there are enough of them to ask."""
+    @property
+    def worth(self) -> dict[str, OnFrontier]:
+        """Which systems are worth their seconds; empty unless all were timed, and compared without a baseline."""
         systems = len(next(iter(self.places.values())))
         asked = self.baseline is None and len(self.seconds) == systems > 2  # noqa: PLR2004  (of two, the signs say it)
         return self.frontier() if asked else {}
@@ -331,35 +332,20 @@ class Standings(Printed):
     @property
     def sentences(self) -> list[str]:
         """How the systems stand in each metric, in words."""
-        said = [self._said(metric, places) for metric, places in self.places.items()]
-        return [*said, *(self._said_of_margin(metric, outcomes) for metric, outcomes in self.within.items())]
-
-    def _said(self, metric: str, places: Sequence[Standing]) -> str:
-        of: dict[Status, list[str]] = {standing: [] for standing in SIGNS}
-        for place in places:
-            of[place.standing].append(place.system)
-        if self.baseline is None:
-            words = {
-                "best": "the best mean: ",
-                "no clear difference": "no clear difference from it: ",
-                "not known": "not known: ",
-                "worse": "worse: ",
-            }
-        else:
-            words = {
-                "better": f"better than {self.baseline}: ",
-                "no clear difference": f"no clear difference from {self.baseline}: ",
-                "not known": f"not known beside {self.baseline}: ",
-                "worse": f"worse than {self.baseline}: ",
-            }
-        parts = [f"{words[each]}{numbers.listed(of[each], most=NAMED)}" for each in SIGNS if each in words and of[each]]
-        return f"In {metric}, {'; '.join(parts)}."
+        return [
+            *chain(*self.said.values()),
+            *(self._said_of_margin(metric, outcomes) for metric, outcomes in self.within.items()),
+        ]
 
     def _said_of_margin(self, metric: str, outcomes: Mapping[str, MarginOutcome]) -> str:
-        words: dict[MarginOutcome, str] = {"no worse": "shown for", "worse": "disproved for", "cannot tell": "open for"}
-        of = {each: [system for system, outcome in outcomes.items() if outcome == each] for each in words}
-        parts = [f"{words[each]} {numbers.listed(systems, most=NAMED)}" for each, systems in of.items() if systems]
-        return f"In {metric}, no worse than {self.baseline} by more than {self.margin:g}: {'; '.join(parts)}."
+        words: dict[MarginOutcome, str] = {"no worse": "no worse", "worse": "worse", "cannot tell": "no worse"}
+        said = []
+        for outcome, word in words.items():
+            if systems := [system for system, found in outcomes.items() if found == outcome]:
+                are = f"{numbers.listed(systems, most=NAMED)} {'is' if len(systems) == 1 else 'are'}"
+                one = f"{are} {word} than {self.baseline} by more than {self.margin:g} in {metric}"
+                said.append(f"That {one} is not shown." if outcome == "cannot tell" else f"{one}.")
+        return " ".join(said)
 
     @property
     def notes(self) -> list[str]:
@@ -375,7 +361,7 @@ class Standings(Printed):
         signs = [said for standing, said in words.items() if standing in there]
         kind = f"{other} with its {numbers.level_name(self.level)}"
         said = [f"{', '.join(signs)}; {kind}" if signs else kind]
-        if self._worth():
+        if self.worth:
             said.insert(
                 0,
                 f"worth them, in {next(iter(self.gains))}: on, better than each that is as fast; off, one as fast is "
@@ -400,7 +386,7 @@ class Standings(Printed):
 
 def ranking_of(comparison: Compared) -> Standings:
     """Return the ranking of a comparison."""
-    places = {}
+    places, said = {}, {}
     for each_metric in comparison.metrics:
         metric, means = str(each_metric), comparison.table[each_metric]
         ordered = _best_first(means, each_metric.definition.sign)
@@ -413,6 +399,9 @@ def ranking_of(comparison: Compared) -> Standings:
             Standing(system, means[system], ends[system], standings[system])
             for system in sorted(ordered, key=lambda system: HEIGHT.get(standings[system], 0))
         )
+        beside = {system: one for one in concluded if other in one.found.pair for system in one.found.pair}
+        these = [beside[place.system] for place in places[metric] if place.system in beside.keys() - {other}]
+        said[metric] = said_beside(other, these, leads=comparison.baseline is None)
     return Standings(
         places,
         sum(each.units < fewest_units(1 - each.test_level) for each in comparison.differences),
@@ -424,6 +413,7 @@ def ranking_of(comparison: Compared) -> Standings:
         comparison.margin if comparison.baseline is not None else None,
         _within(comparison) if comparison.baseline is not None else {},
         {str(metric): _gains(comparison, str(metric)) for metric in comparison.metrics},
+        said,
     )
 
 
@@ -488,18 +478,13 @@ def _seconds(comparison: Compared) -> dict[str, float]:
     return found
 
 
+def order_of(comparison: Compared, metric: Metric) -> list[str]:
+    """Return the systems as the ranking has them in a metric, the best first."""
+    return [place.system for place in ranking_of(comparison).places[str(metric)]]
+
+
 def main_pair(comparison: Compared, metric: Metric) -> tuple[str, str]:
-    """Return the pair to show first, that of the clearest finding in a metric, or else in any."""
-    findings = [each for each in comparison.conclusions if each.kind in OPPOSITE]
-    findings = [each for each in findings if each.metric == str(metric)] or findings
-    if findings:
-        clearest = min(findings, key=lambda each: (each.p, -abs(each.difference)))
-        return clearest.system, clearest.baseline
-    means, sign = comparison.table[metric], metric.definition.sign
-
-    def height(pair: tuple[str, str]) -> float:
-        both = [means[system] for system in pair]
-        return -inf if any(map(isnan, both)) else sign * sum(both)
-
+    """Return the pair to show first: the best systems in a metric that differ, or the best beside the baseline."""
+    order = order_of(comparison, metric)
     differ = [pair for pair in comparison.pairs if not comparison.difference(metric, *pair).identical]
-    return max(differ or comparison.pairs, key=height)
+    return min(differ or comparison.pairs, key=lambda pair: sorted(map(order.index, pair)))

@@ -225,7 +225,8 @@ def said_of_clusters(record: Record) -> list[str]:
 
 def said_of_count(clusters: Clusters) -> str:
     """Return how many clusters there are, and where they come from."""
-    why = "by the source of their judgments (clusters=None turns that off)" if clusters.by_source else "as given"
+    off = argument("clusters", None)
+    why = f"by the source of their judgments ({off} turns that off)" if clusters.by_source else "as given"
     return f"{numbers.count(clusters.count, 'cluster')}, {why}"
 
 

@@ -263,10 +263,9 @@ def as_metrics(metrics: str | Metric | Iterable[str | Metric], *, computed: bool
     return tuple(chosen)
 
 
-def first_telling(metrics: Sequence[Metric]) -> Metric:
-    """Return the first metric that is computed and not binary, or else the first."""
-    telling = (metric for metric in metrics if not (metric.definition.binary or metric.definition.given))
-    return next(telling, metrics[0])
+def leading(metrics: Sequence[Metric]) -> Metric:
+    """Return the first metric that is computed, or else the first: plots and reports begin with it."""
+    return next((metric for metric in metrics if not metric.definition.given), metrics[0])
 
 
 # How the names of metrics are spelled, here and in other tools.
@@ -404,7 +403,8 @@ class GivenMetric(Metric):
         return GivenMetric, (self.name, None, (), self.bounds, self.lower_is_better)
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise ValueError(f"{self.name} was given and cannot be computed; evaluation.with_scores(...) adds it")
+        add = in_python("; evaluation.with_scores(...) adds it")
+        raise ValueError(f"{self.name} was given and cannot be computed{add}")
 
 
 def given_metric(name: str, bounds: tuple[float, float] | None, *, lower_is_better: bool) -> Metric:

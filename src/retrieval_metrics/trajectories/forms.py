@@ -79,8 +79,8 @@ BY_NAME = {"haystack.agent.step.tool": TOOL, "haystack.tool.run": TOOL, "haystac
 BY_NAME |= {"turn": OTHER, "task": OTHER}
 """The kinds that only names tell: of Haystack, whose components are told by what goes in and comes out, and OpenAI."""
 NO_SPANS = {
-    "tags": "a span of Haystack's tracer; add its trace, its start and its end, or use record() of the integration",
-    "event": "an event of callbacks, not a span; use record() of the integration for LangChain",
+    "tags": "a span of Haystack's tracer; add its trace, its start and its end, or record with the integration",
+    "event": "an event of callbacks, not a span; record with the integration for LangChain",
 }
 """What is taken for spans, by a key that it has."""
 COMPONENT = "haystack.component.run"

@@ -9,7 +9,7 @@ from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from retrieval_metrics.checks import positive_integer
+from retrieval_metrics.checks import in_python, positive_integer
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.questions import Provenance, Questions
 from retrieval_metrics.presentation.numbers import count
@@ -253,8 +253,11 @@ class Trajectories(Mapping[Any, Trajectory]):
                 raise ValueError(
                     f"the {name} of {len(lacking)} of {len(self)} trajectories {'is' if name == 'context' else 'are'} "
                     f"unknown, for example of query {lacking[0]!r}, and unknown is not 0; leave "
-                    f"such questions out: known = trajectories.with_known({', '.join(map(repr, what))}), and evaluate "
-                    "a view of it with known.judgments(qrels)"
+                    "such questions out"
+                    + in_python(
+                        f": known = trajectories.with_known({', '.join(map(repr, what))}), and evaluate a view of it "
+                        "with known.judgments(qrels)"
+                    )
                 )
 
 

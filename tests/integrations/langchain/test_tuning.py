@@ -31,13 +31,13 @@ def test_where_answers_have_aspects_mmr_is_recommended_with_what_it_buys() -> No
     assert len(embeddings.queries) == 20
     assert tuned.better
     assert tuned.best == (0.3, 4)
-    assert tuned.winner == "lambda 0.3 of 4"
+    assert tuned.winner == "lambda 0.3 of 4 candidates"
     assert (tuned.default_mean, tuned.mean) == (0.5, 1)
     assert tuned.conclusion in str(tuned)
     assert tuned.retriever is not None
     assert (tuned.retriever.lambda_mult, tuned.retriever.fetch_k, tuned.retriever.k) == (0.3, 4, 2)
     assert evaluate_retriever(tuned.retriever, BOTH, "recall@2").means["recall@2"] == 1
-    (row,) = (row for row in tuned.to_pandas().to_dict("records") if row["setting"] == "lambda 0.3 of 4")
+    (row,) = (row for row in tuned.to_pandas().to_dict("records") if row["setting"] == "lambda 0.3 of 4 candidates")
     assert (row["lambda_mult"], row["fetch_k"]) == (0.3, 4)
 
 
@@ -54,13 +54,19 @@ def test_the_bar_to_beat_is_the_order_of_the_base_and_not_that_of_the_embeddings
     base = Prepared(answers=dict.fromkeys(QUESTIONS, reranked))
     ours = MMRRetriever(base_retriever=base, embeddings=table, k=2, fetch_k=4)
     tuned = tune_mmr(ours, [(question, ["good"]) for question in QUESTIONS], lambdas=[0.3, 0.5, 1], metric="mrr")
-    assert tuned["lambda 0.3 of 4"].means["mrr"] > tuned["lambda 1 of 4"].means["mrr"]  # better than relevance alone
+    assert (
+        tuned["lambda 0.3 of 4 candidates"].means["mrr"] > tuned["lambda 1 of 4 candidates"].means["mrr"]
+    )  # better than relevance alone
     assert (tuned.winner, tuned.default_mean, tuned.retriever) == ("as retrieved", 1.0, None)
 
 
 def test_the_setting_of_the_retriever_is_tried_too() -> None:
     tuned = tune_mmr(retriever(TableOfVectors(EMBEDDED), fetch_k=4, lambda_mult=0.35), BOTH, lambdas=[0.9])
-    assert {one.name for one in tuned.settings} == {"as retrieved", "lambda 0.9 of 4", "lambda 0.35 of 4"}
+    assert {one.name for one in tuned.settings} == {
+        "as retrieved",
+        "lambda 0.9 of 4 candidates",
+        "lambda 0.35 of 4 candidates",
+    }
 
 
 def test_a_function_is_wrapped_with_the_settings_that_are_given() -> None:
@@ -94,7 +100,7 @@ def test_each_setting_scores_what_the_retriever_so_configured_does() -> None:
     for fetch_k in (3, 4):
         for weight in (0.2, 0.9):
             configured = retriever(embeddings, fetch_k=fetch_k, lambda_mult=weight)
-            mean = tuned.evaluations[f"lambda {weight:g} of {fetch_k}"].means["ndcg@2"]
+            mean = tuned.evaluations[f"lambda {weight:g} of {fetch_k} candidates"].means["ndcg@2"]
             assert mean == evaluate_retriever(configured, BOTH, "ndcg@2").means["ndcg@2"]
 
 
@@ -154,7 +160,7 @@ def test_a_question_that_fails_counts_in_every_setting_and_is_warned_of_once() -
     with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 1 of 20") as caught:
         tuned = tune_mmr(ours, BOTH, lambdas=[0.3], fetch_ks=[3, 4])
     assert len(caught) == 1
-    assert tuned["lambda 0.3 of 4"].means["recall@2"] == 0.95
+    assert tuned["lambda 0.3 of 4 candidates"].means["recall@2"] == 0.95
 
 
 def test_attempts_and_the_config_are_those_of_evaluate_retriever() -> None:

@@ -37,7 +37,7 @@ class Setting(NamedTuple):
     fetch_k: int | None
 
     def __str__(self) -> str:
-        return f"lambda {self.lambda_mult:g} of {'all' if self.fetch_k is None else self.fetch_k}"
+        return f"lambda {self.lambda_mult:g} of {'all' if self.fetch_k is None else self.fetch_k} candidates"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -245,7 +245,7 @@ def tune_mmr(*args: Any, **options: Any) -> MMRTuning:  # noqa: D417  (they are 
         >>> how = {"embedding_key": "vector", "relevance": "rank", "k": 2}
         >>> tuned = tune_mmr(lambda query: found, asked, lambdas=[0.3], **how)
         >>> print(tuned.conclusion)  # recall 1/2 as retrieved, 1 with MMR
-        lambda 0.3 of all is better than as retrieved in recall@2; expect +0.500 on new questions.
+        lambda 0.3 of all candidates is better than as retrieved in recall@2; expect +0.500 on new questions.
         >>> [document.id for document in tuned.retriever.invoke("0?")]
         ['a', 'other']
     """
