@@ -38,8 +38,8 @@ def placed(rankings: Rankings, ranking: Any, query: QueryId) -> Placed:
     documents = list(dict.fromkeys(rankings.ids(given)))
     if None in documents:
         raise ValueError(
-            f"an item in the ranking of query {query!r} has no value for {argument('match', str(rankings.matching))}; say "
-            f"what makes two items the same, such as {argument('match', 'source')}"
+            f"an item in the ranking of query {query!r} has no value for {argument('match', str(rankings.matching))}; "
+            f"say what makes two items the same, such as {argument('match', 'source')}"
         )
     if not isinstance(ranking, Mapping):
         return Placed(documents, -np.arange(len(documents), dtype=np.float64))
