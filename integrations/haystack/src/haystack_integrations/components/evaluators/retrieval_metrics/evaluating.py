@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 from haystack import Document, Pipeline
 from haystack.components.routers import ConditionalRouter
 
+from haystack_integrations.components.evaluators.retrieval_metrics.tracing import Costs
 from retrieval_metrics import DEFAULT_METRICS, Retrieved, aretrieve, retrieve
 from retrieval_metrics.adapting import Asked, Steps, Ways, known_score, listed
 from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
@@ -18,7 +20,7 @@ from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from retrieval_metrics import Metric, Rules
+    from retrieval_metrics import Metric, RetrievedRun, Rules
     from retrieval_metrics.types import ClustersBy, DocumentId, MatchBy, Stages
 
 
@@ -40,6 +42,7 @@ class _Evaluating:
         retries: int = 0,
         show_progress: bool = False,
         raise_on_error: bool = False,
+        costs: bool = False,
     ) -> None:
         retriever = pipeline if isinstance(pipeline, PipelineRetriever) else PipelineRetriever(pipeline)
         asked = Asked(questions, metrics, match, semantics=semantics, clusters=clusters, documents=documents)
@@ -50,8 +53,26 @@ class _Evaluating:
             "show_progress": show_progress,
             "raise_on_error": raise_on_error,
         }
-        self.ways = Ways(retriever.steps, retriever.steps_async)
-        self.evaluation = asked.evaluation
+        if costs and not retriever.is_pipeline:
+            raise TypeError(
+                "costs=True needs a pipeline, whose components it tells apart; the seconds of a single component are "
+                "those of each question, stages.last.seconds"
+            )
+        self._asked, self._costs = asked, Costs() if costs else None
+        ways = Ways(retriever.steps, retriever.steps_async)
+        self.ways = ways if self._costs is None else self._costs.noted(ways)
+
+    def listening(self) -> AbstractContextManager[None]:
+        """Hear what the components cost, if that is wanted."""
+        return nullcontext() if self._costs is None else self._costs.listening()
+
+    def stages(self, run: RetrievedRun) -> Stages:
+        """Return the evaluation of each stage, the last with what the components cost."""
+        evaluation = self._asked.evaluation(run)
+        if self._costs is not None:
+            scores = self._costs.scores({query: self._asked.texts[query] for query in evaluation.scores.queries})
+            evaluation = evaluation.with_scores(scores, bounds=(0, None), lower_is_better=[*scores])
+        return evaluation.stages
 
 
 @arguments_of(_Evaluating)
@@ -81,6 +102,9 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:  # noqa: D417  (the
         retries: How often a failed question is repeated, as in `retrieve`.
         show_progress: Show a progress bar on stderr, if rich is installed.
         raise_on_error: Raise the first failure instead of counting it.
+        costs: Also note what the components cost per question, from Haystack's tracing: `"retriever seconds"`, and the
+            tokens that generators and embedders report, such as `"rewriter prompt_tokens"`. They are metrics of the
+            last stage; a component that a question did not reach is undefined there. Your own tracer goes on.
 
     Returns:
         The evaluation of each stage by name, in their order. Print it, pass it to `retrieval_metrics.compare`, which
@@ -115,14 +139,18 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:  # noqa: D417  (the
         {'finder': 0.5, 'turner': 1.0}
     """
     call = passed_on("evaluate_pipeline", _Evaluating, args, options)
-    return call.evaluation(retrieve(call.ways, **call.asking)).stages
+    with call.listening():
+        run = retrieve(call.ways, **call.asking)
+    return call.stages(run)
 
 
 @arguments_of(_Evaluating)
 async def aevaluate_pipeline(*args: Any, **options: Any) -> Stages:
     """Ask a pipeline every question, and evaluate each of its steps; the asynchronous twin of `evaluate_pipeline`."""
     call = passed_on("aevaluate_pipeline", _Evaluating, args, options)
-    return call.evaluation(await aretrieve(call.ways, **call.asking)).stages
+    with call.listening():
+        run = await aretrieve(call.ways, **call.asking)
+    return call.stages(run)
 
 
 ITSELF = ""
@@ -193,6 +221,11 @@ class PipelineRetriever:
             )
         if not isinstance(pipeline, Pipeline) and hasattr(pipeline, "warm_up"):  # a pipeline does it for its components
             pipeline.warm_up()
+
+    @property
+    def is_pipeline(self) -> bool:
+        """Whether it asks a pipeline, not a component by itself."""
+        return isinstance(self._thing, Pipeline)
 
     @property
     def stages(self) -> dict[str, tuple[str, str]]:
