@@ -67,6 +67,8 @@ def test_nodes_are_judged_by_what_the_user_names(match: Any, relevant: list[Any]
     assert result.metric_vals_dict == {"mrr": 0.5}
     assert result.expected_ids == [str(relevant[0])]
     assert result.retrieved_ids[1] == str(relevant[0])
+    of_call = evaluator(["mrr"]).evaluate("q", relevant, match=match)
+    assert of_call == result == asyncio.run(evaluator(["mrr"]).aevaluate("q", relevant, match=match))
 
 
 def test_chunks_of_one_document_are_repeats_that_earn_nothing() -> None:
@@ -226,6 +228,13 @@ def test_a_wrong_argument_is_refused_when_the_evaluator_is_made(arguments: dict[
             {"relevance": {"a": 3}},
             TypeError,
             "unknown argument 'relevance'; pass grades and groups as",
+        ),
+        (
+            "q",
+            ["a"],
+            {"source": "file"},
+            TypeError,
+            r"the evaluator takes source=: RetrieverEvaluator\(\.\.\., source=",
         ),
         ("q", "abc", {}, TypeError, "bare string 'abc'"),
         ("q", [1], {}, TypeError, "document ids in the judgments are int and those that were retrieved are str"),

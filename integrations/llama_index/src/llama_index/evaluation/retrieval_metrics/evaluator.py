@@ -231,11 +231,13 @@ class RetrieverEvaluator(AskingEvaluator):
         expected_ids: Judgments | None = None,
         expected_texts: list[str] | None = None,
         mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
+        *,
+        match: MatchBy | None = None,
         **kwargs: Any,
     ) -> Call:
         """Take the arguments of `evaluate`."""
         _refuse_unknown(kwargs)
-        scorer = self._scorer(single_question(query, expected_ids, expected_texts), mode)
+        scorer = self._scorer(single_question(query, expected_ids, expected_texts), mode, match)
         own = [one.spec for one in self.metrics if isinstance(one, RetrievalMetric)]
         refuse_unknown_scale(own, [] if expected_ids is None else expected_ids)
         asking = scorer.asking | {"workers": 1, "raise_on_error": True}
@@ -253,6 +255,8 @@ class RetrieverEvaluator(AskingEvaluator):
                 core, which any chunks can satisfy; otherwise they are only kept in the result and passed to metrics of
                 LlamaIndex.
             mode: Kept in the result.
+            match: What identifies a node in these judgments, such as `"metadata:file_name"`; None takes the setting of
+                the evaluator.
             **kwargs: Any other argument is an error.
 
         Returns:
@@ -358,10 +362,11 @@ class RetrieverEvaluator(AskingEvaluator):
 def _refuse_unknown(arguments: Mapping[str, Any]) -> None:
     refuse_host_options(arguments)
     if arguments:
-        raise TypeError(
-            f"unknown argument {', '.join(map(repr, arguments))}; pass grades and groups as expected_ids: "
-            "{'id': 2} or [['id', 'id'], ['id']]"
-        )
+        ours = [name for name in arguments if name in AskingEvaluator.model_fields]
+        hint = "pass grades and groups as expected_ids: {'id': 2} or [['id', 'id'], ['id']]"
+        if ours:
+            hint = f"the evaluator takes {ours[0]}=: RetrieverEvaluator(..., {ours[0]}=...)"
+        raise TypeError(f"unknown argument {', '.join(map(repr, arguments))}; {hint}")
 
 
 def how_to_ask(thing: Any) -> Ways | None:
