@@ -234,7 +234,7 @@ def test_a_wrong_argument_is_refused_when_the_evaluator_is_made(arguments: dict[
             ["a"],
             {"source": "file"},
             TypeError,
-            r"the evaluator takes source=: RetrieverEvaluator\(\.\.\., source=",
+            r"takes source=: RetrieverEvaluator\(\.\.\., source=",
         ),
         ("q", "abc", {}, TypeError, "bare string 'abc'"),
         ("q", [1], {}, TypeError, "document ids in the judgments are int and those that were retrieved are str"),
