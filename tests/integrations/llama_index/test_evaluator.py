@@ -5,11 +5,12 @@ import threading
 from typing import Any
 
 import pytest
-from llama_index.core import SummaryIndex
+from llama_index.core import MockEmbedding, SummaryIndex, VectorStoreIndex
 from llama_index.core.evaluation import MRR, HitRate
 from llama_index.core.evaluation import RetrieverEvaluator as StockRetrieverEvaluator
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode, RetrievalEvalResult
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
+from llama_index.core.retrievers import VectorIndexRetriever
 from llama_index.core.schema import Document, ImageNode, NodeWithScore, QueryBundle, TextNode
 
 import retrieval_metrics as rm
@@ -519,3 +520,23 @@ def test_images_alone_are_ranked_where_the_dataset_is_about_images() -> None:
     assert ours.evaluate("q", ["image"], mode=RetrievalEvalMode.IMAGE).metric_vals_dict == {"mrr": 1.0}
     with pytest.raises(ValueError, match="'sound' is not a valid RetrievalEvalMode"):
         ours.evaluate_dataset(questions | {"mode": "sound"})
+
+
+class Filtered(VectorIndexRetriever):
+    """Stands for a store that filters what it found: of the nodes for an odd text, one is left."""
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        found = super()._retrieve(query_bundle)
+        return found[:1] if query_bundle.query_str.endswith(("1", "3")) else found
+
+
+def test_how_many_questions_a_store_gave_fewer_than_k_is_said_once() -> None:
+    nodes = [TextNode(text=f"text {number}", id_=f"n{number}") for number in range(3)]
+    index = VectorStoreIndex(nodes, embed_model=MockEmbedding(embed_dim=3))
+    rows = [(f"q{number}", ["n1", "n2"]) for number in range(5)]
+    few = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Filtered(index, similarity_top_k=2))
+    with pytest.warns(rm.RetrievalWarning, match="2 of 5 queries got fewer than k=2, for example '[^']*' 1: ") as said:
+        few.evaluate_dataset(rows)
+    assert len(said) == 1
+    small = RetrieverEvaluator.from_metric_names(["mrr"], retriever=VectorIndexRetriever(index, similarity_top_k=9))
+    assert small.evaluate_dataset(rows).errors == {}  # all that the store holds

@@ -19,6 +19,7 @@ from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.evaluation.retrieval.evaluator import RetrieverEvaluator as StockRetrieverEvaluator
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
+from llama_index.core.indices.vector_store import VectorIndexRetriever
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.workflow import Workflow
@@ -378,7 +379,8 @@ def how_to_ask(thing: Any) -> Ways | None:
         if is_only_synchronous(thing):
             return Ways(thing.retrieve)
         # With use_async=True, it would start an event loop for each query, in which its clients break.
-        return Ways(None if getattr(thing, "use_async", False) else thing.retrieve, thing.aretrieve)
+        ask = None if getattr(thing, "use_async", False) else thing.retrieve
+        return Ways(ask, thing.aretrieve, _wanted_of(thing))
     if isinstance(thing, BaseQueryEngine):
         return Ways(thing.query, thing.aquery)
     if isinstance(thing, BaseChatEngine):
@@ -386,6 +388,13 @@ def how_to_ask(thing: Any) -> Ways | None:
     if isinstance(thing, (AgentWorkflow, BaseWorkflowAgent)):
         return Ways(asynchronous=partial(_ask_agent, thing))
     return Ways(asynchronous=partial(_run, thing)) if isinstance(thing, Workflow) else None
+
+
+def _wanted_of(retriever: BaseRetriever) -> int | None:
+    """Return how many nodes the store of an index is asked for; other modes than the default may return fewer."""
+    if not isinstance(retriever, VectorIndexRetriever) or retriever._vector_store_query_mode != "default":  # noqa: SLF001  (public nowhere)
+        return None
+    return retriever.similarity_top_k
 
 
 async def _chat(engine: BaseChatEngine, text: str) -> Any:
@@ -459,7 +468,8 @@ class Retrieving:
         found = how_to_ask(self._retriever) or Ways(self._retriever)
         ask = found.in_a_loop
         waiting = self._asynchronously if is_asynchronous(ask) else self._in_a_thread
-        return Ways(partial(self._synchronously, found.in_threads), partial(waiting, ask))
+        wanted = None if self._postprocessors else found.wanted
+        return Ways(partial(self._synchronously, found.in_threads), partial(waiting, ask), wanted)
 
     async def nodes(self, text: str) -> list[NodeWithScore]:
         """Return the nodes for a query text; synchronous retrievers run in a thread."""
