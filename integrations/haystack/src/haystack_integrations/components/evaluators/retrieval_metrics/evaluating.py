@@ -53,26 +53,28 @@ class _Evaluating:
             "show_progress": show_progress,
             "raise_on_error": raise_on_error,
         }
-        if costs and not retriever.is_pipeline:
+        if costs and not isinstance(retriever._thing, Pipeline):  # noqa: SLF001  (of this file)
             raise TypeError(
                 "costs=True needs a pipeline, whose components it tells apart; the seconds of a single component are "
                 "those of each question, stages.last.seconds"
             )
         self._asked, self._costs = asked, Costs() if costs else None
-        ways = Ways(retriever.steps, retriever.steps_async)
-        self.ways = ways if self._costs is None else self._costs.noted(ways)
-
-    def listening(self) -> AbstractContextManager[None]:
-        """Hear what the components cost, if that is wanted."""
-        return nullcontext() if self._costs is None else self._costs.listening()
+        self.listening = nullcontext if self._costs is None else self._costs.listening
+        if self._costs is not None:
+            retriever = copy(retriever)
+            retriever.noting = self._costs.of
+        self.ways = Ways(retriever.steps, retriever.steps_async)
 
     def stages(self, run: RetrievedRun) -> Stages:
         """Return the evaluation of each stage, the last with what the components cost."""
         evaluation = self._asked.evaluation(run)
-        if self._costs is not None:
-            scores = self._costs.scores({query: self._asked.texts[query] for query in evaluation.scores.queries})
-            evaluation = evaluation.with_scores(scores, bounds=(0, None), lower_is_better=[*scores])
-        return evaluation.stages
+        if self._costs is None:
+            return evaluation.stages
+        scores: dict[str, dict[Any, float]] = {}
+        for query in evaluation.scores.queries:
+            for name, cost in self._costs.by_text.get(self._asked.texts[query], {}).items():
+                scores.setdefault(name, {})[query] = cost
+        return evaluation.with_scores(scores, bounds=(0, None), lower_is_better=[*scores]).stages
 
 
 @arguments_of(_Evaluating)
@@ -198,6 +200,7 @@ class PipelineRetriever:
     ) -> None:
         """Find the outputs, what they depend on, and the inputs that take the query."""
         whole = isinstance(pipeline, Pipeline)
+        self.noting: Callable[[str], AbstractContextManager[Any]] = nullcontext
         self._fixed: dict[str, Any] = dict(inputs or {}) if whole else {ITSELF: dict(inputs or {})}
         self._names = dict(pipeline.walk()) if whole else {ITSELF: pipeline}
         if stray := [name for name in self._fixed if name not in self._names]:
@@ -221,11 +224,6 @@ class PipelineRetriever:
             )
         if not isinstance(pipeline, Pipeline) and hasattr(pipeline, "warm_up"):  # a pipeline does it for its components
             pipeline.warm_up()
-
-    @property
-    def is_pipeline(self) -> bool:
-        """Whether it asks a pipeline, not a component by itself."""
-        return isinstance(self._thing, Pipeline)
 
     @property
     def stages(self) -> dict[str, tuple[str, str]]:
@@ -271,13 +269,15 @@ class PipelineRetriever:
         """Return the outputs of every component that holds documents, by its name."""
         data = self._data(text)
         if isinstance(self._thing, Pipeline):
-            return self._thing.run(data, include_outputs_from=self._included)
+            with self.noting(text):
+                return self._thing.run(data, include_outputs_from=self._included)
         return {ITSELF: self._thing.run(**data[ITSELF])}
 
     async def _results_async(self, text: str) -> Mapping[str, Any]:
         data = self._data(text)
         if isinstance(self._thing, Pipeline):
-            return await self._thing.run_async(data, include_outputs_from=self._included)
+            with self.noting(text):
+                return await self._thing.run_async(data, include_outputs_from=self._included)
         return {ITSELF: await run_async(self._thing, **data[ITSELF])}
 
     def _reached(self, results: Mapping[str, Any]) -> list[Document]:

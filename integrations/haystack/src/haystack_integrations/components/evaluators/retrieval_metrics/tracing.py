@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span, Tracer, tracer
 
-from retrieval_metrics.adapting import Ways
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 COMPONENT, TOTAL = "haystack.component.run", "total_tokens"  # of which the other numbers are the parts
 
@@ -107,61 +105,36 @@ class Listener(Tracer):
 
 
 class Costs(Listener):
-    """The seconds and the tokens of each component of a pipeline, for every text that it is asked."""
+    """The seconds and the tokens of each component of a pipeline, such as `"rewriter prompt_tokens"`, by text asked."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._asked: ContextVar[dict[str, dict[str, float]] | None] = ContextVar("asked", default=None)
-        self._of: dict[str, dict[str, dict[str, float]]] = {}
-
-    def noted(self, ways: Ways) -> Ways:
-        """Return the ways of asking a text, which note what it costs; what an earlier attempt cost is dropped."""
-        ask, ask_async = ways.in_threads, ways.in_a_loop
-
-        def noting(text: str) -> Any:
-            with self._noting(text):
-                return ask(text)
-
-        async def noting_async(text: str) -> Any:
-            with self._noting(text):
-                return await ask_async(text)
-
-        return Ways(noting, noting_async)
+        self.by_text: dict[str, dict[str, float]] = {}
+        self._asked: ContextVar[dict[str, float] | None] = ContextVar("asked", default=None)
 
     @contextmanager
-    def _noting(self, text: str) -> Iterator[None]:
-        self._of[text] = {}
-        token = self._asked.set(self._of[text])
+    def of(self, text: str) -> Iterator[None]:
+        """Note what runs inside a `with` statement as the costs of a text; what an earlier attempt cost is dropped."""
+        self.by_text[text] = {}
+        token = self._asked.set(self.by_text[text])
         try:
             yield
         finally:
             self._asked.reset(token)
 
-    def end(self, span: Heard, error: Exception | None) -> None:
+    def end(self, span: Heard, error: Exception | None) -> None:  # noqa: ARG002  (what failed has cost something too)
         """Add up a component; the tokens of models inside it are its own, unless it reports them too."""
-        del error
-        used = [*_reported(span.tags.get("haystack.component.output"))] or span.used
-        asked = self._asked.get()
+        used, asked = _reported(span.tags.get("haystack.component.output")) or span.used, self._asked.get()
         if span.is_inside and span.around is not None:
             span.around.used.extend(used)
         elif span.operation == COMPONENT and asked is not None:
-            sums = asked.setdefault(str(span.tags.get("haystack.component.name")), {"seconds": 0.0})
-            sums["seconds"] += perf_counter() - span.began
-            for each in used:
+            for each in [{"seconds": perf_counter() - span.began}, *used]:
                 for unit, number in each.items():
-                    sums[unit] = sums.get(unit, 0) + number
-
-    def scores(self, texts: Mapping[Any, str]) -> dict[str, dict[Any, float]]:
-        """Return the costs by question, such as `"rewriter prompt_tokens"`; those of what did not run are absent."""
-        found: dict[str, dict[Any, float]] = {}
-        for query, text in texts.items():
-            for component, sums in self._of.get(text, {}).items():
-                for unit, number in sums.items():
-                    found.setdefault(f"{component} {unit}", {})[query] = number
-        return found
+                    name = f"{span.tags['haystack.component.name']} {unit}"
+                    asked[name] = asked.get(name, 0) + number
 
 
-def _reported(output: Any) -> Iterable[Mapping[str, float]]:
+def _reported(output: Any) -> list[dict[str, int]]:
     """Return the usage that a component reports: of its replies, of its request, or of all requests of an agent."""
     if not isinstance(output, dict):
         return []
