@@ -24,6 +24,7 @@ class Ways(NamedTuple):
     Attributes:
         synchronous: The synchronous function; None if there is none.
         asynchronous: The function that returns what must be awaited, with the same arguments; None if there is none.
+        wanted: How many items a store is asked for; None if fewer are in order, as with a threshold, or it is unknown.
 
     Example:
         >>> def unknown(text):
@@ -37,11 +38,12 @@ class Ways(NamedTuple):
 
     synchronous: Callable[..., Any] | None = None
     asynchronous: Callable[..., Any] | None = None
+    wanted: int | None = None
 
     @property
     def in_threads(self) -> Callable[..., Any]:
         """The synchronous way; where there is none, it returns what must be awaited."""
-        synchronous, asynchronous = self
+        synchronous, asynchronous = self[:2]
         if synchronous is None or asynchronous is None:
             return self.in_a_loop
         only_asynchronous = False

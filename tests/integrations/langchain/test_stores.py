@@ -185,6 +185,48 @@ def test_a_filter_of_faiss_that_leaves_fewer_than_k_is_said_once() -> None:
         few.invoke("question 1")
 
 
+@pytest.mark.parametrize("how", ["alone", "wrapped", "from the store", "asynchronous"])
+def test_an_evaluation_says_once_how_many_questions_a_filter_left_fewer_than_k(how: str) -> None:
+    store, condition = filtered(faiss, 10)
+    retriever: Any = store.as_retriever(search_kwargs={"k": 4, "filter": condition})
+    if how == "wrapped":
+        held: Any = {"vector_fn": vectors_of(store), "embeddings": store.embeddings}
+        retriever = MMRRetriever(base_retriever=retriever, k=4, fetch_k=10, **held)
+    elif how == "from the store":
+        retriever = MMRRetriever.from_store(store, k=4, fetch_k=10, search_kwargs={"filter": condition})
+    asked: Any = {f"question {number}": [rm.Text(TEXTS[1])] for number in range(20)}
+    questions = rm.EvaluationSet({text: text for text in asked}, asked)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if how == "asynchronous":
+            run = asyncio.run(rm.aretrieve(retriever, questions))
+        else:
+            run = rm.retrieve(retriever, questions)
+    few = [text for text, ranking in run.items() if len(ranking) < 4]
+    assert 0 < len(few) < 20
+    (said,) = (str(one.message) for one in caught)
+    assert said.startswith(f"{len(few)} of 20 queries got fewer than k=4, for example {few[0]!r} {len(run[few[0]])}: ")
+
+
+def test_a_store_that_is_too_small_a_threshold_and_a_filter_before_the_search_are_in_order() -> None:
+    in_memory, condition = filtered(MAKERS["InMemoryVectorStore"], 10)
+    by_distance: Any = faiss(Counting())
+    _, threshold = by_distance.similarity_search_with_score("question 0", k=4)[-1]
+    retrievers = [
+        in_memory.as_retriever(search_kwargs={"k": N + 5}),
+        in_memory.as_retriever(search_kwargs={"k": N, "filter": condition}),
+        by_distance.as_retriever(search_kwargs={"k": 8, "score_threshold": threshold}),
+    ]
+    lengths = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", rm.RetrievalWarning)
+        for retriever in retrievers:
+            run = rm.retrieve(retriever, {f"question {number}": f"question {number}" for number in range(6)})
+            lengths.append({len(ranking) for ranking in run.values()})
+    assert lengths[:2] == [{N}, {N // 10}]
+    assert len(lengths[2]) > 1
+
+
 @pytest.mark.filterwarnings("ignore:FAISS filters the")
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("every", [None, 3])

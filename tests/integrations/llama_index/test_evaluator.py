@@ -5,11 +5,12 @@ import threading
 from typing import Any
 
 import pytest
-from llama_index.core import SummaryIndex
+from llama_index.core import MockEmbedding, SummaryIndex, VectorStoreIndex
 from llama_index.core.evaluation import MRR, HitRate
 from llama_index.core.evaluation import RetrieverEvaluator as StockRetrieverEvaluator
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode, RetrievalEvalResult
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
+from llama_index.core.retrievers import VectorIndexRetriever
 from llama_index.core.schema import Document, ImageNode, NodeWithScore, QueryBundle, TextNode
 
 import retrieval_metrics as rm
@@ -67,6 +68,8 @@ def test_nodes_are_judged_by_what_the_user_names(match: Any, relevant: list[Any]
     assert result.metric_vals_dict == {"mrr": 0.5}
     assert result.expected_ids == [str(relevant[0])]
     assert result.retrieved_ids[1] == str(relevant[0])
+    of_call = evaluator(["mrr"]).evaluate("q", relevant, match=match)
+    assert of_call == result == asyncio.run(evaluator(["mrr"]).aevaluate("q", relevant, match=match))
 
 
 def test_chunks_of_one_document_are_repeats_that_earn_nothing() -> None:
@@ -226,6 +229,13 @@ def test_a_wrong_argument_is_refused_when_the_evaluator_is_made(arguments: dict[
             {"relevance": {"a": 3}},
             TypeError,
             "unknown argument 'relevance'; pass grades and groups as",
+        ),
+        (
+            "q",
+            ["a"],
+            {"source": "file"},
+            TypeError,
+            r"takes source=: RetrieverEvaluator\(\.\.\., source=",
         ),
         ("q", "abc", {}, TypeError, "bare string 'abc'"),
         ("q", [1], {}, TypeError, "document ids in the judgments are int and those that were retrieved are str"),
@@ -510,3 +520,23 @@ def test_images_alone_are_ranked_where_the_dataset_is_about_images() -> None:
     assert ours.evaluate("q", ["image"], mode=RetrievalEvalMode.IMAGE).metric_vals_dict == {"mrr": 1.0}
     with pytest.raises(ValueError, match="'sound' is not a valid RetrievalEvalMode"):
         ours.evaluate_dataset(questions | {"mode": "sound"})
+
+
+class Filtered(VectorIndexRetriever):
+    """Stands for a store that filters what it found: of the nodes for an odd text, one is left."""
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        found = super()._retrieve(query_bundle)
+        return found[:1] if query_bundle.query_str.endswith(("1", "3")) else found
+
+
+def test_how_many_questions_a_store_gave_fewer_than_k_is_said_once() -> None:
+    nodes = [TextNode(text=f"text {number}", id_=f"n{number}") for number in range(3)]
+    index = VectorStoreIndex(nodes, embed_model=MockEmbedding(embed_dim=3))
+    rows = [(f"q{number}", ["n1", "n2"]) for number in range(5)]
+    few = RetrieverEvaluator.from_metric_names(["mrr"], retriever=Filtered(index, similarity_top_k=2))
+    with pytest.warns(rm.RetrievalWarning, match="2 of 5 queries got fewer than k=2, for example '[^']*' 1: ") as said:
+        few.evaluate_dataset(rows)
+    assert len(said) == 1
+    small = RetrieverEvaluator.from_metric_names(["mrr"], retriever=VectorIndexRetriever(index, similarity_top_k=9))
+    assert small.evaluate_dataset(rows).errors == {}  # all that the store holds

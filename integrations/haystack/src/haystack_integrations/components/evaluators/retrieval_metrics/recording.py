@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from contextvars import ContextVar
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from haystack import Document
 from haystack.dataclasses import ChatMessage
-from haystack.tracing.tracer import Span, Tracer, tracer
 
 from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import items_of
+from haystack_integrations.components.evaluators.retrieval_metrics.tracing import Heard, Listener
 from retrieval_metrics.adapting import Recording
 
 if TYPE_CHECKING:
@@ -44,65 +43,28 @@ def record(**settings: Any) -> Iterator[Recording]:
         >>> recorded.trajectories
         <Trajectories: 1 query, 1 call, 0 failed>
     """
-    recording, before = Recording(**settings), tracer.actual_tracer
-    tracer.actual_tracer = _Tracer(recording, before)
-    try:
+    recording = Recording(**settings)
+    with _Recorder(recording).listening():
         yield recording
-    finally:
-        tracer.actual_tracer = before
 
 
-class _Span(Span):
-    """A span that is recorded, and goes to the tracer that was there before."""
-
-    def __init__(self, id_: str, tags: dict[str, Any], inner: Span) -> None:
-        self.id = id_
-        self.tags = tags
-        self._inner = inner
-
-    def set_tag(self, key: str, value: Any) -> None:
-        self.tags[key] = value
-        self._inner.set_tag(key, value)
-
-    def set_content_tag(self, key: str, value: Any) -> None:
-        self.tags[key] = value
-        self._inner.set_content_tag(key, value)
-
-    def raw_span(self) -> Any:
-        return self._inner.raw_span()
-
-
-class _Tracer(Tracer):
-    def __init__(self, recording: Recording, before: Tracer) -> None:
+class _Recorder(Listener):
+    def __init__(self, recording: Recording) -> None:
+        super().__init__()
         self._recording = recording
-        self._before = before
-        self._current: ContextVar[_Span | None] = ContextVar("current", default=None)
         self._numbers = count()
+        self._ids: dict[Heard, str] = {}
 
-    @contextmanager
-    def trace(
-        self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Span | None = None
-    ) -> Iterator[Span]:
-        around = parent_span if isinstance(parent_span, _Span) else self._current.get()
-        inner_around = around._inner if around is not None else parent_span  # noqa: SLF001  (a span of this file)
-        with self._before.trace(operation_name, tags=tags, parent_span=inner_around) as inner:
-            span = _Span(str(next(self._numbers)), dict(tags or {}), inner)
-            self._recording.start(span.id, None if around is None else around.id, "other", operation_name, None)
-            token = self._current.set(span)
-            failure: dict[str, Any] = {}
-            try:
-                yield span
-            except Exception as error:
-                why = error.__cause__ or error  # a pipeline wraps the error of a component
-                failure = {"error": f"{type(why).__name__}: {why}"}
-                raise
-            finally:
-                self._current.reset(token)
-                attributes = {key: _plain(value) for key, value in span.tags.items()}
-                self._recording.end(span.id, attributes=attributes, **failure)
+    def begin(self, span: Heard) -> None:
+        self._ids[span] = str(next(self._numbers))
+        around = None if span.around is None else self._ids.get(span.around)
+        self._recording.start(self._ids[span], around, "other", span.operation, None)
 
-    def current_span(self) -> Span | None:
-        return self._current.get()
+    def end(self, span: Heard, error: Exception | None) -> None:
+        why = None if error is None else error.__cause__ or error  # a pipeline wraps the error of a component
+        failure = {} if why is None else {"error": f"{type(why).__name__}: {why}"}
+        attributes = {key: _plain(value) for key, value in span.tags.items()}
+        self._recording.end(self._ids[span], attributes=attributes, **failure)
 
 
 def _plain(value: Any) -> Any:
