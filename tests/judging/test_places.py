@@ -277,7 +277,7 @@ class TestASpanMeansItsWords:
                 warnings.simplefilter("always")
                 found = recall_of(truth, at, given, recorded, "coverage")
             messages = [str(one.message) for one in said if "1 spans cut words of their sources" in str(one.message)]
-            assert all("written against as documents=, or put a Quote" in message for message in messages)
+            assert all("that they were written against, documents=" in message for message in messages)
             doubted = bool(messages)
             assert doubted == (written != given)
             assert doubted or found == 1

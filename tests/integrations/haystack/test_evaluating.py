@@ -99,9 +99,10 @@ def test_stages_are_compared_and_printed() -> None:
     assert compared.difference("mrr", "ranker", "retriever").mean == pytest.approx(mean, abs=1e-12)
     said = str(stages)
     assert said.startswith(str(stages.last))
-    header, *rows, note = said.removeprefix(str(stages.last)).strip().splitlines()
+    header, *rows, note, most = said.removeprefix(str(stages.last)).strip().splitlines()
     assert header.split() == ["after", "mrr", "recall@3", "mrr", "at", "most"]
     assert note == "sources, which lose nothing: retriever"
+    assert most == "mrr at most: with what the step holds in the best order"
     assert [row.split()[0] for row in rows] == ["retriever", "ranker"]
     assert "<table>" in stages._repr_html_()
 
@@ -164,7 +165,7 @@ def test_a_question_that_does_not_reach_a_stage_is_left_out_of_it(evaluate: Eval
         assert (stages[name].means, stages[name].n) == (core.means, core.n)
         assert stages[name].counts["queries"] == len(truth)
     assert "no question reached empty retriever" in str(stages)
-    assert str(stages).splitlines()[-6].split()[:2] == ["after", "n"]
+    assert str(stages).splitlines()[-7].split()[:2] == ["after", "n"]
 
 
 @both

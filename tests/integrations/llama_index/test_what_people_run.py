@@ -117,10 +117,11 @@ def test_scores_before_and_after_each_postprocessor_show_what_it_did() -> None:
             "Deliver 2": {"mrr": 0.5},
         }
         assert result.stages["Deliver 2"].per_query["mrr"] == result.evaluation.per_query["mrr"]
-        assert str(result).splitlines()[-3:] == [
+        assert str(result).splitlines()[-4:] == [
             "Deliver    0.278        0.667",
             "Deliver 2  0.500        0.667",
             "sources, which lose nothing: retrieved",
+            "mrr at most: with what the step holds in the best order",
         ]
     assert not ours.evaluate_dataset(ROWS).stages
 
