@@ -200,7 +200,7 @@ def passed(records: Records) -> str:
         lines += [f"{title(one)}: {line}" for line in apart]
         if doubtful := [row for row in one["metrics"] if row["outcome"] == "cannot tell" and row["difference"]]:
             each = (
-                f"{row['metric']} {numbers.change(row['mean'] - row['difference'], row['mean'])} "
+                f"{row['metric']} {numbers.change(round(row['mean'] - row['difference'], 12), row['mean'])} "
                 f"({numbers.queries(row['lost'])} worse, {row['won']} better)"
                 for row in doubtful
             )
