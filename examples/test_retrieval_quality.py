@@ -18,7 +18,7 @@ from retrievers import BM25, Retriever
 if TYPE_CHECKING:
     from pytest_retrieval_metrics import RetrievalCheck
 
-FLOORS = {"ndcg@10": 0.35, "recall@10": None}
+FLOORS = {"ndcg@10": 0.35, "recall@10": 0.3}
 BASELINE_OF = (3, 11)
 """The baseline was made with this Python; other versions reword some passages, so their judgments differ."""
 

@@ -149,9 +149,7 @@ def test_llama_index_takes_them(documents: Any) -> None:
 
 
 def test_pytest_takes_them(request: pytest.FixtureRequest) -> None:
-    settings = Settings(
-        "mean", 0.95, 0.05, 1, 0, "pass", "fail", 5, "baselines", "", "", update=False, accept_worse=False
-    )
+    settings = Settings("mean", 0.95, 0.05, 1, 0, "pass", "fail", 5, "baselines", "", "", update=False, accept_worse=())
     check = RetrievalCheck(request.node, settings, checks=1, records=[])
     checked = check(QUESTIONS, lambda _: [CHUNK], {"recall": 1}, documents={"a.md": TEXT})
     assert checked.evaluation.means["recall"] == 1

@@ -52,7 +52,10 @@ def test_an_update_that_is_proven_worse_asks_for_acceptance(builds: Builds) -> N
     refused = builds.run("--retrieval-update", lost=12)
     refused.assert_outcomes(failed=1)
     refused.stdout.fnmatch_lines(
-        ["ndcg@10 worse: 1.000 -> 0.741 *", "the baseline was not replaced; --retrieval-accept-worse replaces it"]
+        [
+            "ndcg@10 worse: 1.000 -> 0.741 *",
+            "the baseline was not replaced; --retrieval-accept-worse=ndcg@10,mrr accepts this",
+        ]
     )
     assert (builds.path / WORDS).read_bytes() == before
     accepted = builds.run("--retrieval-update", "--retrieval-accept-worse", lost=12)
@@ -75,6 +78,36 @@ def test_an_update_that_is_proven_worse_asks_for_acceptance(builds: Builds) -> N
     )
     better.stdout.no_fnmatch_line("*drifts upwards*")  # it is more than chance explains
     builds.run().assert_outcomes(passed=1)
+
+
+LOSES_TWICE = (
+    SUITE
+    + """
+    def test_others(retrieval_check):
+        retrieval_check(QRELS, found, {"recall@1": None}, baseline=True)
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("names", "accepted"),
+    [
+        ("", ["test_words", "test_others"]),
+        ("=test_words", ["test_words"]),
+        ("=test_search.py::test_others", ["test_others"]),
+        ("=nDCG@10, recall@1", ["test_others"]),  # test_words is worse in mrr too
+        ("=ndcg@10,mrr", ["test_words"]),
+        ("=precision(rel=2)@1,test_gone", []),
+    ],
+)
+def test_a_loss_is_accepted_by_name(builds: Builds, names: str, accepted: list[str]) -> None:
+    builds.write(LOSES_TWICE)
+    builds.run("--retrieval-update").assert_outcomes(passed=2)
+    result = builds.run("--retrieval-update", f"--retrieval-accept-worse{names}", lost=12)
+    result.assert_outcomes(passed=len(accepted), failed=2 - len(accepted))
+    folder = (builds.path / WORDS).parent
+    held = {test: rm.load(folder / f"{test}.json").means for test in ("test_words", "test_others")}
+    assert [test for test, means in held.items() if list(means.values()) not in ([1, 1], [0.5])] == accepted
 
 
 def test_a_small_change_is_stored_and_shown(builds: Builds) -> None:
@@ -105,7 +138,7 @@ def test_small_drops_add_up_to_a_refusal(builds: Builds) -> None:
     refused.stdout.fnmatch_lines(
         [
             "ndcg@10 worse: than the best approved baseline: 1.000 -> 0.828 (p 0.00391), 8 of 40 queries",
-            "the baseline was not replaced; --retrieval-accept-worse replaces it",
+            "the baseline was not replaced; --retrieval-accept-worse=ndcg@10,mrr accepts this",
         ]
     )
     assert (builds.path / WORDS).read_bytes() == second

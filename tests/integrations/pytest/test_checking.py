@@ -20,7 +20,7 @@ from pytest_retrieval_metrics.settings import Settings
 QRELS = {"what does yield do?": ["yield#1"], "what is a closure?": ["naming#2"]}
 
 SETTINGS = Settings(
-    "mean", 0.95, 0.05, 1, 0, "pass", "fail", 5, "retrieval_baselines", "", "", update=False, accept_worse=False
+    "mean", 0.95, 0.05, 1, 0, "pass", "fail", 5, "retrieval_baselines", "", "", update=False, accept_worse=()
 )
 
 
@@ -219,6 +219,29 @@ class TestCeilings:
         with pytest.raises(pytest.fail.Exception, match=said):
             self.lines(check, **given)
 
+    def test_what_came_back_and_must_not_is_named_with_its_rank(self, check: RetrievalCheck) -> None:
+        run = SAFE | {"q3": ["secret", "a3"], "q7": ["a7", "x", "secret"], "n9": ["y", "z"]}
+        with pytest.raises(pytest.fail.Exception) as failed:
+            check(FORBIDDEN, run, at_most={"leak@5": 0, "false_answer": 0.1}, at_least={"mrr": 0.99})
+        lines = str(failed.value).splitlines()
+        q3 = lines.index("  q3: 1.000")
+        assert lines[q3:][:4] == [
+            "  q3: 1.000",
+            "      secret at rank 1, above a3 at rank 2",
+            "  q7: 1.000",
+            "      secret at rank 3, above nothing relevant",
+        ]
+        assert "      a3 (grade 1): now rank 2, found" in lines  # a missed floor is explained beside it
+        answered = {query: found for query, found in run.items() if query[0] == "n"}
+        with pytest.raises(pytest.fail.Exception, match="\n      x at rank 1, but there is no answer\n"):
+            check({query: FORBIDDEN[query] for query in answered}, answered, at_most={"false_answer": 0.1}, name="n")
+
+    def test_only_what_a_grade_forbids_is_named(self, check: RetrievalCheck) -> None:
+        qrels, run = {"q": {"mild": -1, "bad": -2, "a": 1}}, {"q": ["mild", "bad", "a"]}
+        with pytest.raises(pytest.fail.Exception, match="bad at rank 2, above a at rank 3") as failed:
+            check(qrels, run, at_most={"leak(grade=-2)@5": 0})
+        assert "mild" not in str(failed.value)
+
     def test_a_ceiling_of_the_bound(self, request: pytest.FixtureRequest) -> None:
         strict = RetrievalCheck(request.node, replace(SETTINGS, floor="low"), checks=1, records=[])
         assert "passed" in self.lines(strict, at_most={"leak@5": 0.11})[0]
@@ -249,3 +272,13 @@ class TestCeilings:
         (verdict,) = never_worse_gate(comparison, ["q3"])
         assert verdict.line == "leak@5 worse: 1 of 1 query that must not get worse: q3 0.000 -> 1.000"
         assert len(deterministic_gate(comparison)) == 1
+
+
+@pytest.mark.parametrize("floor", [None, 0, -1])
+def test_a_metric_that_nothing_bounds_is_not_compared(check: RetrievalCheck, floor: float | None) -> None:
+    run = {query: ["x", *found] for query, found in QRELS.items()}
+    with pytest.raises(pytest.fail.Exception, match=r"mrr not compared: nothing can fail: .* a floor in at_least, or"):
+        check(QRELS, run, {"recall@5": 1, "mrr": floor})
+    check(QRELS, run, {"mrr": floor}, at_least_per_query={"mrr": 0.5}, name="bounded")
+    with pytest.raises(pytest.fail.Exception, match="give a ceiling in at_most"):
+        check({"q": {"a": 1, "x": -1}}, {"q": ["x"]}, {"leak@5": None}, name="falls")

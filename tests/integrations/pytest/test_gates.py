@@ -49,6 +49,14 @@ def test_a_small_drop_is_not_told_from_chance_and_says_what_would_be(builds: Bui
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
         [
+            "retrieval quality: 1 check passed; ndcg@10 0.914, mrr 0.933; -v shows the table",
+            "*::test_words: worse than the baseline, but no more * explains: *0.914 (4 queries worse, 0 better), mrr *",
+        ]
+    )
+    result.stdout.no_fnmatch_line("* p *")
+    result.stdout.no_fnmatch_line("*interval*")
+    builds.run("-v", lost=4).stdout.fnmatch_lines(
+        [
             "*ndcg@10  0.914*0.0625 *0.26  cannot tell",
             "test_search.py::test_words: ndcg@10 cannot tell: 1.000 -> 0.914 (p 0.0625), 4 of 40 queries",
             "  q0: 1.000 -> 0.138",
@@ -82,7 +90,7 @@ def test_what_is_not_compared_ends_as_one_asks(builds: Builds, end: str, outcome
     result = builds.run(f"--retrieval-uncompared={end}")
     result.assert_outcomes(**{outcome: 1})
     assert warned(result) == int(end == "warn") * 2
-    result.stdout.fnmatch_lines(["*not compared (skipped)" if end == "skip" else "*not compared"])
+    result.stdout.fnmatch_lines(["*ndcg@10 not compared: there is no baseline *"])
 
 
 def test_below_the_floor_names_the_worst_queries(builds: Builds) -> None:
@@ -103,7 +111,7 @@ def test_below_the_floor_names_the_worst_queries(builds: Builds) -> None:
 
 @pytest.mark.parametrize("in_ini", [True, False])
 def test_the_low_end_of_the_interval_can_be_what_reaches_the_floor(builds: Builds, in_ini: bool) -> None:  # noqa: FBT001  (a parameter of the test)
-    builds.write(SUITE.replace("0.35", "0.9").replace(", baseline=True", ""))
+    builds.write(SUITE.replace("0.35", "0.9").replace("None}, baseline=True", "0.1}"))
     builds.run(lost=4).assert_outcomes(passed=1)
     if in_ini:
         builds.ini(floor="low")
@@ -113,7 +121,7 @@ def test_the_low_end_of_the_interval_can_be_what_reaches_the_floor(builds: Build
 
 
 def test_a_wider_interval_is_asked_for_by_its_level(builds: Builds) -> None:
-    builds.write(SUITE.replace("0.35", "0.8").replace(", baseline=True", ""))
+    builds.write(SUITE.replace("0.35", "0.8").replace("None}, baseline=True", "0.1}"))
     builds.run("--retrieval-floor=low", lost=4).assert_outcomes(passed=1)
     result = builds.run("--retrieval-floor=low", "--retrieval-level=0.99", lost=4)
     result.assert_outcomes(failed=1)
@@ -133,12 +141,12 @@ def test_alpha_decides_and_only_the_checks_with_a_baseline_share_it(builds: Buil
     builds.run(lost=7).assert_outcomes(failed=1)  # 7 of 7 lost: p 1 / 2^7, and both metrics say the same
     builds.run("--retrieval-alpha=0.005", lost=7).assert_outcomes(passed=1)
     floors = "\n".join(
-        f"    def test_floor_{at}(retrieval_check):\n        retrieval_check(QRELS, found, {{'mrr': None}})\n"
+        f"    def test_floor_{at}(retrieval_check):\n        retrieval_check(QRELS, found, {{'mrr': 0.1}})\n"
         for at in range(6)
     )
     builds.write(f"{SUITE}\n{floors}")
     builds.run(lost=7).assert_outcomes(failed=1, passed=6)
-    others = floors.replace("None}", "None}, baseline=True")
+    others = floors.replace("0.1}", "None}, baseline=True")
     builds.write(f"{SUITE}\n{others}")
     builds.run("--retrieval-update").assert_outcomes(passed=7)
     builds.run(lost=7).assert_outcomes(passed=7)  # 1 / 2^7 is above .05 / 7
@@ -169,8 +177,8 @@ def test_the_error_is_stated_by_build_with_the_way_to_another(builds: Builds) ->
     builds.baseline()
     told = "*; worse if p is at most {}; of unchanged builds at most {} % fail{}; fails at:*"
     choice = " (retrieval_builds=30: of such months; only larger drops fail then)"
-    builds.run(lost=4).stdout.fnmatch_lines([told.format("0.05", "5", choice)])
-    builds.run("--retrieval-builds=30", lost=4).stdout.fnmatch_lines([told.format("0.001667", "0.17", "")])
+    builds.run("-v", lost=4).stdout.fnmatch_lines([told.format("0.05", "5", choice)])
+    builds.run("-v", "--retrieval-builds=30", lost=4).stdout.fnmatch_lines([told.format("0.001667", "0.17", "")])
 
 
 def test_drift_is_warned_of_only_where_a_baseline_rose_by_chance(builds: Builds) -> None:
@@ -338,7 +346,8 @@ def test_a_retriever_that_varies_is_asked_several_times_and_pooled(builds: Build
     held = rm.load(builds.path / "retrieval_baselines" / "test_search" / "test_rounds.json")
     assert held.labels["repeats"] == 4
     assert set(held.per_query["hit_rate@1"].values()) <= {0, 0.25, 0.5, 0.75, 1}
-    result = builds.run()
+    builds.run().stdout.no_fnmatch_line("*rounds, pooled*")
+    result = builds.run("-v")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
         ["test_search.py::test_rounds: 4 rounds, pooled per query; *rounds: mrr 0.* to 0.*, standard deviation 0.0*"]
@@ -495,5 +504,5 @@ def test_nothing_is_claimed_where_nothing_differs_or_nothing_can_be_found() -> N
 
 
 SETTINGS = Settings(
-    "mean", 0.95, 0.05, 1, 0, "pass", "fail", 5, "retrieval_baselines", "", "", update=False, accept_worse=False
+    "mean", 0.95, 0.05, 1, 0, "pass", "fail", 5, "retrieval_baselines", "", "", update=False, accept_worse=()
 )

@@ -40,7 +40,8 @@ def test_an_expected_failure_is_no_failure_in_any_report(expected: Builds) -> No
     reports = [f"--retrieval-report=r.{ending}" for ending in ("xml", "md", "json", "html")]
     result = expected.run(*reports, lost=12)
     result.assert_outcomes(xfailed=1)
-    result.stdout.fnmatch_lines(["*ndcg@10*worse (xfailed)"])
+    result.stdout.fnmatch_lines(["retrieval quality: 1 check xfailed; ndcg@10 0.741, mrr 0.800; -v shows the table"])
+    expected.run("-v", lost=12).stdout.fnmatch_lines(["*ndcg@10*worse (xfailed)"])
     (suite,) = ET.parse(expected.path / "r.xml").getroot()  # noqa: S314  (our own file)
     assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
     (skipped,) = suite.findall("testcase/skipped")
@@ -54,7 +55,7 @@ def test_an_expected_failure_is_no_failure_in_any_report(expected: Builds) -> No
 
 def test_a_skipped_check_is_skipped_in_the_reports(builds: Builds) -> None:
     builds.baseline()
-    result = builds.run("--retrieval-undecided=skip", "--retrieval-report=r.xml", lost=4)
+    result = builds.run("-v", "--retrieval-undecided=skip", "--retrieval-report=r.xml", lost=4)
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*cannot tell (skipped)"])
     (suite,) = ET.parse(builds.path / "r.xml").getroot()  # noqa: S314  (our own file)

@@ -38,6 +38,14 @@ def test_accepting_without_updating_is_refused(builds: Builds) -> None:
     result.stderr.fnmatch_lines(["*--retrieval-accept-worse has no effect without --retrieval-update*"])
 
 
+def test_a_path_after_the_option_is_not_taken_for_a_name(builds: Builds) -> None:
+    result = builds.run("--retrieval-update", "--retrieval-accept-worse", "test_search.py")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--retrieval-accept-worse=test_search.py; or write --retrieval-accept-worse last*"])
+    empty = builds.run("--retrieval-update", "--retrieval-accept-worse=")
+    empty.stderr.fnmatch_lines(["*--retrieval-accept-worse= names nothing: name metrics or tests*"])
+
+
 def test_the_folder_of_the_baselines_can_be_named(builds: Builds) -> None:
     builds.ini(baselines="stored")
     builds.run("--retrieval-update").assert_outcomes(passed=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from math import inf
@@ -20,36 +21,43 @@ from pytest_retrieval_metrics.gates import (
     winners,
     write,
 )
+from pytest_retrieval_metrics.settings import ALL
+from retrieval_metrics import Metric
 from retrieval_metrics.adapting.printing import numbers, save_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from pytest_retrieval_metrics.gates import Baseline
     from pytest_retrieval_metrics.settings import Settings
     from retrieval_metrics import Comparison, Evaluation
-    from retrieval_metrics.types import Difference, Finding, QueryId
+    from retrieval_metrics.types import Difference, Explanation, Finding, QueryId
 
-HINT = "the baseline was not replaced; --retrieval-accept-worse replaces it"
+HINT = "the baseline was not replaced; --retrieval-accept-worse={} accepts this"
 STAYS = (
     "the baseline was not replaced: nothing is stored below its floor, or where the retriever failed or found nothing"
 )
 
 
 def approved(
-    evaluation: Evaluation, verdicts: Sequence[Verdict], metrics: Iterable[str], settings: Settings
+    evaluation: Evaluation, verdicts: Sequence[Verdict], metrics: Iterable[str], accepted: AbstractSet[str]
 ) -> tuple[list[Verdict], str]:
-    """Return the verdicts before a baseline is written, and why it may not be; an empty text if it may."""
+    """Return the verdicts before a baseline is written, and why it may not be; an empty text if it may.
+
+    A loss is accepted in these metrics.
+    """
     failed, found = evaluation.counts["failed"], list(verdicts)
     if failed:
         figures = f"the retriever failed for {failed} of {numbers.queries(evaluation.counts['queries'])}"
         found.insert(0, Verdict(metric=next(iter(metrics)), outcome="not stored", figures=figures))
-    refused = {"below the floor", "above the ceiling", "not checked", "not measured", "not stored"}
-    refused |= set() if settings.accept_worse else {"worse"}
-    if outcomes := refused & {verdict.outcome for verdict in found}:
-        left = HINT if outcomes == {"worse"} else STAYS
-        return [verdict for verdict in found if verdict.outcome in {*refused, "passed"}], left
+    never = {"below the floor", "above the ceiling", "not checked", "not measured", "not stored"}
+    lost = dict.fromkeys(one.metric for one in found if one.outcome == "worse")
+    stays = never & {one.outcome for one in found}
+    if stays or not accepted >= set(lost):
+        left = STAYS if stays else HINT.format(",".join(lost))
+        return [one for one in found if one.outcome in {*never, "worse", "passed"}], left
     compared_to = {verdict.metric: verdict for verdict in found if verdict.difference is not None}
     return [
         replace(
@@ -57,6 +65,17 @@ def approved(
         )
         for metric in metrics
     ], ""
+
+
+def accepted_of(metrics: Iterable[str], called: Collection[str], settings: Settings) -> set[str]:
+    """Return the metrics of a check, which is called so, in which a loss is accepted."""
+    names = set(settings.accept_worse)
+    if ALL in names or not names.isdisjoint(called):
+        return set(metrics)
+    for name in settings.accept_worse:
+        with suppress(ValueError):  # the name of another check
+            names.add(str(Metric.parse(name)))
+    return names & set(metrics)
 
 
 def store(
@@ -183,18 +202,21 @@ def explained(
         heads[1:] = [[verdict.line] for verdict in failed[1:]]
         room = max(LINES - len(notes) - sum(map(len, heads)), 2)
     worse = {verdict.metric for verdict in failed if verdict.outcome == "worse"}
-    lines, told = [], False
+    lines, told = [], set[bool]()  # what must come back, and what must not, are told of apart
     for verdict, head in zip(failed, heads, strict=True):
         lines += head
-        if told or not show:
+        rises, found = Metric.parse(verdict.metric).definition.higher_is_better, list[str]()
+        if rises in told or not show:
             continue
         if verdict.difference is not None and comparison is not None:
             blocks, more = _lost(comparison, verdict.difference, show), len(losers(verdict.difference))
-            lines += fitting(blocks, more, "that got worse", room)
-            told = True
-        elif verdict.outcome == "below the floor" and verdict.metric not in worse:
-            lines += _worst(evaluation, verdict.metric, show, room)
-            told = True
+            found = fitting(blocks, more, "that got worse", room)
+        elif verdict.outcome in {"below the floor", "above the ceiling"} and verdict.metric not in worse:
+            found = (_worst if rises else _leaks)(evaluation, verdict.metric, show, room)
+        if found:
+            lines += found
+            told.add(rises)
+            room = None if room is None else max(room - len(found), 2)
     return "\n".join([*lines, *notes])
 
 
@@ -227,9 +249,12 @@ def _lost(comparison: Comparison, difference: Difference, show: int) -> Iterator
     now = comparison.evaluations[NOW]
     values, texts = now.per_query[difference.metric], texts_of(now)
     for query, change in losers(difference)[:show]:
+        head = f"  {named(query, texts)}: {numbers.change(values[query] - change, values[query])}"
+        if not difference.higher_is_better:
+            yield [head, *_came_back(now.explain(query, difference.metric), difference.metric)]
+            continue
         findings = comparison.evaluations[BASELINE].explain(query, difference.metric).findings
         before = {str(finding.document): finding.rank for finding in findings}
-        head = f"  {named(query, texts)}: {numbers.change(values[query] - change, values[query])}"
         yield [head, *_documents(now, query, difference.metric, before)]
 
 
@@ -245,6 +270,27 @@ def _worst(evaluation: Evaluation, metric: str, show: int, room: int | None) -> 
     )
     lines = fitting(blocks, len(low), "below the mean", None if room is None else room - 1)
     return [*lines, f"  all queries: {worst.summary}"]
+
+
+def _leaks(evaluation: Evaluation, metric: str, show: int, room: int | None) -> list[str]:
+    """Return the queries that miss a ceiling, the worst first, with what came back and must not."""
+    worst, texts = evaluation.worst(metric, show), texts_of(evaluation)
+    blocks = (
+        [f"  {named(each.query, texts)}: {numbers.value(each.values[metric])}", *_came_back(each, metric)]
+        for each in worst
+    )
+    return fitting(blocks, worst.faulty or 0, "like these", room)
+
+
+def _came_back(explained: Explanation, metric: str) -> Iterator[str]:
+    """Yield a line for each document that must not come back; for a question without an answer, for each document."""
+    grade = float(dict(Metric.parse(metric).parameters).get("grade", 0))
+    leaked = [one for one in explained.leaked if (one.grade or 0) <= grade]
+    for one in (found := leaked or explained.results)[:DOCUMENTS]:
+        where = explained.place_of(one) if leaked else "but there is no answer"
+        yield f"      {one.called} at rank {one.rank}, {where}"
+    if len(found) > DOCUMENTS:
+        yield f"      and {len(found) - DOCUMENTS} more"
 
 
 def _documents(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pytest
 
-from pytest_retrieval_metrics.approval import against_best, approved, explained, store, worse_than_best
+from pytest_retrieval_metrics.approval import accepted_of, against_best, approved, explained, store, worse_than_best
 from pytest_retrieval_metrics.gates import (
     Able,
     Baseline,
@@ -24,12 +24,14 @@ from pytest_retrieval_metrics.gates import (
     floor_gate,
     floors_of,
     lean,
+    lowest,
     meeting_gate,
     never_worse_gate,
     queries_of,
     query_floor_gate,
     query_floors_of,
     regression_gate,
+    unguarded_gate,
 )
 from pytest_retrieval_metrics.records import end, ends, hand_to_junit, measured, metric_rows, unmeasured, warned
 from pytest_retrieval_metrics.settings import beside, name_of
@@ -143,8 +145,9 @@ class RetrievalCheck:
                 `rm.EvaluationSet.of`: pairs, rows, or an object with `queries` and `relevant_docs`.
             run_or_retriever: A run as for `rm.evaluate`; or a synchronous or asynchronous function of the text of a
                 query; or a retriever of a framework whose integration is installed, such as LangChain.
-            at_least: The metrics, each with the floor of its mean, or None for no floor; `(0.35, 120)` is a floor that
-                needs at least 120 queries with a value. It may be left out beside `at_most`.
+            at_least: The metrics, each with the floor of its mean, or None for no floor, if there is a baseline;
+                `(0.35, 120)` is a floor that needs at least 120 queries with a value. It may be left out beside
+                `at_most`.
             at_most: Metrics in which lower is better, each with the ceiling of its mean: `{"leak@5": 0}`. A metric that
                 nothing judged can show fails the test.
             baseline: Whether to compare with the evaluation stored beside the test, written by `--retrieval-update`.
@@ -238,11 +241,12 @@ class RetrievalCheck:
         if baseline is not None and settings.update:
             of_best = against_best(whole, baseline, settings, self._alpha)
             found += worse_than_best(of_best)
-            verdicts, left = approved(evaluation, found, call.floors, settings)
+            called = {self._test, getattr(self._item, "originalname", self._test), self._item.nodeid, call.name}
+            verdicts, left = approved(evaluation, found, call.floors, accepted_of(call.floors, called, settings))
         failed = [verdict for verdict in verdicts if ends(verdict, settings) == "fail"]
         told = " ".join(verdict.figures for verdict in failed)
-        notes = [note for note in (*(comparison.notes if comparison else ()), *rounds.notes()) if note not in told]
-        ending = [note for note in (left, *notes, *(str(one.message) for one in met)) if note]
+        notes, spread = [note for note in (comparison.notes if comparison else ()) if note not in told], rounds.notes()
+        ending = [note for note in (left, *notes, *spread, *(str(one.message) for one in met)) if note]
         failure = explained(evaluation, failed, comparison, settings.show, ending) if failed else ""
         raised = None if failure else warned(self._item.nodeid, verdicts, met, settings)
         if raised is not None:
@@ -257,7 +261,7 @@ class RetrievalCheck:
             able = self._able(call, whole)
         rows = metric_rows(evaluation, verdicts, call.floors, settings.level)
         record = self._record(call, failure) | measured(whole, comparison, rows, self._folder)
-        self._records.append(record | {"notes": notes, "replaced": replaced, "able": able})
+        self._records.append(record | {"notes": notes, "spread": spread, "replaced": replaced, "able": able})
         hand_to_junit(self._item, record)
         if raised is not None:
             raise raised
@@ -265,9 +269,9 @@ class RetrievalCheck:
         return Checked(evaluation, tuple(verdicts), None if baseline is None else baseline.path, comparison)
 
     def _compared(self, call: Call, evaluation: Evaluation) -> tuple[Comparison | None, list[Verdict]]:
-        """Compare with the baseline, and return the verdicts of the gates; nothing without a baseline."""
+        """Compare with the baseline, and return the verdicts of the gates; without one, what needs it."""
         if call.baseline is None:
-            return None, []
+            return None, unguarded_gate(metric for metric in call.floors if metric not in call.guarded)
         path, comparison, unmet = call.baseline.path, None, meeting_gate(evaluation)
         if call.baseline.known is None:
             said = f"there is no baseline {call.baseline.where}; --retrieval-update writes it"
@@ -398,7 +402,8 @@ class Call:
         """The metrics that can fail without a test against the baseline."""
         exact = self.deterministic or set(self.never_worse) >= set(self.task.qrels.queries)
         bound = {*self.query_floors, *self.ceilings}
-        return {metric for metric, floor in self.floors.items() if exact or floor or metric in bound}
+        bound |= {metric for metric, floor in self.floors.items() if floor is not None and floor > lowest(metric)}
+        return {metric for metric in self.floors if exact or metric in bound}
 
     def measured(self, runs: Sequence[Any]) -> tuple[RepeatedRuns, list[warnings.WarningMessage]]:
         """Evaluate the rounds, and return the warnings, which come after the verdict."""

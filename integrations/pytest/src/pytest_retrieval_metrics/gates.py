@@ -19,7 +19,7 @@ from retrieval_metrics.adapting.twins import positive_integer
 from retrieval_metrics.types import Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_retrieval_metrics.settings import Settings
@@ -63,6 +63,28 @@ class Verdict:
     def line(self) -> str:
         """The metric, the outcome and the numbers, in a line."""
         return f"{self.metric} {self.outcome}" + (f": {self.figures}" if self.figures else "")
+
+
+def unguarded_gate(metrics: Iterable[str]) -> list[Verdict]:
+    """Tell of metrics of which nothing is demanded and that are compared with nothing: they cannot fail."""
+    return [
+        Verdict(
+            metric=metric,
+            outcome="not compared",
+            figures=f"nothing can fail: there is no bound and no baseline; give {bound_of(metric)}, or baseline=True",
+        )
+        for metric in metrics
+    ]
+
+
+def lowest(metric: str) -> float:
+    """Return the lowest value of a metric: a floor there demands nothing."""
+    return Metric.parse(metric).definition.bounds[0]
+
+
+def bound_of(metric: str) -> str:
+    """Return in words where the bound of the mean of a metric is given."""
+    return "a floor in at_least" if Metric.parse(metric).definition.higher_is_better else "a ceiling in at_most"
 
 
 def meeting_gate(evaluation: Evaluation) -> list[Verdict]:
@@ -179,7 +201,7 @@ def _verdict(comparison: Comparison, conclusion: Conclusion, settings: Settings,
         said = "; ".join([conclusion.sentence.removesuffix("."), *conclusion.caveats])
         return Verdict(metric=metric, outcome="not compared", figures=said, difference=difference)
     able = Able.of(difference, before)
-    unable = able.short_of(difference.fewest, difference.alpha / 2)
+    unable = able.short_of(difference.fewest, difference.alpha / 2, metric)
     if unable and metric not in guarded:
         return Verdict(metric=metric, outcome="not compared", figures=unable, difference=difference)
     outcome: Outcome = "passed"
@@ -227,7 +249,7 @@ class Able(NamedTuple):
             len(units), difference.units, "query" if clusters is None else "document" if by_source else "cluster"
         )
 
-    def short_of(self, fewest: int, alpha: float) -> str:
+    def short_of(self, fewest: int, alpha: float, metric: str) -> str:
         """Return in words that no drop can fail a check that needs so many; nothing if they are enough."""
         if self.units >= fewest:
             return ""
@@ -236,7 +258,7 @@ class Able(NamedTuple):
         if self.units < self.of_all:
             words = f"{self.units} of {words} can get worse"
         needed = f"at least {fewest} are needed (alpha {alpha:.4g})"
-        return f"no drop can fail: {words}; {needed}: give a floor in at_least, or ask about more {things}{others}"
+        return f"no drop can fail: {words}; {needed}: give {bound_of(metric)}, or ask about more {things}{others}"
 
 
 def found_in_words(low: float, high: float) -> str:
@@ -321,7 +343,7 @@ def floors_of(at_least: Any) -> tuple[dict[str, float | None], dict[str, int]]:
     if not isinstance(at_least, Mapping):
         raise TypeError(f"at_least must map metrics to floors, such as {{'ndcg@10': 0.35}}; got {at_least!r}")
     if not at_least:
-        raise ValueError("at_least is empty: name a metric, with None for no floor: {'ndcg@10': None}")
+        raise ValueError("at_least is empty: name a metric and its floor, {'ndcg@10': 0.35}; None if it has a baseline")
     floors: dict[str, float | None] = {}
     needs: dict[str, int] = {}
     for name, given in _by_name("at_least", at_least).items():

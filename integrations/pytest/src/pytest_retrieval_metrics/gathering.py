@@ -120,7 +120,7 @@ class Gathered:
         alpha = settings.alpha / settings.builds / max(checks, 1)
         for one in stored:
             for metric, able in one["able"].items():
-                if said := Able(*able).short_of(fewest_units(1 - 2 * alpha), alpha):
+                if said := Able(*able).short_of(fewest_units(1 - 2 * alpha), alpha, metric):
                     yield f"{title(one)}: {metric} will not be compared: {said}"
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -129,8 +129,7 @@ class Gathered:
             from pytest_retrieval_metrics.reports import passed, summary  # noqa: PLC0415  (only where a check ran)
 
             records = list(self.checks.values())
-            line = passed(records) if terminalreporter.verbosity <= 0 and not self.said else ""
-            if line:
+            if line := passed(records) if terminalreporter.verbosity <= 0 else "":
                 terminalreporter.write_line(line)
             else:
                 terminalreporter.section("retrieval quality")

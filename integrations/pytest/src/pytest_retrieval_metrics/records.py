@@ -60,6 +60,7 @@ def unmeasured(item: pytest.Item, call: Call | None, settings: Settings, alpha: 
         "metrics": [],
         "queries": [],
         "notes": [],
+        "spread": [],
         "replaced": [],
         "able": {},
         "evaluation": None,
@@ -147,7 +148,7 @@ def moved(record: Mapping[str, Any], metric: str) -> list[tuple[str, float, floa
 
 
 def telling_queries(record: Mapping[str, Any], row: Mapping[str, Any], n: int) -> Table | None:
-    """Return the most informative queries of a metric: those that changed, or the lowest if it is below a floor."""
+    """Return the most informative queries of a metric: those that changed, or the worst if it misses its bound."""
     changes = moved(record, row["metric"])
     if changes:
         cells = [
@@ -156,15 +157,18 @@ def telling_queries(record: Mapping[str, Any], row: Mapping[str, Any], n: int) -
         ]
         more = [f"and {len(changes) - n} more that changed"] if len(changes) > n else []
         return Table([f"query, by {row['metric']}", "before", "now", "difference"], cells, more)
-    if row["outcome"] != "below the floor":
+    if row["outcome"] not in {"below the floor", "above the ceiling"}:
         return None
-    values = [(named(one), one["now"][row["metric"]]) for one in record["queries"]]
-    low = sorted((pair for pair in values if pair[1] is not None and pair[1] < row["mean"]), key=itemgetter(1))
-    lowest = low[:n]
-    if not lowest:
+    falls = row["outcome"] == "below the floor"
+    every = [(named(one), one["now"][row["metric"]]) for one in record["queries"]]
+    values = sorted((pair for pair in every if pair[1] is not None), key=itemgetter(1), reverse=not falls)
+    bad = [pair for pair in values if pair[1] != row["mean"] and (pair[1] < row["mean"]) == falls]
+    worst = bad[:n] or ([] if falls else values[:n])
+    if not worst:
         return None
-    said = f"the {len(lowest)} lowest of {numbers.queries(len(values))}, {len(low)} of them below the mean"
-    return Table([f"query, by {row['metric']}", "now"], [[query, numbers.value(now)] for query, now in lowest], [said])
+    which, where = ("lowest", "below") if falls else ("highest", "above")
+    said = f"the {len(worst)} {which} of {numbers.queries(len(every))}, {len(bad)} of them {where} the mean"
+    return Table([f"query, by {row['metric']}", "now"], [[query, numbers.value(now)] for query, now in worst], [said])
 
 
 def named(row: Mapping[str, Any]) -> str:

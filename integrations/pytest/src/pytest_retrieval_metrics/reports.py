@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from html import escape
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -182,16 +183,29 @@ DRIFT = (
 
 
 def passed(records: Records) -> str:
-    """Return a line on a build in which every check passed and nothing else is to be said; otherwise nothing."""
+    """Return a line on a build in which no check failed and nothing was stored, and one for each thing to know."""
     rows = [(one, row) for one in records for row in one["metrics"]]
-    if any(failed(one) or one["ended"] or one["notes"] for one in records) or {row["outcome"] for _, row in rows} != {
-        "passed"
-    }:
+    if any(map(failed, records)) or any(row["outcome"] == "stored" for _, row in rows):
         return ""
+    ended = Counter(one["ended"] or "passed" for one in records)
+    how = next(iter(ended)) if len(ended) == 1 else ": " + ", ".join(f"{number} {how}" for how, number in ended.items())
     said = ", ".join(f"{row['metric']} {_cell(row['mean'])}" for _, row in rows) if len(records) == 1 else ""
     lacking = [f"{title(one)}: {row['metric']} of {_n(row)} queries" for one, row in rows if row["undefined"]]
-    parts = [f"retrieval quality: {numbers.count(len(records), 'check')} passed", said, *lacking, "-v shows the table"]
-    return "; ".join(part for part in parts if part)
+    checks = numbers.count(len(records), "check")
+    parts = [f"retrieval quality: {checks} {how}".replace(" : ", ": "), said, *lacking]
+    lines = ["; ".join([*filter(None, parts), "-v shows the table"])]
+    for one in records:
+        lines += [f"{title(one)}: {note}" for note in one["notes"]]
+        apart = [line for row in one["metrics"] if row["outcome"] == "not compared" for line in row["lines"]]
+        lines += [f"{title(one)}: {line}" for line in apart]
+        if doubtful := [row for row in one["metrics"] if row["outcome"] == "cannot tell" and row["difference"]]:
+            each = (
+                f"{row['metric']} {numbers.change(round(row['mean'] - row['difference'], 12), row['mean'])} "
+                f"({numbers.queries(row['lost'])} worse, {row['won']} better)"
+                for row in doubtful
+            )
+            lines.append(f"{title(one)}: worse than the baseline, but no more than chance explains: {', '.join(each)}")
+    return "\n".join(lines)
 
 
 def summary(records: Records, show: int) -> str:
@@ -237,7 +251,7 @@ def undecided(record: dict[str, Any], show: int) -> Iterator[str]:
 def notes(records: Records) -> Iterator[str]:
     """Yield notes on each check: how rounds vary, and what differs from the baseline."""
     for record in records:
-        yield from (f"{title(record)}: {note}" for note in record["notes"])
+        yield from (f"{title(record)}: {note}" for note in [*record["notes"], *record["spread"]])
 
 
 def headline(records: Records) -> str:

@@ -96,6 +96,10 @@ KEYS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "label": ("", str.strip, f"the label of new entries in the histories; by default {' or '.join(COMMITS)}"),
 }
 """Name, default, reader, and help; each is `--retrieval-<name>` and `retrieval_<name>`."""
+ACCEPT, ALL = "--retrieval-accept-worse", "*"
+"""The option, and what it holds if it names nothing."""
+BETWEEN_NAMES = r",(?![^(\[]*[)\]])"
+"""A comma, but not one of the parameters of a metric or a test."""
 REPORTS = (".html", ".md", ".json", ".xml")
 
 
@@ -115,7 +119,7 @@ class Settings:
     history: str
     label: str
     update: bool
-    accept_worse: bool
+    accept_worse: tuple[str, ...]
 
     @classmethod
     def of(cls, config: pytest.Config) -> Settings:
@@ -129,16 +133,20 @@ class Settings:
                 found[name] = read(text)
             except ValueError as error:
                 raise pytest.UsageError(f"{source} must be {error}; got {text!r}") from None
-        update, accept = (bool(config.getoption(f"retrieval_{name}")) for name in ("update", "accept_worse"))
-        if accept and not update:
-            raise pytest.UsageError("--retrieval-accept-worse has no effect without --retrieval-update")
+        update, accept = (config.getoption(f"retrieval_{name}") for name in ("update", "accept_worse"))
+        if accept is not None and not update:
+            raise pytest.UsageError(f"{ACCEPT} has no effect without --retrieval-update")
+        if accept not in {None, ALL} and ACCEPT in config.invocation_params.args:  # a path of tests came next
+            raise pytest.UsageError(f"names of what is accepted follow '=': {ACCEPT}={accept}; or write {ACCEPT} last")
+        names = tuple(name.strip() for name in re.split(BETWEEN_NAMES, accept or "") if name.strip())
+        if accept is not None and not names:
+            raise pytest.UsageError(f"{ACCEPT}= names nothing: name metrics or tests, or leave out '='")
         found["label"] = found["label"] or next((os.environ[name] for name in COMMITS if os.environ.get(name)), "")
-        return cls(**found, update=update, accept_worse=accept)
+        return cls(**found, update=bool(update), accept_worse=names)
 
 
 FLAGS = {
     "update": "write the baselines of checks, unless they are significantly worse, below a floor, or failed",
-    "accept-worse": "with --retrieval-update: write them even if they are significantly worse",
     "prune": "delete the baselines whose test is gone",
 }
 
@@ -148,6 +156,15 @@ def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("retrieval", "retrieval quality (retrieval_check)")
     for name, said in FLAGS.items():
         group.addoption(f"--retrieval-{name}", action="store_true", dest=PREFIX + name.replace("-", "_"), help=said)
+    group.addoption(
+        ACCEPT,
+        nargs="?",
+        const=ALL,
+        metavar="NAMES",
+        dest="retrieval_accept_worse",
+        help="with --retrieval-update: write them even if they are significantly worse; with =NAMES, only in these "
+        "metrics or tests, separated by commas",
+    )
     group.addoption(
         "--retrieval-report",
         metavar="FILE",
