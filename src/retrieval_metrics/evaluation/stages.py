@@ -190,21 +190,22 @@ class Stages(Printed, Mapping[str, Evaluation]):
         shown = len(set(counts.values())) > 1
         computed = [one for one in self.last.metrics if not one.definition.given]
         main = leading(computed)
-        most = self.at_most(main)
+        most = {name: one for name, one in self.at_most(main).items() if not np.isnan(one)}  # of groups it is unknown
         rows = [
             [
                 name,
                 *([str(counts[name])] if shown else []),
                 *(numbers.value(one.means[str(metric)]) for metric in computed),
-                "-" if np.isnan(most[name]) else numbers.value(most[name]),
+                *([numbers.value(most[name]) if name in most else "-"] if most else []),
             ]
             for name, one in self.items()
         ]
         passing = [name for name in self if name not in self.sources]
         notes = [f"sources, which lose nothing: {', '.join(self.sources)}"] if self.sources and passing else []
-        notes.append(f"{main} at most: with what the step holds in the best order")
+        notes += [f"{main} at most: with what the step holds in the best order"] if most else []
         notes += [f"no question reached {', '.join(self.unreached)}"] if self.unreached else []
-        return Table(["after", *(["n"] if shown else []), *map(str, computed), f"{main} at most"], rows, notes)
+        header = ["after", *(["n"] if shown else []), *map(str, computed), *([f"{main} at most"] if most else [])]
+        return Table(header, rows, notes)
 
     def _tables(self) -> list[Table]:
         return [*self.last.tables, self.table()] if self else []
