@@ -196,7 +196,8 @@ class Users(Tracer):
 
 
 @pytest.fixture
-def users() -> Iterator[Users]:
+def users(monkeypatch: pytest.MonkeyPatch) -> Iterator[Users]:
+    monkeypatch.setattr(tracer, "is_content_tracing_enabled", False)  # an environment variable may have set it
     before, tracer.actual_tracer = tracer.actual_tracer, Users()
     yield tracer.actual_tracer
     tracer.actual_tracer = before
