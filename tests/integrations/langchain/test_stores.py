@@ -241,7 +241,7 @@ def test_a_setting_is_tuned_with_the_candidates_it_has(name: str, every: int | N
         for weight in (0.2, 0.6):
             configured = base.model_copy(update={"fetch_k": fetch_k, "lambda_mult": weight})
             expected = evaluate_retriever(configured, asked, "recall@4").per_query["recall@4"]
-            assert tuned.evaluations[f"lambda {weight:g} of {fetch_k}"].per_query["recall@4"] == expected
+            assert tuned.evaluations[f"lambda {weight:g} of {fetch_k} candidates"].per_query["recall@4"] == expected
 
 
 def test_a_filter_that_most_match_leaves_as_many_candidates_as_faiss_has() -> None:
@@ -251,6 +251,11 @@ def test_a_filter_that_most_match_leaves_as_many_candidates_as_faiss_has() -> No
         own = ids(store.max_marginal_relevance_search(f"question {number}", k=8, fetch_k=20, **search))
         ours = MMRRetriever.from_store(store, k=8, fetch_k=20, search_kwargs=search)
         assert ids(ours.invoke(f"question {number}")) == own
+
+
+def test_a_retriever_is_no_store() -> None:
+    with pytest.raises(TypeError, match=r"got a VectorStoreRetriever; write from_store\(retriever\.vectorstore\), or"):
+        MMRRetriever.from_store(in_memory(Counting()).as_retriever())  # type: ignore[arg-type]
 
 
 def test_the_number_of_candidates_is_not_that_of_the_search() -> None:
