@@ -62,7 +62,7 @@ def write(folder: Path) -> None:
     """Write both pages into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     asked = questions()
-    runs = {"counts words": searched(asked, rare=False), "counts rare words more": searched(asked, rare=True)}
+    runs = {"overlap": searched(asked, rare=False), "weighted overlap": searched(asked, rare=True)}
     compared = rm.compare(asked, runs, ["recall@1000chars", "mrr", "full_recall@1000chars"])
     compared.report(folder / "report.html", title="Two ways to search a handbook")
     ids = {name: {query: [chunk.id for chunk in found] for query, found in run.items()} for name, run in runs.items()}

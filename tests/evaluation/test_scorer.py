@@ -190,6 +190,9 @@ def test_a_metadata_key_that_is_missing_is_named_with_those_that_are_there() -> 
     with pytest.raises(ValueError, match="value for match='metadata:page'; the metadata of the first has 'file', 't"):
         rm.retrieve(retriever, ASKED, match="metadata:page")
     assert len(asked) == 1
+    with pytest.raises(ValueError, match="the first has 'file', 'title'; write match='metadata:file'"):
+        rm.retrieve(retriever, ASKED, match="metadata:files")
+    asked.pop()
     with pytest.raises(ValueError, match="match must be 'id', 'source', 'metadata:<name>' or a callable, got 'page'"):
         rm.retrieve(retriever, ASKED, match="page")
     assert len(asked) == 1

@@ -236,6 +236,10 @@ def test_a_model_of_which_no_reply_can_be_used_is_an_error_and_no_set_of_labels(
     with pytest.raises(ValueError, match=r"graded none of the 30 documents \(.*given up.*\); stopped: 10 replies"):
         POOL.grade(model)
     assert len(model.prompts) < 30
+    with pytest.raises(ValueError, match=r"\(3 not JSON\); a reply must hold JSON such as \{.grade.: 2\}"):
+        POOL.limited(3).grade(Model(lambda *_: "2"))
+    with pytest.raises(TypeError, match=r"got Labels; pass its judgments, \.qrels"):
+        rm.evaluate(POOL.grade(Model(honest)), {}, "mrr")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("grade", [0, 3])

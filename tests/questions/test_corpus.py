@@ -75,7 +75,7 @@ NOBODY = Told()
         ([], ValueError, "the corpus is empty"),
         ({"d1": "", "d2": "too short"}, ValueError, "none of the 2 texts of the corpus has 5 words"),
         (["d1", "d2"], TypeError, "only ids"),
-        ("no such folder", TypeError, "a corpus must map ids to texts"),
+        ("no such folder", TypeError, "got str 'no such folder', and no file or folder has that path"),
         (7, TypeError, "a corpus must map ids to texts"),
         ({"d1": 3}, TypeError, "'d1'"),
         ([rm.Retrieved("d1", RULES["vault"])] * 1 + [rm.Retrieved("d1", RULES["coffee"])], ValueError, "'d1' twice"),

@@ -95,6 +95,13 @@ class TestIdsThatNeverMeet:
             result = rm.evaluate(qrels, run, "mrr", match=eval(written[1]))  # noqa: S307  (ours)
             assert result.per_query["mrr"]["q1"] == 1.0
 
+    def test_names_are_told_apart_from_judged_paths(self) -> None:
+        cure = "'a.md' is the last part of the judged id 'docs/a.md': write name.rpartition('/')[2] for each judged id"
+        assert kinds({"q": ["docs/a.md"]}, {"q": ["a.md"]})["other ids"].endswith(cure)
+        item: Any = rm.Retrieved("n1", metadata={"path": "/c/docs/a.md", "name": "a.md"})
+        said = kinds({"q": ["docs/a.md"]}, {"q": [item]})["other ids"]
+        assert said.endswith(f"{cure}, and pass match='metadata:name'")
+
     def test_items_are_shown_as_they_were_compared(self) -> None:
         found = rm.Retrieved("x", source="uuid", metadata={"file_name": "a.md"})
         said = kinds({"q": ["a.md"]}, {"q": [found]}, match="source")["other ids"]

@@ -95,6 +95,11 @@ class TestWhereMessagesStand:
             rm.read_traces(MESSAGES["openai_chat"]["empty"])
         with pytest.raises(ValueError, match="no tool is called 'seek'; the tools are 'search'"):
             rm.read_traces(MESSAGES["openai_chat"]["empty"], tools="seek")
+        asked = [{"id": name, "function": {"name": name, "arguments": "{}"}} for name in ("add", "kb_search")]
+        told = [{"role": "tool", "tool_call_id": name, "content": "1"} for name in ("add", "kb_search")]
+        messages = [{"role": "user", "content": "?"}, {"role": "assistant", "tool_calls": asked}, *told]
+        with pytest.raises(ValueError, match=r"tools that ran are 'add', 'kb_search'; tools=\['kb_search'\] says"):
+            rm.read_traces(messages)
 
     def test_messages_have_no_times(self) -> None:
         (one,) = rm.read_traces(MESSAGES["openai_chat"]["retries"], tools="search").values()

@@ -269,7 +269,7 @@ def refuse_unknown_metrics(given: argparse.Namespace) -> None:
         try:
             rm.Metric.parse(unknown[0])
         except ValueError as error:
-            given.parser.error(f"{error}; one of your own needs --metrics-from MODULE")
+            given.parser.error(f"{error} (one of your own needs --metrics-from MODULE)")
 
 
 def refuse_lost_files(given: argparse.Namespace) -> None:

@@ -173,6 +173,8 @@ def instead_of(given: Any, name: Literal["qrels", "run"]) -> str:
         return f"; a file is read with read_{name}({str(given)!r})"
     if callable(getattr(given, "to_dict", None)):  # as of ranx
         return f"; pass {name}.to_dict()"
+    if name == "qrels" and hasattr(type(given), "qrels"):  # as of labels
+        return "; pass its judgments, .qrels"
     if callable(given) or any(hasattr(given, way) for way in ("invoke", "retrieve", "run")):
         return "; ask it first: evaluate(questions, retrieve(retriever, questions)), or compare_retrievers for several"
     return _instead_of_rows(given[0], name) if isinstance(given, (list, tuple)) and given else ""

@@ -8,7 +8,7 @@ from numbers import Integral
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from retrieval_metrics.checks import in_python, named
+from retrieval_metrics.checks import argument, in_python, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -290,6 +290,8 @@ def key_of(match: str | Key | Keyed) -> Key:
     hint = (
         "; for the whole text, pass lambda item: item.text; a judged Quote or Text is found in the text anyway"
         if by in ("text", "content")  # what was given may not be hashable
+        else f"; if that is a key of the metadata, write {argument('match', METADATA + by)}"
+        if isinstance(by, str) and by.isidentifier()
         else ""
     )
     raise ValueError(

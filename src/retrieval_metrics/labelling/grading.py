@@ -128,7 +128,8 @@ async def grades_of(
         notes.append(f"{numbers.count(len(replies.failures), 'prompt')} without a usable reply: {why}")
         bare = sum(label.grade is None for label in found.values())
         if bare == len(found):
-            raise ValueError(f"the model graded none of the {bare:,} documents ({why}){stopped}")
+            form = '; a reply must hold JSON such as {"grade": 2}' if "not JSON" in replies.reasons else ""
+            raise ValueError(f"the model graded none of the {bare:,} documents ({why}){stopped}{form}")
         warn(
             f"{bare:,} of {len(found):,} documents got no grade ({why}): in judgments they count as not judged; with a "
             f"cache, grading again asks only for what has no usable reply{stopped}",

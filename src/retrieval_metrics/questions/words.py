@@ -139,7 +139,8 @@ class Passages:
         if isinstance(corpus, PathLike) or (isinstance(corpus, str) and Path(corpus).exists()):
             corpus = texts_at(corpus)
         if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Iterable):
-            raise TypeError(f"{WANTED}, got {type(corpus).__name__}")
+            no_path = f" {corpus[:80]!r}, and no file or folder has that path" if isinstance(corpus, str) else ""
+            raise TypeError(f"{WANTED}, got {type(corpus).__name__}{no_path}")
         if isinstance(corpus, Mapping):
             read = cls(_passage(name, content) for name, content in corpus.items())
         else:

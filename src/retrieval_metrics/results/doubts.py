@@ -197,7 +197,7 @@ def _cure(origin: Origin, ids: Mapping[Any, None], seen: Mapping[Any, None]) -> 
     if (other := next((one for one in seen if one in ids), None)) is not None:
         return f"{other!r} is judged, but for another query: do the query ids of both mean the same questions?"
     plain = {one.strip().casefold(): one for one in ids if isinstance(one, str)}
-    nearly = ""
+    nearly, names = "", {one.rpartition("/")[2]: one for one in ids if isinstance(one, str) and "/" in one}
     for item in _items(origin):
         for value, written, attribute in _values(item):
             if value in ids:
@@ -206,6 +206,10 @@ def _cure(origin: Origin, ids: Mapping[Any, None], seen: Mapping[Any, None]) -> 
                 continue
             if (same := plain.get(value.strip().casefold())) is not None:
                 nearly = f"{value!r} and {same!r} differ only in case or blanks"
+            elif (path := names.get(value)) is not None:
+                cure = in_python("write name.rpartition('/')[2] for each judged id", "cut off the rest")
+                by = "" if written == "id" else f", and pass {argument('match', written)}"
+                nearly = f"{value!r} is the last part of the judged id {path!r}: {cure}{by}"
             elif cut := next((cut for cut in CUTS if value.rpartition(cut[0])[cut[1]] in ids), None):
                 code = f"{attribute}.rpartition({cut[0]!r})[{cut[1]}]"
                 cure = f"pass match=lambda {code}" if isinstance(item, Retrieved) else f"write {code} for each id"

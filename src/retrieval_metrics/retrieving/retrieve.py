@@ -10,6 +10,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from retrieval_metrics.checks import (
+    argument,
     arguments_of,
     id_kind,
     passed_on,
@@ -572,9 +573,12 @@ class Judgeable:
                 "callable, or judge by Quote, Text or Span"
             )
         if ranking and not keys:
+            from difflib import get_close_matches  # noqa: PLC0415  (needed only if a name is wrong)
+
             there = ", ".join(map(repr, ranking[0].metadata or ())) or "nothing"
+            near = get_close_matches(str(self._by), [f"metadata:{name}" for name in ranking[0].metadata or ()], n=1)
             raise ValueError(
                 f"no document retrieved for query {query!r} has a value for match={self._by!r}; the metadata of the "
-                f"first has {there}"
+                f"first has {there}" + "".join(f"; write {argument('match', one)}" for one in near)
             )
         return keys

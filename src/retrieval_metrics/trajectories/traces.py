@@ -247,9 +247,9 @@ def _check_found(traces: _Traces, rules: ReadingRules, doubts: Sequence[str], st
     models = [span for span in every if span.kind == MODEL]
     asked = [span.asked() for span in models if span.error is None]
     if tools or not models or doubts or steps or any(one != [] for one in asked):
-        searches = (
-            f"tools that ran are {', '.join(map(repr, tools))}; {argument('tools', tools[:1])} says that one searches"
-        )
+        likely = sorted(tools, key=lambda tool: not any(part in tool.lower() for part in SEARCHES))[:1]
+        ran = ", ".join(map(repr, tools))
+        searches = f"tools that ran are {ran}; {argument('tools', likely)} says that one searches"
         unknown = "is the form of these traces supported?" + in_python(" convert them into plain dicts")
         raise TraceError(
             f"no span of {count(len(traces), 'trace')} is a search of a retriever, so nothing is known of what was "
@@ -521,7 +521,7 @@ class Trace:
             raise _UnreadError(
                 f"{span.where} does not say which documents it found, and that is not the same as none: was the "
                 "recording of content switched off, or is its output a text? "
-                + in_python("documents= takes a function that returns the documents in an output; ")
+                + in_python("documents=lambda output: [one['id'] for one in output['results']] or the like reads it; ")
                 + f"this one is {said if len(said) <= SHOWN else f'{said[: SHOWN - 3]}...'}"
             )
         return found
@@ -580,6 +580,8 @@ class _UnreadError(TraceError):
 
 SHOWN = 80
 """Characters of an output that a message shows: a line."""
+SEARCHES = ("search", "retriev", "look", "find", "query", "fetch")
+"""What stands in the name of a tool that probably searches."""
 
 
 def _is_retry(search: _Search, failed: _Search) -> bool:

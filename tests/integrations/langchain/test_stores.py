@@ -253,6 +253,11 @@ def test_a_filter_that_most_match_leaves_as_many_candidates_as_faiss_has() -> No
         assert ids(ours.invoke(f"question {number}")) == own
 
 
+def test_a_retriever_is_no_store() -> None:
+    with pytest.raises(TypeError, match=r"got a VectorStoreRetriever; write from_store\(retriever\.vectorstore\), or"):
+        MMRRetriever.from_store(in_memory(Counting()).as_retriever())  # type: ignore[arg-type]
+
+
 def test_the_number_of_candidates_is_not_that_of_the_search() -> None:
     with pytest.raises(ValueError, match=r"search_kwargs has k=10, .* fetch_k=, the number of candidates, to from_"):
         MMRRetriever.from_store(in_memory(Counting()), search_kwargs={"k": 10})

@@ -176,7 +176,7 @@ def test_only_drops_fail_so_five_losses_and_no_gain_do(builds: Builds) -> None:
 def test_the_error_is_stated_by_build_with_the_way_to_another(builds: Builds) -> None:
     builds.baseline()
     told = "*; worse if p is at most {}; of unchanged builds at most {} % fail{}; fails at:*"
-    choice = " (retrieval_builds=30: of such months; only larger drops fail then)"
+    choice = " (retrieval_builds=30: of months of 30 builds; only larger drops fail then)"
     builds.run("-v", lost=4).stdout.fnmatch_lines([told.format("0.05", "5", choice)])
     builds.run("-v", "--retrieval-builds=30", lost=4).stdout.fnmatch_lines([told.format("0.001667", "0.17", "")])
 

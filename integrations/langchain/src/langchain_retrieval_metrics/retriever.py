@@ -140,6 +140,11 @@ class MMRRetriever(MMRSettings, BaseRetriever):
             >>> len(MMRRetriever.from_store(store, k=2).invoke("a query"))
             2
         """
+        if isinstance(store, BaseRetriever):
+            raise TypeError(
+                f"from_store takes a vector store, got a {type(store).__name__}; write "
+                "from_store(retriever.vectorstore), or MMRRetriever(base_retriever=retriever, embeddings=embeddings)"
+            )
         searching = to_find_again(store) | (search_kwargs or {})
         if "k" in searching:
             raise ValueError(

@@ -299,7 +299,9 @@ def table(records: Records) -> Table:
 def _said_of_alarms(alpha: float, builds: int) -> str:
     """Return how often the gate fails where nothing changed, over all baselines, and how to have fewer alarms."""
     said = f"of unchanged builds at most {100 * alpha:.2g} % fail"
-    return said if builds > 1 else f"{said} (retrieval_builds={MONTH}: of such months; only larger drops fail then)"
+    if builds > 1:
+        return said
+    return f"{said} (retrieval_builds={MONTH}: of months of {MONTH} builds; only larger drops fail then)"
 
 
 def _n(row: dict[str, Any]) -> str:
