@@ -134,7 +134,7 @@ def test_a_system_without_values_does_not_lead_those_that_differ() -> None:
     }
     assert rm.compare(given).ranking.sentences == [
         "high is better than low in gain, by 1.00 in every query.",
-        "none and high have no query in common for which gain is defined.",
+        "high and none have no query in common for which gain is defined.",
     ]
 
 
