@@ -78,6 +78,23 @@ def test_only_queries_that_both_define_are_paired_and_the_table_says_how_many() 
     assert "mrr: means over the 3 queries that every system has, of 4" in str(comparison)
 
 
+def test_a_system_without_values_does_not_change_the_interval_of_two_others() -> None:
+    queries = [f"q{at}" for at in range(15)]
+    values = {
+        "slow": {query: 3 + at % 4 / 10 for at, query in enumerate(queries)},
+        "quick": {query: 1 + at % 3 / 10 for at, query in enumerate(queries)},
+        "none": dict.fromkeys(queries, float("nan")),
+    }
+    given = {
+        name: rm.Evaluation.of_scores({"seconds": of}, bounds=(0, None), lower_is_better=["seconds"])
+        for name, of in values.items()
+    }
+    two = rm.compare({name: given[name] for name in ("slow", "quick")}).difference("seconds", "quick", "slow")
+    three = rm.compare(given).difference("seconds", "quick", "slow")
+    assert three.span == two.span == pytest.approx(2.3)
+    assert three.interval.low < three.mean < three.interval.high
+
+
 def test_the_same_seed_gives_the_same_text_to_the_last_digit() -> None:
     data = drawn(60, 4, "abc")
     assert str(rm.compare(*data, METRICS)) == str(rm.compare(*data, METRICS))

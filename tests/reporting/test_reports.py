@@ -56,6 +56,19 @@ def test_a_report_of_a_comparison_answers_the_question_first(comparison: rm.Comp
     assert "style" in tags.seen
 
 
+def test_every_number_in_place_of_a_long_name_is_in_the_key(tmp_path: Path) -> None:
+    systems = [f"the retriever with a long name, number {at}" for at in range(16)]  # 12 are drawn, 4 are named in words
+    queries = [f"q{at}" for at in range(8)]
+    qrels = {query: {"d": 1} for query in queries}
+    runs = {
+        name: {query: ["d", "x"] if at else ["x", "d"] for query in queries} for at, name in enumerate(systems[::-1])
+    }
+    rm.compare(qrels, runs, ["mrr@10"]).report(tmp_path / "report.html")
+    text, _ = read(tmp_path / "report.html")
+    assert text.count("#16") > 1
+    assert set(re.findall(r">(#\d+)<", text)) <= set(re.findall(r">(#\d+): the retriever", text))
+
+
 def test_what_cannot_be_in_a_report_is_an_error(evaluation: rm.Evaluation, tmp_path: Path) -> None:
     wrongs: list[dict[str, Any]] = [{"k": 0}, {"text_length": -1}]
     for wrong in wrongs:

@@ -154,6 +154,7 @@ class TestIdsThatNeverMeet:
 
 JUDGED: Any = {f"q{at}": {"a": 1, "b": 0, "c": 2} for at in range(10)}
 FOUND: Any = {f"q{at}": {name: 12.25 - 1.1 * rank - at / 7 for rank, name in enumerate("xbaycz")} for at in range(10)}
+SORTED: Any = {f"q{at}": {f"d{rank}": (9 - rank // 2) / 10 for rank in range(16)} for at in range(3)}
 
 
 class TestExchanged:
@@ -187,6 +188,7 @@ class TestExchanged:
             ({"q1": {"a": 0.5, "b": 1, "c": 0}}, {"q1": {"a": 1, "b": 1, "c": 0}}),  # some grades are whole
             (FOUND, {query: list("abcdefghi") for query in FOUND}),  # deeper than the judgments
             ({query: dict(reversed(of.items())) for query, of in FOUND.items()}, {query: ["a"] for query in FOUND}),
+            (SORTED, {query: list("abcd") for query in SORTED}),  # which tie, as scores seldom do
         ],
     )
     def test_judgments_with_fractions_are_judgments(self, qrels: Any, run: Any) -> None:

@@ -126,6 +126,29 @@ def test_the_pair_that_is_shown_is_the_best_and_the_second() -> None:
     assert main_pair(alike, alike.metrics[0]) == ("good", "best")
 
 
+def test_a_system_without_values_does_not_lead_those_that_differ() -> None:
+    values = {"low": 1.0, "none": float("nan"), "high": 2.0}
+    given = {
+        name: rm.Evaluation.of_scores({"gain": {f"q{at}": value + at % 3 / 4 for at in range(12)}}, bounds=(0, 3))
+        for name, value in values.items()
+    }
+    assert rm.compare(given).ranking.sentences == [
+        "high is better than low in gain, by 1.00 in every query.",
+        "high and none have no query in common for which gain is defined.",
+    ]
+
+
+def test_of_pairs_with_too_few_queries_the_sentence_names_the_most() -> None:
+    nan = float("nan")  # with the baseline, the others have 3 and 4 queries in common
+    values = {"base": [0.0, 0.5, 1.0, 0.5], "one": [0.5, 0.0, 0.5, nan], "two": [0.5, 0.5, 0.0, 1.0]}
+    given = {
+        name: rm.Evaluation.of_scores({"gain": {f"q{at}": value for at, value in enumerate(of)}}, bounds=(0, 1))
+        for name, of in values.items()
+    }
+    (said,) = rm.compare(given, baseline="base").ranking.said["gain"]
+    assert said.endswith("4 queries cannot show any, however large; at least 6 are needed.")
+
+
 def test_a_report_says_one_design_effect_once(tmp_path: Path) -> None:
     clusters = {query: at // 2 for at, query in enumerate(QRELS)}
     rm.compare(QRELS, {"best": BEST, "good": GOOD}, "mrr", clusters=clusters).report(tmp_path / "report.html")

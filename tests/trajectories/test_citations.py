@@ -36,6 +36,23 @@ class TestCitations:
             self.told(twice, "So [1].", citations="numbered")
         assert self.told(twice, "So.", citations="numbered").citations == []
 
+    @pytest.mark.parametrize("written", ["[1] same\n[2] same\n[3] other", "same same other"])
+    def test_documents_of_one_text_have_a_number_each(self, written: str) -> None:
+        found = [{"id": id_, "text": text} for id_, text in (("a", "same"), ("b", "same"), ("c", "other"))]
+        spans: list[dict[str, Any]] = [
+            {"trace": "t", "span": "s", "parent": None, "kind": "retriever", "input": "q", "output": found},
+            {
+                "trace": "t",
+                "span": "m",
+                "parent": None,
+                "kind": "model",
+                "start": 1,
+                "input": written,
+                "output": "So [2, 3].",
+            },
+        ]
+        assert rm.read_traces(spans, citations="numbered")["t"].citations == ["b", "c"]
+
     def test_a_function_of_two_arguments_gets_the_context(self) -> None:
         def second(answer: str, context: list[rm.Retrieved]) -> list[Any]:
             return [context[1].id] if answer else []

@@ -1,6 +1,7 @@
 """Conversations: twelve scenarios in the form of every library, each count against one worked out by hand."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -297,3 +298,34 @@ def test_an_error_of_mcp_is_a_failed_search_and_an_empty_list_is_not(as_text: An
     for source in (chat("q", [("1", "a")], ("1", held[0]), [("2", "b")], ("2", held[1])), spans):
         (one,) = rm.read_traces(source, tools="search").values()
         assert [(call.error, call.ranking) for call in one.calls] == [("index offline", ()), (None, [])]
+
+
+ASKED: list[Any] = [
+    {"role": "user", "content": "Which letter?"},
+    {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "search", "arguments": '{"query": "a"}'}}]},
+    {"role": "tool", "tool_call_id": "c", "content": '[{"id": "d1", "text": "A letter."}]'},
+]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Its role: d1.",
+        {"role": "assistant", "content": "d1"},
+        {"choices": [{"message": {"role": "assistant", "content": "d1"}}]},
+        [{"role": "assistant", "content": "d1"}],
+    ],
+)
+@pytest.mark.parametrize("under", ["output", "response"])
+def test_the_answer_beside_the_messages_is_a_text_or_a_message(answer: Any, under: str) -> None:
+    told = rm.read_traces(
+        [{"id": "q", "messages": ASKED, under: answer}], tools="search", citations=lambda said: re.findall(r"d\d", said)
+    )
+    assert told["q"].citations == ["d1"]
+    assert [item.id for item in told.context()["q"]] == ["d1"]
+
+
+@pytest.mark.parametrize("stray", [None, "d1"])
+def test_what_is_no_message_among_messages_is_an_error(stray: Any) -> None:
+    with pytest.raises(ValueError, match=f"message 4 of conversation 'q' is no message: {stray!r}"):
+        rm.read_traces({"q": [*ASKED, stray]}, tools="search")

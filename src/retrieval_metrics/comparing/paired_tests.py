@@ -145,7 +145,7 @@ def _span(metric: Metric, systems: Mapping[str, Scores], values: FloatArray) -> 
     """Return the largest possible difference of two values, up to the ideal or, if unbounded, the best observed."""
     if metric.definition.given:
         low, high = metric.definition.bounds
-        return high - low if isfinite(high - low) else _observed(values[:, ~np.isnan(values).any(axis=0)])
+        return high - low if isfinite(high - low) else _observed(values)
     largest = 0.0
     for scores, column in zip(systems.values(), values, strict=True):
         sums = Sums.of_defined(column)
@@ -155,7 +155,9 @@ def _span(metric: Metric, systems: Mapping[str, Scores], values: FloatArray) -> 
 
 
 def _observed(values: FloatArray) -> float:
-    return float(np.ptp(values)) if values.size and np.ptp(values) else 1.0
+    """Return the range of what was seen in the queries that any pair has in common."""
+    paired = values[:, (~np.isnan(values)).sum(axis=0) > 1]
+    return float(np.nanmax(paired) - np.nanmin(paired)) or 1.0 if paired.size else 1.0
 
 
 def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:

@@ -127,15 +127,18 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
     means = [draw.rows(key(chart)) for chart in charts]
     main_means = means.pop(comparison.metrics.index(main))
     words, changes = page.sentences(key(said)), draw.changes(key(main_changes(comparison, main)))
+    unjudged = [page.paragraph(key(sentence)) for sentence in not_judged(comparison.scores)]
+    told = all(scores.origin is not None for scores in comparison.scores.values())
+    data = QueryData(comparison.scores, comparison.metrics, main, pair, shown) if told else None
+    failures = "" if data is None else page.table(key(_failures(data)))
+    values = "" if data is None else page.table(key(values_table(comparison.scores, main)))
     fewer = [*said_of_drawn(comparison), *said_of_stars(comparison)]
-    names = [page.sentences([*key.lines, *fewer])] if key.lines or fewer else []
+    names = [page.sentences([*key.lines, *fewer])] if key.lines or fewer else []  # once all of the page is keyed
     first = page.beside(words, draw.grid(main_means, *names, changes), picture_leads=not leads)
     timed = retrieval_tables(comparison)
     ranking = replace(ranking_of(comparison), seconds={}) if timed else ranking_of(comparison)  # the times stand below
     rest = [
-        page.section(
-            "Ranking", *map(page.table, ranking.tables), *map(page.paragraph, key(not_judged(comparison.scores)))
-        ),
+        page.section("Ranking", *map(page.table, ranking.tables), *unjudged),
         draw.grid(*means),
         page.section("How sure", *_pairs(by_pair, comparison.pairs.index(pair))),
         *([] if leads else [page.folded("Every pair in a sentence", page.sentences(sentences))]),
@@ -143,18 +146,17 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
         page.table(Table((), (), [*small_print(comparison), *said_of_design_effects(comparison)])),
         *map(page.table, timed),
     ]
-    if any(scores.origin is None for scores in comparison.scores.values()):
+    if data is None:
         page.write(path, title or _title(comparison), [first, *rest, *about(comparison.scores, GLOSSARY, None)])
         return
-    data = QueryData(comparison.scores, comparison.metrics, main, pair, shown)
     held, length = data.data()
     parts = [
         first,
-        page.section(f"What went wrong, for {main}", page.table(key(_failures(data)))),
+        page.section(f"What went wrong, for {main}", failures),
         *rest,
         page.folded(
             f"{main} by query and over the cut-off",
-            page.table(key(values_table(comparison.scores, main))),
+            values,
             _over_the_cutoff(comparison.scores, main),
         ),
         _queries(data, held),

@@ -343,8 +343,8 @@ def _is_too_small(one: Conclusion) -> bool:
 
 def _said_of_sizes(these: Sequence[Conclusion], of: str, *, leads: bool) -> str:
     """Return how large the differences may be, and which size would have been found."""
-    found = these[0].found
     if _is_too_small(these[0]):
+        found = max((each.found for each in these), key=lambda each: each.units)
         units = numbers.queries(found.n) if found.clusters is None else numbers.count(found.units, "cluster")
         return f": {units} cannot show any, however large; at least {found.fewest} are needed"
     ends = [end if (each.system == of) is leads else -end for each in these for end in each.interval]

@@ -105,7 +105,8 @@ def _exchanged(judged: JudgedRun, run: Mapping[Any, Any]) -> str:
     if not fractional.any() or not qrels.is_flat or fractional.sum() < MOSTLY * len(grades):
         return ""
     of_queries = np.split(-grades, qrels.bounds[1:-1])
-    fall = rising(of_queries, CHANCE)  # as the scores of a run in rank order do
+    apart = sum(len(np.unique(each)) for each in of_queries) >= DIFFERENT * len(grades)  # grades tie, scores seldom do
+    fall = apart and rising(of_queries, CHANCE)  # as the scores of a run in rank order do
     if not fall and len(np.unique(grades)) < min(DIFFERENT * len(grades), MANY_GRADES):
         return ""
     rankings = [list(each) for each in islice(_scored(run), LOOKED_AT)]

@@ -451,9 +451,11 @@ def _cell(place: Standing) -> str:
 
 
 def _best(ordered: Sequence[str], concluded: Sequence[Conclusion]) -> str:
-    """Return the system with the largest mean that no other is better than, or if there is none, the first."""
+    """Return the system with the largest mean that no other is better than; one without values only if all are."""
     beaten = {each.baseline if each.kind == "better" else each.system for each in concluded if each.kind in OPPOSITE}
-    return next((system for system in ordered if system not in beaten), ordered[0])
+    compared = {system for each in concluded if each.n for system in each.found.pair}
+    leading = [system for system in ordered if system in compared] or ordered
+    return next((system for system in leading if system not in beaten), leading[0])
 
 
 def _beside(other: str, ordered: Sequence[str], concluded: Sequence[Conclusion]) -> dict[str, Status]:

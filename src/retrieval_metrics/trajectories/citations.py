@@ -55,10 +55,15 @@ NEAR, MOST = 300, 100
 def numbered(answer: str, read: str, context: Sequence[Any]) -> list[Any]:
     """Return the documents whose numbers an answer cites; a number that none has stays, as a text."""
     found = [(at.start(), at.end(), item) for item in context for at in re.finditer(re.escape(plain(item.text)), read)]
+    alike: dict[str, list[Any]] = {}
+    for item in context:
+        alike.setdefault(plain(item.text), []).append(item)
     labels: list[tuple[str | None, Any]] = []
     end = 0
-    for start, stop, item in sorted(found, key=lambda one: (one[0], -one[1])):
+    for start, stop, _ in sorted(found, key=lambda one: (one[0], -one[1])):
         if start >= end:
+            same = alike[read[start:stop]]  # of one text, each is read in its turn
+            same.append(item := same.pop(0))
             labels.append((next(iter(NUMBERS.findall(read, max(end, start - NEAR), start)[::-1]), None), item))
             end = stop
     if any(label is None for label, _ in labels):

@@ -14,6 +14,7 @@ from retrieval_metrics.trajectories.spans import (
     OTHER,
     RESULT_UNDER,
     TOOL,
+    TraceError,
     TraceSpan,
     answer_in,
     failure_in,
@@ -93,7 +94,10 @@ def _conversations(unit: Any, number: str) -> list[tuple[Any, list[Any], Mapping
     for key in ("messages", "input"):
         if isinstance(messages := parsed(unit.get(key)), list) and "current_agent_name" not in unit:
             answer = unit.get("output", unit.get("response"))
-            messages = [*messages, *(answer if isinstance(answer, list) else [answer] if answer else ())]
+            if not isinstance(answer, list):  # a text, or what has no role itself, is what the model said
+                whole = answer is None or (isinstance(plain := _plain(answer), dict) and _role(plain))
+                answer = [answer if whole else {"role": "assistant", "content": answer}] if answer else []
+            messages = [*messages, *answer]
             return [(next((unit[key] for key in NAMED_BY if key in unit), number), messages, unit)]
     held: dict[Any, Any] = {name: one.get("messages") if isinstance(one, dict) else one for name, one in unit.items()}
     whole = all(isinstance(one, list) and one and _role(_plain(one[0])) for one in held.values())
@@ -182,6 +186,8 @@ class _Conversation:
         """Return each answer of a model, and each call of a tool at the place of its result."""
         for at, given in enumerate(messages, start=1):
             unit = _plain(given)
+            if not isinstance(unit, dict):
+                raise TraceError(f"message {at} of conversation {self._root.trace!r} is no message: {unit!r:.40}")
             said, scope = _inner(unit), self._scope(unit)
             role = _role(unit, said)
             read = self._read.setdefault(scope, [])
