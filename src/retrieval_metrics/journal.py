@@ -296,11 +296,11 @@ def _replacing(target: Path, found: os.stat_result | None) -> Iterator[IO[bytes]
     partial = target.with_name(beginning + token_hex(8))
     # Until the file has the mode of the existing one, nobody else may read it.
     mode = 0o666 if found is None else 0o600
-    try:
-        opened = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
-    except OSError as error:  # the user knows the target, not the temporary name
-        raise type(error)(error.errno, error.strerror, os.fspath(target)) from None
-    try:
+    try:  # a signal that becomes an exception may come as soon as the file is there
+        try:
+            opened = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+        except OSError as error:  # the user knows the target, not the temporary name
+            raise type(error)(error.errno, error.strerror, os.fspath(target)) from None
         with os.fdopen(opened, "wb") as file:
             _hold(opened)
             _remove_abandoned(target.parent, beginning)
@@ -311,7 +311,8 @@ def _replacing(target: Path, found: os.stat_result | None) -> Iterator[IO[bytes]
             os.fsync(opened)  # else the new name could reach the disk before the content, and the power fail in between
         partial.replace(target)
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # where it could not be made it cannot be removed, which is no news
+            partial.unlink()
 
 
 def _hold(opened: int) -> bool:
