@@ -85,19 +85,6 @@ def test_what_retrieved_nothing_has_no_judged_share(tmp_path: Path) -> None:
     assert "nan" not in str(comparison) + re.sub(r"<script.*?</script>", "", (tmp_path / "report.html").read_text())
 
 
-N = 150
-JUDGED = {f"q{at}": [f"needed {at}"] for at in range(N)}
-TEXT = "<b>a passage</b> of some length that says what was looked for, " * 20
-
-
-def run(every: int) -> dict[str, list[rm.Retrieved]]:
-    return {
-        query: [rm.Retrieved(f"other {at}-{part}", TEXT) for part in range(9)]
-        + ([rm.Retrieved(f"needed {at}", TEXT)] if at % every else [])
-        for at, query in enumerate(JUDGED)
-    }
-
-
 def interval_text(comparison: rm.Comparison, metric: str) -> str:
     low, high = comparison.difference(metric).interval
     return f"[{signed(low)}, {signed(high)}]"

@@ -318,40 +318,26 @@ def said_of_stars(comparison: Compared) -> list[str]:
 def main_changes(comparison: Compared, metric: Metric) -> SortedChanges:
     """Return the changes of the main pair; of several systems, those from the second to the best."""
     pair = main_pair(comparison, metric)
-    found = changes_of(comparison.difference(metric, *pair))
     best = min(pair, key=order_of(comparison, metric).index)
-    if comparison.baseline is not None or len(comparison.systems) == 2 or best == pair[0]:  # noqa: PLR2004  (two have an order)
-        return found
-    gained, dropped = ([(name, -change) for name, change in moved] for moved in (found.dropped, found.gained))
-    low, high = found.interval
-    return found._replace(
-        title=f"{pair[1]} − {pair[0]} in {metric}, by query",  # noqa: RUF001  (a minus)
-        changes=-found.changes[::-1],
-        mean=-found.mean,
-        interval=found.interval._replace(low=-high, high=-low),
-        counts=found.counts[::-1],
-        gained=gained,
-        dropped=dropped,
-    )
+    several = comparison.baseline is None and len(comparison.systems) > 2  # noqa: PLR2004  (two have an order)
+    return changes_of(comparison.difference(metric, *pair), turned=several and best != pair[0])
 
 
-def changes_of(difference: Difference) -> SortedChanges:
-    """Return the difference of every query, the largest gain first."""
+def changes_of(difference: Difference, *, turned: bool = False) -> SortedChanges:
+    """Return the difference of every query, the largest gain first; turned, that of the baseline from the system."""
     sign, paired = 1 if difference.higher_is_better else -1, difference.paired
-    gains = sign * difference.values
+    pair, counts = (difference.system, difference.baseline), (paired.wins, paired.ties, paired.losses)
+    values, mean, interval = difference.values, difference.mean, difference.interval
+    if turned:
+        pair, counts, values, mean = pair[::-1], counts[::-1], -values, -mean
+        interval = interval._replace(low=-interval.high, high=-interval.low)
+    gains = sign * values
     order = np.argsort(-gains, kind="stable")
     gained = [at for at in order[:MOVED].tolist() if gains[at] > 0]
     dropped = [at for at in np.argsort(gains, kind="stable")[:MOVED].tolist() if gains[at] < 0]
-    ends = ([(str(difference.queries[at]), float(difference.values[at])) for at in side] for side in (gained, dropped))
-    return SortedChanges(
-        f"{difference.system} − {difference.baseline} in {difference.metric}, by query",  # noqa: RUF001  (a minus)
-        difference.values[order],
-        sign,
-        difference.mean,
-        difference.interval,
-        (paired.wins, paired.ties, paired.losses),
-        *ends,
-    )
+    ends = ([(str(difference.queries[at]), float(values[at])) for at in side] for side in (gained, dropped))
+    title = f"{pair[0]} − {pair[1]} in {difference.metric}, by query"  # noqa: RUF001  (a minus)
+    return SortedChanges(title, values[order], sign, mean, interval, counts, *ends)
 
 
 def won_and_lost(comparison: Compared, pair: tuple[str, str]) -> Shares:
