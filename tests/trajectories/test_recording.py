@@ -1,48 +1,38 @@
-"""Where the rows of a host have their judgments and what was retrieved is checked before any row is read."""
-
-from types import SimpleNamespace
-from typing import Any
+"""A recording holds the spans that were noted, each under the question that was asked when it began."""
 
 import pytest
 
-from retrieval_metrics.adapting import RowPaths
+from retrieval_metrics.adapting import Recording
 
-GIVEN, FOUND = ["expected"], ["outputs"]
-
-
-@pytest.mark.parametrize(
-    ("paths", "how", "message"),
-    [
-        (RowPaths("outputs.ids", "outputs"), {}, "relevant must begin with expected, as in 'expected.documents'"),
-        (RowPaths("expected", "trace"), {}, "retrieved must begin with outputs, as in"),
-        (RowPaths("expected", "elsewhere"), {"traces": ["trace"]}, "retrieved must begin with outputs, trace"),
-        (RowPaths("expected", "outputs", "all"), {}, "calls must be one of"),  # type: ignore[arg-type]  # the point
-        (RowPaths("expected", "outputs", "context"), {}, "needs the spans of a model"),
-        (RowPaths("expected", "trace", "cited"), {"traced": True}, "need each other"),
-        (RowPaths("expected", "trace", "union", "outputs.ids"), {"traced": True}, "need each other"),
-        (RowPaths("expected", "trace", "cited", "trace.ids"), {"traced": True}, "citations must begin with outputs"),
-    ],
-)
-def test_wrong_paths_are_refused(paths: RowPaths, how: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        paths.checked(GIVEN, FOUND, **how)
+FOUND = [{"id": "d1", "text": "A context manager."}]
 
 
-def test_what_is_missing_is_named_with_what_is_there() -> None:
-    paths = RowPaths("expected.ids", "outputs.found.documents").checked(GIVEN, FOUND)
-    row = SimpleNamespace(expected={"names": []}, outputs={"found": SimpleNamespace(documents=["d7"])})
-    assert paths.items(row) == ["d7"]
-    with pytest.raises(ValueError, match=r"expected has no 'ids', which the path 'expected.ids' needs; it has 'names'"):
-        paths.judgments(row)
-    with pytest.raises(ValueError, match="needs the spans of a model"):
-        RowPaths("expected", "trace", "context").items(row, "outputs")
+def test_a_question_belongs_to_the_trace_that_began_inside_it() -> None:
+    recording = Recording()
+    with recording.question("q1"):
+        recording.start("a", None, "other", "agent", "Which?")
+        with recording.question("q2"):  # what is inside a trace belongs to it
+            recording.start("b", "a", "retriever", "search", "which")
+        recording.end("b", output=FOUND)
+    recording.end("a")
+    recording.start("c", None, "retriever", "search", "what", query="q3")
+    recording.end("c", error="TimeoutError: too slow")
+    recording.end("unknown", output=["d9"])
+    found = recording.trajectories
+    ids = {query: [item.id for call in one.calls for item in call.ranking] for query, one in found.items()}
+    assert ids == {"q1": ["d1"], "q3": []}
+    assert [call.error for call in found["q3"].calls] == ["TimeoutError: too slow"]
 
 
-def test_a_trace_is_read_by_the_view_that_was_chosen() -> None:
-    spans = [
-        {"trace": "t", "span": name, "parent": None, "kind": "retriever", "start": at, "end": at, "output": [name, "d"]}
-        for at, name in enumerate(("one", "two"), start=1)
-    ]
-    row = {"outputs": {"ids": ["two"]}}
-    assert [*RowPaths("expected", "trace", "last").seen(row, spans, []).ranking] == ["two", "d"]
-    assert [*RowPaths("expected", "trace", "union").seen(row, spans, []).ranking] == ["one", "d", "two"]
+def test_what_ran_without_a_question_is_left_out_and_counted() -> None:
+    recording = Recording()
+    for query, span in (("q1", "a"), (None, "b")):
+        recording.start(span, None, "retriever", "search", "which", query=query)
+        recording.end(span, output=FOUND)
+    assert list(recording.trajectories) == ["q1"]
+    assert recording.trajectories.notes == ("1 trace without the id of a question left out",)
+
+
+def test_a_recording_of_nothing_says_so() -> None:
+    with pytest.raises(ValueError, match=r"nothing ran inside record\(\), or its callbacks were not passed on"):
+        Recording().trajectories  # noqa: B018  (a property that raises)

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.trajectories.recording import Recording
 from trace_spans import CHAT, OTEL_ROOT, RETRIEVAL, ROOT, TAIL, cited, found, ids, model, otel, read, search, span
 
 DATA = os.environ.get("RETRIEVAL_METRICS_DATA")
@@ -305,18 +304,6 @@ class TestWhatIsRefusedOrCounted:
         with pytest.raises(ValueError, match="no tool is called 'seek'; the tools are 'tool'"):
             read(one, span("2", "tool"), tools="seek")
 
-    def test_a_line_that_was_cut(self, tmp_path: Path) -> None:
-        path = tmp_path / "spans.jsonl"
-        path.write_text(json.dumps(ROOT) + "\n" + json.dumps(search("1", 1, "a", found("x")))[:-40])
-        with pytest.raises(ValueError, match=r"spans\.jsonl, line 2.*was cut short"):
-            rm.read_traces(path)
-
-    def test_a_document_that_was_cut(self, tmp_path: Path) -> None:
-        path = tmp_path / "spans.json"
-        path.write_text(json.dumps([ROOT, search("1", 1, "a", found("x"))], indent=1)[:-40])
-        with pytest.raises(ValueError, match=r"spans\.json cannot be read as JSON"):
-            rm.read_traces(path)
-
     def test_traces_without_a_search(self) -> None:
         with pytest.raises(ValueError, match="no span of 1 trace is a search of a retriever"):
             read(span("s", "other"))
@@ -556,21 +543,9 @@ class TestBrokenTraces:
         with pytest.raises(ValueError, match=r"of 1 trace, none has 'metadata\.q'"):
             rm.read_traces(self.spans(), query="metadata.q")
 
-    def test_blank_lines_and_a_mark_at_the_beginning_are_no_content(self, tmp_path: Path) -> None:
-        lines = "\n\n".join(map(json.dumps, self.spans()))
-        for text in (f"\n\n{lines}\n", f"\ufeff{lines}", lines.replace("\n", "\r\n")):
-            (tmp_path / "spans.jsonl").write_text(text, encoding="utf-8", newline="")
-            (one,) = rm.read_traces(tmp_path / "spans.jsonl").values()
-            assert ids(one.calls[0]) == ["d1", "d2"]
-
     def test_an_output_without_an_end_is_refused(self) -> None:
         nested: Any = TWO
         for _ in range(5_000):
             nested = {"output": nested}
         with pytest.raises(ValueError, match=r"the output of span 's' .* is nested too deeply"):
             rm.read_traces(self.spans(output=nested))
-
-
-def test_a_recording_of_nothing_says_so() -> None:
-    with pytest.raises(ValueError, match=r"nothing ran inside record\(\), or its callbacks were not passed on"):
-        Recording().trajectories  # noqa: B018  (a property that raises)

@@ -1,3 +1,4 @@
+from retrieval_metrics.adapting.row_paths import RowPaths as RowPaths
 from retrieval_metrics.evaluation.scorer import Asked as Asked
 from retrieval_metrics.evaluation.scorer import RowScorer as RowScorer
 from retrieval_metrics.evaluation.scorer import Scorer as Scorer
@@ -16,4 +17,3 @@ from retrieval_metrics.retrieving.ways import Ways as Ways
 from retrieval_metrics.scoring.define import scored_name as scored_name
 from retrieval_metrics.scoring.table import DEFINITIONS as DEFINITIONS
 from retrieval_metrics.trajectories.recording import Recording as Recording
-from retrieval_metrics.trajectories.recording import RowPaths as RowPaths

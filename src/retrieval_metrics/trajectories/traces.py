@@ -10,6 +10,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from retrieval_metrics.checks import argument, in_python
+from retrieval_metrics.files.objects import objects_of
 from retrieval_metrics.inputs.documents import items_in
 from retrieval_metrics.inputs.items import Retrieved, identity
 from retrieval_metrics.presentation.numbers import count
@@ -30,7 +31,7 @@ from retrieval_metrics.trajectories.spans import (
     plain,
 )
 from retrieval_metrics.trajectories.trajectories import Trajectories
-from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory, find, seen_in, units_of
+from retrieval_metrics.trajectories.trajectory import SearchCall, Trajectory, find, seen_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -175,7 +176,7 @@ class _Traces(dict[str, dict[str, TraceSpan]]):
         self.strays: list[Any] = []
         self.questions: dict[str, Any] = {}
         roots: dict[str, Any] = {}
-        for span in spans_in(units_of(source), self.strays):
+        for span in spans_in(objects_of(source), self.strays):
             outermost = span.parent is None
             if query is not None and (outermost or (isinstance(query, str) and span.trace not in self.questions)):
                 said = _question_id(span, query)
