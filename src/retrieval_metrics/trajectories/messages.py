@@ -14,12 +14,13 @@ from retrieval_metrics.trajectories.spans import (
     OTHER,
     RESULT_UNDER,
     TOOL,
+    Said,
     TraceError,
     TraceSpan,
     answer_in,
     failure_in,
     parsed,
-    tool_calls_in,
+    said_in,
 )
 
 if TYPE_CHECKING:
@@ -228,7 +229,7 @@ class _Conversation:
         key = scope, said.get("id") or at
         model = self._models.get(key) or self._speaking.get(scope)
         if model is None:
-            model = self._add(f"message {at}", MODEL, at, scope, output=[], calls=[])
+            model = self._add(f"message {at}", MODEL, at, scope, output=[], said=Said([], []))
             self._last[scope] = model, read, len(read)
         self._models[key] = self._speaking[scope] = model
         same = next((one for one in model.output if "id" in said and one.get("id") == said["id"]), None)
@@ -236,10 +237,10 @@ class _Conversation:
             model.output[model.output.index(same)] = {**same, "content": [*same["content"], *said["content"]]}
         else:
             model.output.append(said)
-        calls = tool_calls_in(said)
-        model.calls = [*(model.calls or ()), *calls]
+        before = len(model.said.calls)
+        said_in(said, model.said)
         here = set()
-        for number, (id_, name, arguments) in enumerate(calls):
+        for number, (id_, name, arguments) in enumerate(model.said.calls[before:]):
             known = self._calls.get(id_, [])
             call = self._early.pop(id_, None)
             if call is not None:  # its result came first

@@ -50,7 +50,7 @@ class TraceSpan:
     input: Any = None
     output: Any = None
     listed: Listed | None = None
-    calls: list[tuple[str | None, str, Any]] | None = None
+    said: Said | None = None
     call: str | None = None
     dropped: int = 0
     root: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
@@ -100,20 +100,25 @@ class TraceSpan:
         text = "\n".join(texts_in(said))
         return None if said is None or REDACTED in text else text
 
-    def asked(self) -> list[tuple[str | None, str | None]] | None:
-        """Return id and question of each tool call in the message of a model, in its order; None if it is unknown."""
-        if self.calls is None:
+    def asked(self) -> list[ToolCall] | None:
+        """Return the tool calls in the message of a model, in its order; None if it is unknown."""
+        if self.said is None:
             said = self._whole(self.output, "output", text=True)
-            self.calls = None if said is None else tool_calls_in(said)
-        if self.calls is None:
+            self.said = None if said is None else said_in(said)
+        if self.said is None:
             return None
-        asked = ((id_, question_in(parsed(arguments))) for id_, _, arguments in self.calls)
-        return list(dict.fromkeys(asked))  # some hosts write a message twice
+        ids = (number if call.id is None else call.id for number, call in enumerate(self.said.calls))
+        return list(dict(zip(ids, self.said.calls, strict=True)).values())  # some hosts write a message twice
 
-    def hosted(self) -> list[str]:
-        """Return what the provider of a model ran itself, as far as its message tells; it leaves no spans."""
+    def hosted(self) -> list[tuple[str, Any]]:
+        """Return what the provider of a model ran itself, as far as its message tells, and the names of its tools."""
         said = [one for one in self._objects(HOSTED) if one.get("type") in HOSTED or not HOSTED.isdisjoint(one)]
-        return [name for one in said for name in (str(one.get("type")), *one) if name in HOSTED and one.get(name, name)]
+        return [
+            (name, one.get("name"))
+            for one in said
+            for name in (str(one.get("type")), *one)
+            if name in HOSTED and one.get(name, name)
+        ]
 
     def answer(self) -> str | None:
         """Return the last text in what a model said."""
@@ -124,13 +129,15 @@ class TraceSpan:
         objects = self._objects((*CITED_UNDER, "citation"))
         found = [one[key] for one in objects for key in CITED_UNDER if isinstance(one.get(key), list)]
         cited = [*(one for each in found for one in each), *(one for one in objects if _type_of(one) == "citation")]
-        return [{key: held for inner in objects_in(one) for key, held in inner.items()} | one for one in cited]
+        return [{key: held for inner in said_in(one).objects for key, held in inner.items()} | one for one in cited]
 
     def _objects(self, names: Collection[str]) -> list[dict[str, Any]]:
         """Return the objects in the message of a model, if it can hold one of some names; most are texts without."""
+        if self.said is not None and not isinstance(self.output, Listed):
+            return self.said.objects
         said = self.output.otherwise if isinstance(self.output, Listed) else self.output
         readable = not isinstance(said, str) or any(name in said for name in names)
-        return objects_in(parsed(said) if readable else None)
+        return said_in(parsed(said) if readable else None).objects
 
     def _whole(self, payload: Any, what: str, *, text: bool = False) -> Any:
         """Return a payload as an object; `text` says that it may be a text that looks like JSON."""
@@ -191,6 +198,26 @@ HOSTED = {
 """What providers call the searches that they run while a model answers: types of parts of a message, or its keys."""
 NOT_SENT = {"artifact", "raw_output", "metadata"}
 """What LangChain, LlamaIndex and Pydantic AI keep beside a result: it is logged, but no model reads it."""
+
+
+class ToolCall(NamedTuple):
+    """A call of a tool that a model asked for."""
+
+    id: str | None
+    name: str
+    arguments: Any
+
+    @property
+    def question(self) -> str | None:
+        """What it asks for; None if that is unknown."""
+        return question_in(parsed(self.arguments))
+
+
+class Said(NamedTuple):
+    """What a model said: its objects, and its tool calls."""
+
+    objects: list[dict[str, Any]]
+    calls: list[ToolCall]
 
 
 class Listed(NamedTuple):
@@ -364,26 +391,24 @@ def texts_in(said: Any) -> list[str]:
     return found
 
 
-def tool_calls_in(said: Any) -> list[tuple[str | None, str, Any]]:
-    """Return id, name and arguments of each tool call in a model's message, in the order of the message."""
+def said_in(said: Any, into: Said | None = None) -> Said:
+    """Return every object and every tool call in what a model said, in its order; the arguments of a call are no part."""
+    found = into or Said([], [])
     if isinstance(said, dict):
-        function: dict[str, Any] = said["function"] if isinstance(said.get("function"), dict) else said
-        name = function.get("name", function.get("tool_name"))
-        if name is not None and not _ARGUMENTS.isdisjoint(function):
-            arguments = next((function[key] for key in ARGUMENTS_UNDER if function.get(key) is not None), None)
-            if arguments is not None:
-                id_ = next((said[key] for key in CALL_ID if said.get(key) not in (None, "")), None)
-                return [(None if id_ is None else str(id_), str(name), arguments)]
-    return [call for one in _inside(said) for call in tool_calls_in(one)]
+        found.objects.append(said)
+        if (call := _call_in(said)) is not None:
+            found.calls.append(call)
+            return found
+    for one in said.values() if isinstance(said, dict) else said if isinstance(said, list) else ():
+        if isinstance(one, (dict, list)):
+            said_in(one, found)
+    return found
 
 
-def objects_in(said: Any) -> list[dict[str, Any]]:
-    """Return every object in a payload, in its order."""
-    inside = [found for one in _inside(said) for found in objects_in(one)]
-    return [said, *inside] if isinstance(said, dict) else inside
-
-
-def _inside(said: Any) -> list[Any]:
-    """Return the objects and lists right inside another."""
-    values = said.values() if isinstance(said, dict) else said if isinstance(said, list) else ()
-    return [one for one in values if isinstance(one, (dict, list))]
+def _call_in(said: dict[str, Any]) -> ToolCall | None:
+    function: dict[str, Any] = said["function"] if isinstance(said.get("function"), dict) else said
+    if _ARGUMENTS.isdisjoint(function) or (name := function.get("name", function.get("tool_name"))) is None:
+        return None
+    arguments = next((function[key] for key in ARGUMENTS_UNDER if function.get(key) is not None), None)
+    id_ = next((said[key] for key in CALL_ID if said.get(key) not in (None, "")), None)
+    return None if arguments is None else ToolCall(None if id_ is None else str(id_), str(name), arguments)

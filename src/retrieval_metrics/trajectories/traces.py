@@ -334,18 +334,11 @@ class _Search(NamedTuple):
 
 
 class _Agent(NamedTuple):
-    """The models of an agent, those in one tool or in none: when each ended, its turn, and what it asked for."""
+    """The models of an agent, those in one tool or in none: when each ended, and its turn."""
 
     ends: list[float]
     turns: list[int]
     models: list[TraceSpan]
-    asked: dict[str, list[tuple[str | None, str | None]]]
-
-    def asked_by(self, model: TraceSpan) -> list[tuple[str | None, str | None]]:
-        """Return id and question of each tool call of a model, in the order of its message."""
-        if model.id not in self.asked:
-            self.asked[model.id] = model.asked() or []
-        return self.asked[model.id]
 
 
 class Trace:
@@ -375,7 +368,7 @@ class Trace:
         models = [one for one in self._models if self._scope[one.id] == scope]
         places = [bisect_left(starts, one.end) for one in models]
         turns = {place: turn for turn, place in enumerate(dict.fromkeys(places), start=1)}
-        return _Agent([one.end for one in models], [turns[place] for place in places], models, {})
+        return _Agent([one.end for one in models], [turns[place] for place in places], models)
 
     def _path(self, span: TraceSpan) -> tuple[TraceSpan, ...]:
         """Return the spans around a span, from the inside out."""
@@ -421,8 +414,9 @@ class Trace:
         for one in self._spans.values():
             if one.kind not in KNOWN_KINDS:
                 yield f"of the unknown kind {one.kind!r}", one
-            elif one.kind == MODEL and (hosted := one.hosted()):
-                yield f"with a tool of the model's provider ({hosted[0]!r})", one
+            elif one.kind == MODEL:
+                for name in [name for name, tool in one.hosted() if tool not in self._rules.tools][:1]:
+                    yield f"with a tool of the model's provider ({name!r})", one
         for one in self.steps(UNSAID):
             yield "without a kind", one
 
@@ -455,13 +449,11 @@ class Trace:
         before = bisect_right(agent.ends, step.start) - 1
         if before < 0:
             return 0, 0, step.start, step.id
-        turn, asked = agent.turns[before], agent.asked_by(agent.models[before])
-        ids = [id_ for id_, _ in asked]
-        if step.call is not None and ids.count(step.call) == 1:
-            return turn, ids.index(step.call), step.start, step.id
-        wanted = (step.question() if step.kind == TOOL else None) or question
-        at = [number for number, (_, one) in enumerate(asked) if one is not None and one == wanted]
-        return turn, at[0] if at else len(asked), step.start, step.id
+        turn, asked = agent.turns[before], agent.models[before].asked() or []
+        at = next((number for number, call in enumerate(asked) if call.id == step.call is not None), None)
+        if at is None and (wanted := (step.question() if step.kind == TOOL else None) or question) is not None:
+            at = next((number for number, call in enumerate(asked) if call.question == wanted), None)
+        return turn, len(asked) if at is None else at, step.start, step.id
 
     def _calls(self, searches: Sequence[_Search]) -> list[SearchCall]:
         """Return the calls: searches that one reranker joins are one, and so are the attempts at the same."""
