@@ -215,12 +215,14 @@ def host_of(thing: Any) -> Host | None:
 # Documents as hosts write them: their own objects, plain ones, and their JSON.
 
 _ID, _TEXT, _METADATA = (
-    ("id", "id_", "node_id", "document_id"),
+    ("id", "id_", "node_id", "document_id", "doc_id", "docid", "docno", "chunk_id", "_id"),
     ("page_content", "content", "text"),
     ("metadata", "meta"),
 )
-_KEYS = {*_ID, *_TEXT, *_METADATA}
 _SOURCE = ("doc_uri", "source", "file_path")
+_ADDRESS = ("source", "url", "uri")
+"""Where metadata have the source of a document, and where a document without any has it."""
+_KEYS = {*_ID, *_TEXT, *_METADATA, *_ADDRESS}
 _WRAPPERS = dict.fromkeys(("document", "kwargs", "node"))
 _MESSAGE = {"role", "tool_call_id", "tool_calls"}
 """The keys of messages, which have ids and texts as documents have; a block of their content has a text alone."""
@@ -231,8 +233,8 @@ def items_in(found: Any, where: str) -> Items:
 
     Args:
         found: Ids, items, documents of a host whose integration is installed, or other objects and their JSON with an
-            `id`, a text (`page_content`, `content` or `text`) and `metadata`, in which `doc_uri` or `source` is the
-            source and `start_index` the offset in it.
+            `id` or `doc_id`, a text (`page_content`, `content` or `text`) and `metadata`, in which `doc_uri` or
+            `source` is the source and `start_index` the offset in it; else its own `source` or `url` is the source.
         where: Where the list is, for messages.
 
     Raises:
@@ -323,6 +325,8 @@ metadata={'file_path': 'with.md'}, tokens=None)
     source, start = None, said.get("start_char_idx")
     if metadata:
         source, start = _first(metadata, _SOURCE), metadata.get("start_index", start)
+    if source is None and isinstance(address := _first(said, _ADDRESS), str):
+        source = address
     if text is None or not isinstance(start, int) or start < 0:  # a splitter writes -1 where it does not find it
         start = None
     return Retrieved(

@@ -94,7 +94,7 @@ UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 def spans_of(unit: Any) -> Iterator[TraceSpan]:
     """Yield the spans of one object of a file: a span, a whole trace, or an export of many."""
     if not isinstance(unit, dict):
-        raise TraceError(f"a trace must hold spans as objects, got {unit!r} ({type(unit).__name__})")
+        raise TraceError(f"a trace must hold spans as objects, got {unit!r:.80} ({type(unit).__name__})")
     if not isinstance(unit.get("attributes"), dict):  # the usual form comes first: files hold many of them
         inner = _inside(unit)
         if inner is not None:
@@ -116,8 +116,11 @@ def _inside(unit: Mapping[str, Any]) -> list[Any] | None:
     if isinstance(trace := parsed(unit.get("trace")), dict):  # a row of mlflow.search_traces
         return [trace]
     if isinstance(unit.get("data"), dict) and "spans" in unit["data"]:  # a trace of MLflow
-        name = (unit.get("info") or {}).get("trace_id")
-        return [{**one, "trace": name} for one in unit["data"]["spans"]]
+        info, spans = unit.get("info"), unit["data"]["spans"]
+        name = info.get("trace_id") if isinstance(info, dict) else None
+        if not isinstance(spans, list):
+            raise TraceError(f"the spans of a trace of MLflow are a list, got {spans!r:.80}")
+        return [one | {"trace": name} if isinstance(one, dict) else one for one in spans]
     return None
 
 
@@ -247,8 +250,8 @@ def _error(part: Callable[[str], Any], output: Any) -> str | None:
     """Return why a span failed; None if it did not."""
     status = part("status")
     if "ERROR" in str(status).upper() or status == OTLP_ERROR:
-        events = (one.get("attributes") or {} for one in parsed(part("events")) or () if isinstance(one, dict))
-        raised = next((said for said in events if "exception.message" in said), None)
+        events = [one.get("attributes") for one in parsed(part("events")) or () if isinstance(one, dict)]
+        raised = next((said for said in events if isinstance(said, dict) and "exception.message" in said), None)
         if raised is None:
             return str(part("failure") or "failed without a message")
         return f"{str(raised.get('exception.type', 'error')).rpartition('.')[2]}: {raised['exception.message']}"

@@ -24,7 +24,7 @@ from retrieval_metrics.trajectories.spans import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 FORMS = {
@@ -38,7 +38,8 @@ FORMS = {
     "OpenTelemetry GenAI messages": ("id", "response"),
 }
 """Where a result of each form names its call, and what it has else; calls and texts are told alike in all forms."""
-PATHS = [(call.split("."), result) for call, result in FORMS.values()]
+PATHS = [(call.partition(".")[::2], result) for call, result in FORMS.values()]
+NAMES_CALL = {first for (first, _), _ in PATHS}
 ROLES = {
     **dict.fromkeys(("assistant", "ai", "aimessage", "aimessagechunk", "model", "response", "function_call"), MODEL),
     **dict.fromkeys(("custom_tool_call", "mcp_call", "reasoning", *HOSTED), MODEL),
@@ -75,7 +76,7 @@ def spans_in(units: Iterable[Any], strays: list[Any]) -> Iterator[TraceSpan]:
             for name, messages, about in conversations:
                 yield from _Conversation(name, about).spans(messages)
         elif isinstance(unit, dict) and (_role(unit) or _results(_inner(unit))):
-            loose.setdefault(next((unit[key] for key in NAMED_BY[1:] if key in unit), "1"), []).append(unit)
+            loose.setdefault(_name(unit, NAMED_BY[1:], "1"), []).append(unit)
         else:
             strays.append(unit)
     if not loose:
@@ -99,10 +100,14 @@ def _conversations(unit: Any, number: str) -> list[tuple[Any, list[Any], Mapping
                 whole = answer is None or (isinstance(plain := _plain(answer), dict) and _role(plain))
                 answer = [answer if whole else {"role": "assistant", "content": answer}] if answer else []
             messages = [*messages, *answer]
-            return [(next((unit[key] for key in NAMED_BY if key in unit), number), messages, unit)]
+            return [(_name(unit, NAMED_BY, number), messages, unit)]
     held: dict[Any, Any] = {name: one.get("messages") if isinstance(one, dict) else one for name, one in unit.items()}
     whole = all(isinstance(one, list) and one and _role(_plain(one[0])) for one in held.values())
     return [(name, messages, {}) for name, messages in held.items()] if whole else []
+
+
+def _name(unit: Mapping[str, Any], keys: Sequence[str], otherwise: str) -> str | int:
+    return next((unit[key] for key in keys if isinstance(unit.get(key), (str, int))), otherwise)
 
 
 def _plain(given: Any) -> Any:
@@ -148,23 +153,27 @@ def _results(said: dict[str, Any]) -> list[tuple[dict[str, Any], str | None]]:
     found: list[tuple[dict[str, Any], str | None]] = []
     for one in (said, *blocks):
         if isinstance(one, dict):
-            held = next((one[key] for key in WITHIN if key in one), one) if not WITHIN.isdisjoint(one) else one
+            held = (
+                one
+                if WITHIN.isdisjoint(one)
+                else next((one[key] for key in WITHIN if isinstance(one.get(key), dict)), one)
+            )
             id_ = _call_of(held)
             if id_ is not None or held is not one:
                 found.append((held, id_))
             if found and one is said:  # its blocks are what came out
                 break
-    return found or ([(said, None)] if said.get("role", said.get("type")) in {"tool", "function"} else [])
+    return found or ([(said, None)] if said.get("role", said.get("type")) in ("tool", "function") else [])
 
 
 def _call_of(result: dict[str, Any]) -> str | None:
     """Return the id of the call that a result names."""
-    for (first, *rest), under in PATHS:
+    for (first, inner), under in () if NAMES_CALL.isdisjoint(result) else PATHS:
         if first in result and (result.get(under) is not None or result.get("error") is not None):
             at = result[first]
-            for key in rest:
-                at = (at or {}).get(key)
-            if at is not None and at != "":
+            if inner:
+                at = at.get(inner) if isinstance(at, dict) else None
+            if isinstance(at, (str, int)) and at != "":
                 return str(at)
     return None
 
@@ -226,7 +235,7 @@ class _Conversation:
 
     def _say(self, at: int, said: dict[str, Any], scope: str | None, read: list[Any]) -> None:
         """Note what a model wrote; lines of one message, and messages without a result between, are one answer."""
-        key = scope, said.get("id") or at
+        key = scope, _name(said, ("id",), "") or at
         model = self._models.get(key) or self._speaking.get(scope)
         if model is None:
             model = self._add(f"message {at}", MODEL, at, scope, output=[], said=Said([], []))
@@ -273,7 +282,7 @@ class _Conversation:
         if call is None:
             if known and id_ not in self._again and known[-1].output == output:  # the same message once more
                 return
-            asked = (known[-1].name, known[-1].input) if known else (str(name), result.get("tool_kwargs"))
+            asked = (known[-1].name, known[-1].input) if known else (str(name or "unnamed"), result.get("tool_kwargs"))
             call = self._call(id_, f"result of message {at}", asked, at, scope)
             if id_ is not None and not known:
                 self._early[id_] = call

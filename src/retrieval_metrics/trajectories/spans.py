@@ -112,7 +112,7 @@ class TraceSpan:
 
     def hosted(self) -> list[tuple[str, Any]]:
         """Return what the provider of a model ran itself, as far as its message tells, and the names of its tools."""
-        said = [one for one in self._objects(HOSTED) if one.get("type") in HOSTED or not HOSTED.isdisjoint(one)]
+        said = [one for one in self._objects(HOSTED) if str(one.get("type")) in HOSTED or not HOSTED.isdisjoint(one)]
         return [
             (name, one.get("name"))
             for one in said
@@ -168,11 +168,12 @@ DOCUMENTS_UNDER = (
     "documents", "output", "artifact", "data", "kwargs", "metadata", "return_value", "result", "nodes",
     "structuredContent", "structured_content", "tool_output", "raw_output", "response",
 )  # fmt: skip
+ELSE_UNDER = ("content", "blocks", "results", "search_results", "hits", "matches", "passages", "chunks")
 ANSWER_UNDER = (
     "generations", "choices", "replies", "messages", "message", "message_content", "contents", "parts", "blocks",
     "said", "content", "text", "kwargs", "output", "answer", "response", "data",
 )  # fmt: skip
-"""The keys under which hosts keep what a search was asked, the documents that it found, and what a model said."""
+"""Under which keys hosts keep what was asked, the documents found (else those of a tool's own), and what was said."""
 BLOCKS_UNDER = {"content", "contents", "parts", "blocks"}
 """The keys under which a message is a list of blocks, which are one text together."""
 BLOCK_TYPE = ("type", "block_type", "part_kind")
@@ -186,8 +187,8 @@ CALL_ID = ("call_id", "tool_call_id", "tool_id", "id")
 RESULT_UNDER = (
     "artifact", "tool_output", "structuredContent", "output", "result", "response", "content", "blocks", "metadata",
 )  # fmt: skip
-FAILED: dict[str, list[Any]] = {
-    "is_error": [True], "isError": [True], "error": [True], "status": ["error", "failed"],
+FAILED = {
+    "is_error": ["true"], "isError": ["true"], "error": ["true"], "status": ["error", "failed"],
     "part_kind": ["retry-prompt"], "outcome": ["retried", "failed", "denied"],
 }  # fmt: skip
 """Where a call has its arguments and its id, where its result is, and what in a result says that it failed."""
@@ -288,7 +289,7 @@ def _nested(said: dict[str, Any] | list[Any]) -> Any:
 
 def items_in(said: Any) -> list[Retrieved] | None:
     """Return the documents in a payload; None if it holds no list of documents."""
-    lists = list(_lists_in(said, DOCUMENTS_UNDER)) or list(_lists_in(said, (*DOCUMENTS_UNDER, "content", "blocks")))
+    lists = list(_lists_in(said, DOCUMENTS_UNDER)) or list(_lists_in(said, (*DOCUMENTS_UNDER, *ELSE_UNDER)))
     filled = [one for one in lists if one]
     if lists and not filled and any(_lists_in(said, None)):
         raise ValueError(
@@ -336,7 +337,7 @@ def failure_in(said: Any) -> str | None:
         return None
     if (why := said.get("error")) and not any(value for key, value in said.items() if key != "error"):
         return str(why)
-    if FAILED.keys().isdisjoint(said) or not any(said.get(key) in values for key, values in FAILED.items()):
+    if FAILED.keys().isdisjoint(said) or not any(str(said.get(key)).lower() in FAILED[key] for key in FAILED):
         return None
     return next((text for key in (*RESULT_UNDER, "error") if (text := answer_in(said.get(key)))), "no reason was given")
 

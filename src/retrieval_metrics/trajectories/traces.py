@@ -514,7 +514,7 @@ class Trace:
             raise _UnreadError(
                 f"{span.where} does not say which documents it found, and that is not the same as none: was the "
                 "recording of content switched off, or is its output a text? "
-                + in_python("documents=lambda output: [one['id'] for one in output['results']] or the like reads it; ")
+                + in_python("documents=lambda output: [one['key'] for one in output['rows']] or the like reads it; ")
                 + f"this one is {said if len(said) <= SHOWN else f'{said[: SHOWN - 3]}...'}"
             )
         return found
