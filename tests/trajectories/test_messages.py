@@ -1,6 +1,7 @@
 """Conversations: twelve scenarios in the form of every library, each count against one worked out by hand."""
 
 import json
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 import retrieval_metrics as rm
-from agent_forms import D1, MESSAGES, chat, plain_spans
+from agent_forms import D1, MESSAGES, chat, langsmith, openinference, otlp, plain_spans
 from agent_scenarios import SCENARIOS, TEXTS, check, cited, ids_of
 
 
@@ -329,3 +330,93 @@ def test_the_answer_beside_the_messages_is_a_text_or_a_message(answer: Any, unde
 def test_what_is_no_message_among_messages_is_an_error(stray: Any) -> None:
     with pytest.raises(ValueError, match=f"message 4 of conversation 'q' is no message: {stray!r}"):
         rm.read_traces({"q": [*ASKED, stray]}, tools="search")
+
+
+SPANS: Any = {"spans": plain_spans, "openinference": openinference, "otlp": otlp, "langsmith": langsmith}
+
+
+def broken(said: list[Any], rng: random.Random) -> list[Any]:
+    """Return messages or spans with something changed that no library would write."""
+    said = json.loads(json.dumps(said))
+    for _ in range(rng.randint(1, 3)):
+        places = [(said, at) for at in range(len(said))]
+        for held, key in places:
+            inside = held[key]
+            if isinstance(inside, (dict, list)):
+                places += [(inside, at) for at in (inside if isinstance(inside, dict) else range(len(inside)))]
+        held, key = rng.choice(places or [([None], 0)])
+        one = held[key]
+        held[key] = rng.choice(
+            [None, "", [], {}, 0, True, "d1", [one], {"content": one}, json.dumps(one), [{"id": []}]]
+        )
+    return said
+
+
+@pytest.mark.parametrize("form", [*MESSAGES, "spans", "openinference", "otlp", "langsmith"])
+def test_whatever_is_broken_is_read_or_refused_in_words(form: str) -> None:
+    refused: list[str] = []
+    for seed in range(120):
+        rng = random.Random(seed)
+        scenario = rng.choice([*SCENARIOS])
+        said = MESSAGES[form][scenario] if form in MESSAGES else SPANS[form](SCENARIOS[scenario])
+        given = broken(said, rng)
+        try:
+            rm.read_traces(given, tools=rng.choice(["search", ()]), citations=rng.choice([None, "numbered"]))
+        except ValueError as error:
+            refused.append(str(error))
+    assert 0 < len(refused) < 120
+    assert max(map(len, refused)) < 900
+
+
+class TestToolsOfOnesOwn:
+    @pytest.mark.parametrize(
+        "result",
+        [
+            {"results": [{"doc_id": "d1", "text": TEXTS["d1"], "source": "letters.md"}]},
+            {"query": "a", "hits": {"total": 1, "hits": [{"_id": "d1", "text": TEXTS["d1"], "url": "letters.md"}]}},
+            {"matches": [{"docno": "d1", "content": TEXTS["d1"], "metadata": {"source": "letters.md"}, "url": "no"}]},
+            [{"chunk_id": "d1", "text": TEXTS["d1"], "uri": "letters.md"}],
+        ],
+    )
+    def test_their_results_have_the_usual_names(self, result: Any) -> None:
+        said = [*chat("q", [("1", "a")], ("1", json.dumps(result))), {"role": "assistant", "content": "So."}]
+        (one,) = rm.read_traces(said, tools="search").values()
+        (item,) = one.calls[0].ranking
+        assert (item.id, item.text, item.source) == ("d1", TEXTS["d1"], "letters.md")
+        assert one.context == [item]
+
+    def test_documents_of_a_host_count_before_those_of_the_tool(self) -> None:
+        both = {"documents": D1, "results": [{"id": "d2", "text": TEXTS["d2"]}]}
+        (one,) = rm.read_traces(chat("q", [("1", "a")], ("1", json.dumps(both))), tools="search").values()
+        assert ids(one) == [["d1"]]
+
+    @pytest.mark.parametrize(
+        "mark", [{"is_error": "true"}, {"is_error": True}, {"status": "ERROR"}, {"status": "Failed"}]
+    )
+    def test_a_failure_is_one_in_any_case_of_letters(self, mark: Any) -> None:
+        used = {"type": "tool_use", "id": "c", "name": "search", "input": {"query": "a"}}
+        result = {"type": "tool_result", "tool_use_id": "c", "content": "index offline", **mark}
+        said = [{"role": "assistant", "content": [used]}, {"role": "user", "content": [result]}]
+        (one,) = rm.read_traces(said, tools="search").values()
+        assert [call.error for call in one.calls] == ["index offline"]
+
+    def test_a_tool_of_the_provider_that_is_named_is_counted_and_not_left_out(self) -> None:
+        found = [{"type": "web_search_result", "url": "https://letters.example", "title": "Letters"}]
+        said = [
+            {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "a"}},
+            {"type": "web_search_tool_result", "tool_use_id": "s", "content": found},
+            {"type": "text", "text": "It is alpha."},
+        ]
+        messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": said}]
+        t = rm.read_traces([messages], tools="web_search")
+        assert [ids(one) for one in t.values()] == [[["https://letters.example"]]]
+        assert t.notes == ()
+        other = [{"role": "user", "content": "q"}, *chat([("1", "a")], ("1", D1))]
+        (note,) = rm.read_traces([messages, other], tools="search").notes
+        assert note.startswith("1 span with a tool of the model's provider ('server_tool_use') left out")
+
+
+@pytest.mark.parametrize("wrap", [lambda held: held, lambda held: [*held.values()]])
+def test_a_conversation_that_never_began_is_one_without_searches(wrap: Any) -> None:
+    t = rm.read_traces(wrap({"q1": [], "q2": ASKED}), tools="search")
+    assert [(len(one.calls), one.context) for one in t.values()] == [(0, None), (1, None)]

@@ -215,9 +215,14 @@ def _own(unit: Mapping[str, Any]) -> dict[str, Any]:
 def _attributes(unit: Mapping[str, Any]) -> dict[str, Any]:
     found = unit.get("attributes", unit.get("tags"))
     if isinstance(found, list):  # of OTLP; tags of LangSmith are texts
-        found = {
-            one["key"]: _otlp_value(one.get("value") or {}) for one in found if isinstance(one, dict) and "key" in one
-        }
+        said = [one for one in found if isinstance(one, dict) and "key" in one]
+        try:
+            found = {str(one["key"]): _otlp_value(one.get("value") or {}) for one in said}
+        except (AttributeError, KeyError, TypeError, ValueError):
+            there = f"{unit.get('spanId')!r} cannot be read: {found!r:.80}"
+            raise TraceError(
+                f"the attributes of span {there}; {{'key': 'a', 'value': {{'stringValue': 'b'}}}} is one"
+            ) from None
     if not isinstance(found, dict):  # a row of a frame of Phoenix
         return {key.removeprefix("attributes."): value for key, value in unit.items() if "." in key}
     if "mlflow.spanType" in found:  # MLflow writes every attribute as JSON

@@ -102,8 +102,10 @@ def _conversations(unit: Any, number: str) -> list[tuple[Any, list[Any], Mapping
             messages = [*messages, *answer]
             return [(_name(unit, NAMED_BY, number), messages, unit)]
     held: dict[Any, Any] = {name: one.get("messages") if isinstance(one, dict) else one for name, one in unit.items()}
-    whole = all(isinstance(one, list) and one and _role(_plain(one[0])) for one in held.values())
-    return [(name, messages, {}) for name, messages in held.items()] if whole else []
+    if not {list}.issuperset(map(type, held.values())):
+        return []
+    first = [plain for one in held.values() if one and isinstance(plain := _plain(one[0]), dict)]
+    return [(name, messages, {}) for name, messages in held.items()] if any(map(_role, first)) else []
 
 
 def _name(unit: Mapping[str, Any], keys: Sequence[str], otherwise: str) -> str | int:
@@ -277,7 +279,7 @@ class _Conversation:
         output = next(iter(held.values())) if len(held) == 1 else held
         known = self._calls.get(id_, [])
         if id_ is None:
-            known = [one for one in self._unanswered() if one.call is None and name in {None, one.name}]
+            known = [one for one in self._unanswered() if one.call is None and name in (None, one.name)]
         call = next((one for one in known if one.outcome is None), None)
         if call is None:
             if known and id_ not in self._again and known[-1].output == output:  # the same message once more

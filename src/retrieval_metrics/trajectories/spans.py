@@ -129,7 +129,11 @@ class TraceSpan:
         objects = self._objects((*CITED_UNDER, "citation"))
         found = [one[key] for one in objects for key in CITED_UNDER if isinstance(one.get(key), list)]
         cited = [*(one for each in found for one in each), *(one for one in objects if _type_of(one) == "citation")]
-        return [{key: held for inner in said_in(one).objects for key, held in inner.items()} | one for one in cited]
+        return [
+            {key: held for inner in said_in(one).objects for key, held in inner.items()} | one
+            for one in cited
+            if isinstance(one, dict)
+        ]
 
     def _objects(self, names: Collection[str]) -> list[dict[str, Any]]:
         """Return the objects in the message of a model, if it can hold one of some names; most are texts without."""
@@ -393,7 +397,7 @@ def texts_in(said: Any) -> list[str]:
 
 
 def said_in(said: Any, into: Said | None = None) -> Said:
-    """Return every object and every tool call in what a model said, in its order; the arguments of a call are no part."""
+    """Return every object and every tool call in what a model said, in its order, but for arguments of the calls."""
     found = into or Said([], [])
     if isinstance(said, dict):
         found.objects.append(said)
