@@ -339,7 +339,7 @@ def broken(said: list[Any], rng: random.Random) -> list[Any]:
     """Return messages or spans with something changed that no library would write."""
     said = json.loads(json.dumps(said))
     for _ in range(rng.randint(1, 3)):
-        places = [(said, at) for at in range(len(said))]
+        places: list[tuple[Any, Any]] = [(said, at) for at in range(len(said))]
         for held, key in places:
             inside = held[key]
             if isinstance(inside, (dict, list)):
@@ -381,6 +381,7 @@ class TestToolsOfOnesOwn:
     def test_their_results_have_the_usual_names(self, result: Any) -> None:
         said = [*chat("q", [("1", "a")], ("1", json.dumps(result))), {"role": "assistant", "content": "So."}]
         (one,) = rm.read_traces(said, tools="search").values()
+        item: Any
         (item,) = one.calls[0].ranking
         assert (item.id, item.text, item.source) == ("d1", TEXTS["d1"], "letters.md")
         assert one.context == [item]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from agent_scenarios import ids_of
 from retrieval_metrics.adapting import Recording
 
 FOUND = [{"id": "d1", "text": "A context manager."}]
@@ -19,8 +20,8 @@ def test_a_question_belongs_to_the_trace_that_began_inside_it() -> None:
     recording.end("c", error="TimeoutError: too slow")
     recording.end("unknown", output=["d9"])
     found = recording.trajectories
-    ids = {query: [item.id for call in one.calls for item in call.ranking] for query, one in found.items()}
-    assert ids == {"q1": ["d1"], "q3": []}
+    ids = {query: [ids_of(call.ranking) for call in one.calls] for query, one in found.items()}
+    assert ids == {"q1": [["d1"]], "q3": [[]]}
     assert [call.error for call in found["q3"].calls] == ["TimeoutError: too slow"]
 
 

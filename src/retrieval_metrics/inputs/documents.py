@@ -222,8 +222,10 @@ _ID, _TEXT, _METADATA = (
 _SOURCE = ("doc_uri", "source", "file_path")
 _ADDRESS = ("source", "url", "uri")
 """Where metadata have the source of a document, and where a document without any has it."""
+_BESIDE = {*_METADATA, *_ADDRESS}
 _KEYS = {*_ID, *_TEXT, *_METADATA, *_ADDRESS}
-_WRAPPERS = dict.fromkeys(("document", "kwargs", "node"))
+_WRAPPERS = ("document", "kwargs", "node")
+_WRAPPED = {*_WRAPPERS}
 _MESSAGE = {"role", "tool_call_id", "tool_calls"}
 """The keys of messages, which have ids and texts as documents have; a block of their content has a text alone."""
 
@@ -310,23 +312,24 @@ metadata={'file_path': 'with.md'}, tokens=None)
     """
     if not isinstance(said, dict):
         return said if isinstance(said, Retrieved) else item_of(dict(said)) if isinstance(said, Mapping) else None
-    if not _WRAPPERS.keys().isdisjoint(said):
+    if not _WRAPPED.isdisjoint(said):
         for wrapper in _WRAPPERS:
             if isinstance(inner := said.get(wrapper), dict):
                 said = inner
-    id_, text, metadata = _first(said, _ID), _first(said, _TEXT), _first(said, _METADATA)
+    id_, text = said.get("id"), _first(said, _TEXT)
+    if id_ is None:
+        id_ = _first(said, _ID)
+    metadata, address = (None, None) if _BESIDE.isdisjoint(said) else (_first(said, _METADATA), _first(said, _ADDRESS))
     id_ = None if id_ != id_ else id_  # noqa: PLR0124  (NaN, which frames write for what is missing)
     if id_ is text is None or isinstance(id_, (list, dict)) or not (text is None or isinstance(text, str)):
         return None
-    metadata = _as_dict(metadata) if metadata else None
+    metadata = _as_dict(metadata) if metadata else {}
     block = id_ is None and not metadata and "text" in (said.get("type"), said.get("block_type"))
     if block or not _MESSAGE.isdisjoint(said):
         return None
-    source, start = None, said.get("start_char_idx")
-    if metadata:
-        source, start = _first(metadata, _SOURCE), metadata.get("start_index", start)
-    if source is None and isinstance(address := _first(said, _ADDRESS), str):
-        source = address
+    source = _first(metadata, _SOURCE) if metadata else None
+    source = address if source is None and isinstance(address, str) else source
+    start = metadata.get("start_index", said.get("start_char_idx"))
     if text is None or not isinstance(start, int) or start < 0:  # a splitter writes -1 where it does not find it
         start = None
     return Retrieved(
@@ -339,10 +342,10 @@ metadata={'file_path': 'with.md'}, tokens=None)
     )
 
 
-def _as_dict(metadata: Any) -> dict[str, Any] | None:
+def _as_dict(metadata: Any) -> dict[str, Any]:
     if isinstance(metadata, str) and metadata.startswith("{"):  # OpenInference writes it as JSON
         metadata = json.loads(metadata)
-    return dict(metadata) if isinstance(metadata, Mapping) else None
+    return dict(metadata) if isinstance(metadata, Mapping) else {}
 
 
 def _first(values: Mapping[str, Any], keys: Sequence[str]) -> Any:

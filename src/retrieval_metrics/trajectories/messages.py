@@ -240,7 +240,7 @@ class _Conversation:
         key = scope, _name(said, ("id",), "") or at
         model = self._models.get(key) or self._speaking.get(scope)
         if model is None:
-            model = self._add(f"message {at}", MODEL, at, scope, output=[], said=Said([], []))
+            model = self._add(f"message {at}", MODEL, at, scope, output=[])
             self._last[scope] = model, read, len(read)
         self._models[key] = self._speaking[scope] = model
         same = next((one for one in model.output if "id" in said and one.get("id") == said["id"]), None)
@@ -248,10 +248,10 @@ class _Conversation:
             model.output[model.output.index(same)] = {**same, "content": [*same["content"], *said["content"]]}
         else:
             model.output.append(said)
-        before = len(model.said.calls)
-        said_in(said, model.said)
+        told, before = said_in(said), model.said or Said([], [])
+        model.said = Said(before.objects + told.objects, before.calls + told.calls)
         here = set()
-        for number, (id_, name, arguments) in enumerate(model.said.calls[before:]):
+        for number, (id_, name, arguments) in enumerate(told.calls):
             known = self._calls.get(id_, [])
             call = self._early.pop(id_, None)
             if call is not None:  # its result came first
