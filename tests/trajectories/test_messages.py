@@ -416,6 +416,24 @@ class TestToolsOfOnesOwn:
         (note,) = rm.read_traces([messages, other], tools="search").notes
         assert note.startswith("1 span with a tool of the model's provider ('server_tool_use') left out")
 
+    def test_a_file_search_of_openai_counts_if_it_is_named(self) -> None:
+        texts = "Alpha is the first letter.", "Alpha was an ox."
+        found = [{"file_id": "f1", "filename": "letters.md", "score": 0.5, "text": text} for text in texts]
+        call = {"type": "file_search_call", "id": "fs", "status": "completed", "queries": ["alpha", "first letter"]}
+        cites = [{"type": "file_citation", "index": 3, "file_id": "f1", "filename": "letters.md"}]
+        answer = [{"type": "output_text", "text": "It is alpha.", "annotations": cites}]
+        said = [{"role": "user", "content": "q"}, {"type": "message", "role": "assistant", "content": answer}]
+        said.insert(1, {**call, "results": found})
+        (one,) = rm.read_traces([said], tools="file_search_call").values()
+        assert [(call.query, call.error) for call in one.calls] == [("alpha; first letter", None)]
+        assert ids(one) == [["f1", "f1"]]
+        assert (ids_of(one.context), ids_of(one.citations)) == (["f1", "f1"], ["f1", "f1"])
+        with pytest.raises(ValueError, match=r"tools=\['file_search_call'\] says that one searches"):
+            rm.read_traces([said])
+        said[1] = {**call, "results": None}
+        (one,) = rm.read_traces([said], tools="file_search_call").values()
+        assert [call.error for call in one.calls] == ["the messages hold no result of this call"]
+
 
 @pytest.mark.parametrize("wrap", [lambda held: held, lambda held: [*held.values()]])
 def test_a_conversation_that_never_began_is_one_without_searches(wrap: Any) -> None:

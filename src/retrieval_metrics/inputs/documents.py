@@ -215,12 +215,12 @@ def host_of(thing: Any) -> Host | None:
 # Documents as hosts write them: their own objects, plain ones, and their JSON.
 
 _ID, _TEXT, _METADATA = (
-    ("id", "id_", "node_id", "document_id", "doc_id", "docid", "docno", "chunk_id", "_id"),
+    ("id", "id_", "node_id", "document_id", "doc_id", "docid", "docno", "chunk_id", "_id", "file_id"),
     ("page_content", "content", "text"),
     ("metadata", "meta"),
 )
 _SOURCE = ("doc_uri", "source", "file_path")
-_ADDRESS = ("source", "url", "uri")
+_ADDRESS = ("source", "url", "uri", "filename")
 """Where metadata have the source of a document, and where a document without any has it."""
 _BESIDE = {*_METADATA, *_ADDRESS}
 _KEYS = {*_ID, *_TEXT, *_METADATA, *_ADDRESS}

@@ -32,6 +32,7 @@ FORMS = {
     "OpenAI chat, LangChain, LangGraph, pydantic-ai": ("tool_call_id", "content"),
     "OpenAI responses, run items and rollouts": ("call_id", "output"),
     "MCP tools that OpenAI runs": ("id", "output"),
+    "file search that OpenAI runs": ("id", "results"),
     "LlamaIndex events": ("tool_id", "tool_output"),
     "LlamaIndex chat messages": ("additional_kwargs.tool_call_id", "blocks"),
     "Haystack chat messages": ("origin.id", "result"),

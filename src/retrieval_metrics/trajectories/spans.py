@@ -114,7 +114,7 @@ class TraceSpan:
         """Return what the provider of a model ran itself, as far as its message tells, and the names of its tools."""
         said = [one for one in self._objects(HOSTED) if str(one.get("type")) in HOSTED or not HOSTED.isdisjoint(one)]
         return [
-            (name, one.get("name"))
+            (name, one.get("name", name))
             for one in said
             for name in (str(one.get("type")), *one)
             if name in HOSTED and one.get(name, name)
@@ -185,11 +185,12 @@ BLOCK_TYPE = ("type", "block_type", "part_kind")
 CITED_UNDER = ("citations", "annotations")
 CITED_BY = ("source", "url", "uri", "file_id", "document_id", "id", "document_title", "title", "filename")
 """Where a block has its structured citations, and what in one of them names a document, the most certain first."""
-ARGUMENTS_UNDER = ("args", "arguments", "tool_kwargs", "input")
+ARGUMENTS_UNDER = ("args", "arguments", "tool_kwargs", "input", "queries")
 _ARGUMENTS = set(ARGUMENTS_UNDER)
 CALL_ID = ("call_id", "tool_call_id", "tool_id", "id")
 RESULT_UNDER = (
-    "artifact", "tool_output", "structuredContent", "output", "result", "response", "content", "blocks", "metadata",
+    "artifact", "tool_output", "structuredContent", "output", "result", "results", "response", "content",
+    "blocks", "metadata",
 )  # fmt: skip
 FAILED = {
     "is_error": ["true"], "isError": ["true"], "error": ["true"], "status": ["error", "failed"],
@@ -350,6 +351,8 @@ def question_in(said: Any) -> str | None:
     """Return what was asked; None if that is unknown."""
     if isinstance(said, dict) and len(said) == 1:
         return question_in(next(iter(said.values())))
+    if isinstance(said, list) and said and all(isinstance(one, str) and not _JSON.match(one) for one in said):
+        return "; ".join(said)
     return next((one for one in _under(said, QUESTION_UNDER) if isinstance(one, str) and not _JSON.match(one)), None)
 
 
@@ -412,7 +415,10 @@ def said_in(said: Any, into: Said | None = None) -> Said:
 
 def _call_in(said: dict[str, Any]) -> ToolCall | None:
     function: dict[str, Any] = said["function"] if isinstance(said.get("function"), dict) else said
-    if _ARGUMENTS.isdisjoint(function) or (name := function.get("name", function.get("tool_name"))) is None:
+    if _ARGUMENTS.isdisjoint(function):
+        return None
+    name = function.get("name", function.get("tool_name"))
+    if name is None and (name := str(said.get("type"))) not in HOSTED:
         return None
     arguments = next((function[key] for key in ARGUMENTS_UNDER if function.get(key) is not None), None)
     id_ = next((said[key] for key in CALL_ID if said.get(key) not in (None, "")), None)
