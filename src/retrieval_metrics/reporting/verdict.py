@@ -44,7 +44,7 @@ from retrieval_metrics.results.summary import (
     numbers_of_queries,
     over_cutoffs,
     said_of_count,
-    said_of_few,
+    said_of_few_clusters,
     said_of_given,
     size_of,
     unit_of,
@@ -191,7 +191,7 @@ def _said_of_clusters(comparison: Compared) -> list[str]:
     if clusters is None or clusters.labels is None:
         return []
     said = f"queries in {said_of_count(clusters)}; intervals and tests take whole clusters"
-    return [said, *said_of_few(clusters.count)]
+    return [said, *said_of_few_clusters(clusters.count)]
 
 
 def said_of_design_effects(comparison: Compared) -> list[str]:

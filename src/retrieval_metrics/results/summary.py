@@ -220,7 +220,7 @@ def said_of_clusters(record: Record) -> list[str]:
     known = [f"{metric} {effect:.1f}" for metric, effect in effects.items() if not isnan(effect)]
     notes = [f"intervals by cluster: {said_of_count(record.clusters)}"]
     notes += [f"design effect (variance relative to independent queries): {', '.join(known)}"] if known else []
-    return notes + said_of_few(record.clusters.count)
+    return notes + said_of_few_clusters(record.clusters.count)
 
 
 def said_of_count(clusters: Clusters) -> str:
@@ -230,7 +230,7 @@ def said_of_count(clusters: Clusters) -> str:
     return f"{numbers.count(clusters.count, 'cluster')}, {why}"
 
 
-def said_of_few(count: int) -> list[str]:
+def said_of_few_clusters(count: int) -> list[str]:
     """Return the warning that there are too few clusters, if there are."""
     if count >= FEW_CLUSTERS:
         return []
