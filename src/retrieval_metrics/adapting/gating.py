@@ -3,14 +3,14 @@
 from retrieval_metrics.judging.judge import with_documents
 from retrieval_metrics.keeping.document import questions_fingerprint
 from retrieval_metrics.results.doubts import refuse_undecidable
-from retrieval_metrics.results.summary import ceiling, refuse_floor
+from retrieval_metrics.results.summary import ceiling, refuse_bound
 from retrieval_metrics.statistics.paired import fewest_units
 
 __all__ = [
     "ceiling",
     "fewest_units",
     "questions_fingerprint",
-    "refuse_floor",
+    "refuse_bound",
     "refuse_undecidable",
     "with_documents",
 ]

@@ -118,7 +118,8 @@ def _exchanged(judged: JudgedRun, run: Mapping[Any, Any]) -> str:
     elif not _like_grades(rankings, shorter=longer):
         return ""
     else:
-        what = f"are fractions, as scores are, and the scores of the run are whole, such as {max(max(each, default=0) for each in rankings):g}"
+        largest = max(map(max, filter(None, rankings)))
+        what = f"are fractions, as scores are, and the scores of the run are whole, such as {largest:g}"
     at = int(fractional.argmax())
     first = f"{grades[at]:g} of {qrels.documents[at]!r} for query {qrels.queries[int(qrels.document_query[at])]!r}"
     return f"judgments and run seem to be exchanged: grades such as {first} {what}; {judgments_first()}"

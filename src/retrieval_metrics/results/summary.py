@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.checks import argument, positive_integer
+from retrieval_metrics.checks import argument, named, positive_integer
 from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.judging.judged_run import is_relevant
 from retrieval_metrics.presentation import numbers
@@ -150,12 +150,28 @@ def ceiling(
     return Ceiling(str(metric), "above the ceiling", f"{said}; {allowed}")
 
 
-def refuse_floor(name: str | Metric) -> None:
-    """Refuse a floor of a metric in which lower is better: the best value would miss it, and 0 always passes."""
+def refuse_bound(what: str, name: str | Metric, bound: float) -> None:
+    """Refuse a bound of a mean, `at_most` or a floor, that every value passes or none can, by its side or its size."""
     metric = as_metric(name)
-    if not metric.definition.higher_is_better:
-        bound = argument("at_most", python="at_most={...}")
-        raise ValueError(f"lower is better in {metric}, so a floor says nothing of it; bound it: {bound}")
+    (low, high), ceils = metric.definition.bounds, what == "at_most"
+    if not ceils and not metric.definition.higher_is_better:
+        instead = argument("at_most", python="at_most={...}")
+        raise ValueError(f"lower is better in {metric}, so a floor says nothing of it; bound it: {instead}")
+    if not low <= bound <= high:
+        fate = "every value keeps" if (bound > high) is ceils else "no value can keep"
+        raise ValueError(
+            f"{named(what)} of {metric} is {bound:g}, which {fate}: its values are from {low:g} to {high:g}"
+            + said_of_percent(bound, high)
+        )
+
+
+PERCENTAGES = 2, 100
+
+
+def said_of_percent(number: float, high: float) -> str:
+    """Return what a number above 1 may mean, where 1 is the most: it looks like a percentage."""
+    smallest, largest = PERCENTAGES
+    return f"; {number / 100:g} may be meant" if high == 1 and smallest <= number <= largest else ""
 
 
 def summary_table(record: Record) -> Table:
