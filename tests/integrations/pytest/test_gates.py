@@ -493,7 +493,13 @@ def test_rankings_that_meet_no_judgment_are_refused_whatever_may_be_uncompared(b
     for options in (["--retrieval-update", "--retrieval-accept-worse"], ["--retrieval-uncompared=pass"]):
         refused = builds.run(*options)
         refused.assert_outcomes(failed=1)
-        refused.stdout.fnmatch_lines(["mrr not measured: no judged document was retrieved for any query*"])
+        cause = "none of the retrieved documents is judged for its query*a part of 'd#1' is a judged id: write *"
+        refused.stdout.fnmatch_lines([f"mrr not measured: {cause}"])
+        assert "there is no baseline" not in str(refused.stdout)
+    builds.write(chunks.replace('{"mrr": None}, baseline=True', '{"mrr": 0.5}'))
+    refused = builds.run()
+    refused.stdout.fnmatch_lines(["mrr below the floor: 0.000 < 0.5, 40 queries", "  mean 0.000, *", cause])
+    assert "another granularity" not in str(refused.stdout)
     assert not (builds.path / WORDS).exists()
 
 

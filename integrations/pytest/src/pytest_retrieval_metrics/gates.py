@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pytest_retrieval_metrics.settings import file_name, shown
 from retrieval_metrics import Evaluation, Metric, Retrieved, RetrievedRun, Run, compare, evaluate, load
-from retrieval_metrics.adapting.gating import ceiling, refuse_bound, refuse_undecidable
+from retrieval_metrics.adapting.gating import ceiling, doubts_of, refuse_bound
 from retrieval_metrics.adapting.printing import numbers, save_text, written
 from retrieval_metrics.adapting.twins import positive_integer
 from retrieval_metrics.types import Piece
@@ -94,10 +94,8 @@ def meeting_gate(evaluation: Evaluation) -> list[Verdict]:
     if zero is None or not evaluation.scores.needed_origin("compared").judged.is_empty:
         return []
     figures = "no judged document was retrieved for any query, so nothing can be told from a baseline of zeros"
-    try:
-        refuse_undecidable({"the run": evaluation.scores})
-    except ValueError as error:  # which shows the ids of both sides, and what to write
-        figures = f"{figures}; {error}"
+    said = (doubt.sentence for doubt in doubts_of(evaluation.scores) if doubt.blocks)  # with what to write
+    figures = next(said, figures)
     return [Verdict(metric=zero, outcome="not measured", figures=figures)]
 
 
