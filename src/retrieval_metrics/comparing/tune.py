@@ -135,7 +135,7 @@ def _bounds(given: Any, what: str) -> Mapping[str, float]:
         if isnan(value):
             raise ValueError(f"{named(what)} of {name} must be a number, got nan")
         if name != SECONDS:
-            refuse_bound(what, name, value)
+            refuse_bound(what, name, float(value))
     return given
 
 

@@ -138,9 +138,9 @@ def ceiling(
         )
     # One-sided at a level is two-sided at twice the error.
     upper = interval_of(record, metric, _independent_sums(record, metric), 2 * level - 1).high
-    n, sure = numbers.queries(int(sums.count)), f"({100 * level:g} %)"
+    n, sure = numbers.queries(int(sums.count)), f"({100 * level:g} % sure)"
     if ideal.share_binary(metric, sums, record.sums("two_valued", metric)) == 1:
-        said = f"{sums.total:g} of {n}; up to {100 * upper:.1f} % of new ones could {sure}"
+        said = f"{sums.total:g} of {n}; up to {100 * upper:.1f} % of new ones {sure}"
         allowed = f"at most {100 * most:g} % are allowed"
     else:
         said = f"the mean is {numbers.value(sums.mean)} over {n}; up to {numbers.value(upper)} on new ones {sure}"
@@ -197,7 +197,7 @@ def summary_table(record: Record) -> Table:
     if skewed:
         fewest = f"fewer than {ENOUGH_OF_SKEWED} queries"
         notes.append(
-            f"without an upper bound, the 95 % of an interval from {fewest} is about 77 to 94 if values are skewed"
+            f"without an upper bound, a 95 % interval from {fewest} may be right in only 77 to 94 of 100 cases"
         )
     if tie_range := TieRange.of(record):
         notes += tie_range.notes()

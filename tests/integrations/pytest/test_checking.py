@@ -187,8 +187,8 @@ class TestCeilings:
 
     def test_what_passes_says_what_it_promises(self, check: RetrievalCheck) -> None:
         assert self.lines(check, at_most={"leak@5": 0, "false_answer": 0.4}) == [
-            "leak@5 passed: 0 of 26 queries; up to 10.9 % of new ones could (95 %)",
-            "false_answer passed: 7 of 20 queries; up to 55.8 % of new ones could (95 %)",
+            "leak@5 passed: 0 of 26 queries; up to 10.9 % of new ones (95 % sure)",
+            "false_answer passed: 7 of 20 queries; up to 55.8 % of new ones (95 % sure)",
         ]
 
     @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ class TestCeilings:
         [
             (
                 {"run": SAFE | {"q3": ["secret", "a3"]}, "at_most": {"leak@5": 0}},
-                "leak@5 above the ceiling: 1 of 26 queries; up to 17.0 % of new ones could .*; at most 0 % are",
+                "leak@5 above the ceiling: 1 of 26 queries; up to 17.0 % of new ones .*; at most 0 % are",
             ),
             (
                 {"qrels": {"q0": ["a0"]}, "at_most": {"leak@5": 0}},
