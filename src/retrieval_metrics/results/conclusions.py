@@ -176,7 +176,7 @@ tried would change that; "on these queries" in the sentence if a rare change tha
     @cached_property
     def sentence(self) -> str:
         """The conclusion in one sentence."""
-        return f"{_said([Beside(self.system, (self,))])}{self.rest}."
+        return f"{_said([Concluded(self.system, (self,))])}{self.rest}."
 
     @property
     def rest(self) -> str:
@@ -285,7 +285,7 @@ NAMED = 4
 """The largest number of things named in a sentence; the tables have all of them."""
 
 
-class Beside(NamedTuple):
+class Concluded(NamedTuple):
     """What a sentence speaks of in one metric: a system beside others, of all of which the same is concluded.
 
     Attributes:
@@ -313,26 +313,26 @@ class Beside(NamedTuple):
         """Whether it is a finding that holds on these queries only."""
         return self.these[0].kind in {"better", "worse"} and self.these[0].here
 
-    def in_order(self, others: Sequence[str]) -> Beside:
+    def in_order(self, others: Sequence[str]) -> Concluded:
         """Return the same with the others in another order."""
         by_name = dict(zip(self.others, self.these, strict=True))
         return self._replace(these=tuple(by_name[other] for other in others))
 
 
-def beside(of: str, these: Sequence[Conclusion], *, leads: bool) -> list[Beside]:
+def beside(of: str, these: Sequence[Conclusion], *, leads: bool) -> list[Concluded]:
     """Return what is concluded of a system and others in one metric, a part for each kind, what is found first."""
     kinds: dict[tuple[int, bool, bool], list[Conclusion]] = {}
     for one in these:
-        gained = Beside(of, (one,), leads).is_gain
+        gained = Concluded(of, (one,), leads).is_gain
         kind = ("better" if gained else "worse") if one.kind in {"better", "worse"} else one.kind
         shared = one.here if kind in {"better", "worse"} else _is_too_small(one)
         kinds.setdefault((get_args(ConclusionKind).index(kind), not gained and one.depends, shared), []).append(one)
-    return [Beside(of, tuple(kinds[kind]), leads) for kind in sorted(kinds)]
+    return [Concluded(of, tuple(kinds[kind]), leads) for kind in sorted(kinds)]
 
 
-def said_together(parts: Iterable[Beside], *, whole: bool = False) -> list[str]:
+def said_together(parts: Iterable[Concluded], *, whole: bool = False) -> list[str]:
     """Return a sentence for all parts that differ only in their metric; the `whole` adds other grades and a margin."""
-    alike: dict[tuple[Any, ...], list[Beside]] = {}
+    alike: dict[tuple[Any, ...], list[Concluded]] = {}
     for part in parts:
         (one, *_), found = part.these, part.these[0].kind in {"better", "worse"}
         rest = one.rest if whole else ""
@@ -343,7 +343,7 @@ def said_together(parts: Iterable[Beside], *, whole: bool = False) -> list[str]:
     ]
 
 
-def _said(parts: Sequence[Beside]) -> str:
+def _said(parts: Sequence[Concluded]) -> str:
     """Return what pairs of one kind show, in each of some metrics."""
     (of, (one, *more), leads), others = parts[0], numbers.listed(parts[0].others, most=NAMED)
     subject, other = (of, others) if leads else (others, of)
@@ -367,7 +367,7 @@ def _said(parts: Sequence[Beside]) -> str:
     return f"{subject} {verb} {word} than {other} in {_said_of_differences(parts, metrics)}"
 
 
-def _by_text(parts: Sequence[Beside], texts: Iterable[str]) -> dict[str, str]:
+def _by_text(parts: Sequence[Concluded], texts: Iterable[str]) -> dict[str, str]:
     """Return the metrics of which each text is true, in words; nothing of an empty one."""
     found: dict[str, list[str]] = {}
     for part, text in zip(parts, texts, strict=True):
@@ -375,7 +375,7 @@ def _by_text(parts: Sequence[Beside], texts: Iterable[str]) -> dict[str, str]:
     return {text: numbers.listed(metrics) for text, metrics in found.items() if text}
 
 
-def _said_of_differences(parts: Sequence[Beside], metrics: str) -> str:
+def _said_of_differences(parts: Sequence[Concluded], metrics: str) -> str:
     """Return metrics with their differences and intervals; of many, the smallest and the largest."""
     here = " on these queries" if parts[0].here else ""
     by_size = _by_text(parts, map(_sizes_of, parts))
@@ -386,7 +386,7 @@ def _said_of_differences(parts: Sequence[Beside], metrics: str) -> str:
     return f"{', in '.join(first)}, and in {last}" if first else last
 
 
-def _sizes_of(part: Beside) -> str:
+def _sizes_of(part: Concluded) -> str:
     sizes = [abs(each.difference) for each in part.these]
     if len(part.these) > NAMED:
         return f"{numbers.three(min(sizes))} to {numbers.three(max(sizes))}"
@@ -403,7 +403,7 @@ def _is_too_small(one: Conclusion) -> bool:
     return one.kind == "no clear difference" and one.found.units < one.found.fewest
 
 
-def _said_of_few(part: Beside) -> str:
+def _said_of_few(part: Concluded) -> str:
     """Return that so few queries cannot show any difference, if so."""
     if not _is_too_small(part.these[0]):
         return ""
@@ -412,7 +412,7 @@ def _said_of_few(part: Beside) -> str:
     return f": {units} cannot show any, however large; at least {found.fewest} are needed"
 
 
-def _said_of_sizes(parts: Sequence[Beside], metrics: str) -> str:
+def _said_of_sizes(parts: Sequence[Concluded], metrics: str) -> str:
     """Return metrics with how large the differences may be, and which size would have been found."""
     if few := _said_of_few(parts[0]):
         return f"{metrics}{few}"
@@ -487,7 +487,7 @@ class Conclusions(tuple[Conclusion, ...], Printed):  # noqa: SLOT001  (holds wha
 
         What is concluded alike of two systems in several metrics is one sentence, which names them.
         """
-        said = said_together((Beside(each.system, (each,)) for each in self), whole=True)
+        said = said_together((Concluded(each.system, (each,)) for each in self), whole=True)
         return [*self.caveats, *said, *self.flattery, *self.unseen]
 
     @property

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Printed, Table
-from retrieval_metrics.results.conclusions import NAMED, Beside, Flattered, beside, conclude, flattered, said_together
+from retrieval_metrics.results.conclusions import (
+    NAMED,
+    Concluded,
+    Flattered,
+    beside,
+    conclude,
+    flattered,
+    said_together,
+)
 from retrieval_metrics.results.difference import only_one
 from retrieval_metrics.results.doubts import said_of_systems
 from retrieval_metrics.results.room import said_of_depth, said_of_room
@@ -218,7 +226,7 @@ class Standings(Printed):
     margin: float | None = None
     within: Mapping[str, Mapping[str, MarginOutcome]] = field(default_factory=dict)
     gains: Mapping[str, Mapping[tuple[str, str], tuple[bool, float]]] = field(default_factory=dict, compare=False)
-    concluded: Mapping[str, Sequence[Beside]] = field(default_factory=dict, compare=False)
+    concluded: Mapping[str, Sequence[Concluded]] = field(default_factory=dict, compare=False)
 
     def frontier(
         self, cost: Mapping[str, float] | Literal["seconds"] = "seconds", metric: str | Metric | None = None
