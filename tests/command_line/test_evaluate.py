@@ -106,10 +106,24 @@ def test_ceilings_of_what_should_be_low(tmp_path: Path, capsys: Out) -> None:
         rm.write_run({f"q{at}": ["d", first if at == 3 else "x"] for at in range(26)}, tmp_path / f"{name}.json")
     good, bad = ([str(tmp_path / "qrels.json"), str(tmp_path / f"{name}.json")] for name in ("good", "bad"))
     assert main(["evaluate", *good, "-m", "mrr", "--at-most", "leak@5=0"]) == 0
-    assert "leak@5 passed: 0 of 26 queries; up to 10.9 % of new ones could (95 %)" in capsys.readouterr().out
+    assert "leak@5 passed: 0 of 26 queries; up to 10.9 % of new ones (95 % sure)" in capsys.readouterr().out
     assert main(["evaluate", *bad, "-m", "mrr", "--at-most", "leak@5=0"]) == 1
     assert "leak@5 above the ceiling: 1 of 26 queries; up to 17.0 % of new ones" in capsys.readouterr().err
     assert main(["evaluate", *good, "-m", "mrr", "--at-most", "false_answer=0"]) == 1
     assert "false_answer not checked: every query has a relevant document" in capsys.readouterr().err
+    for option, bound, said in [
+        (
+            "--fail-under",
+            "mrr=60",
+            "--fail-under of mrr is 60, which no value can keep: its values are from 0 to 1; 0.6",
+        ),
+        (
+            "--at-most",
+            "leak@5=5",
+            "--at-most of leak@5 is 5, which every value keeps: its values are from 0 to 1; 0.05",
+        ),
+    ]:
+        assert main(["evaluate", *good, option, bound]) == 2
+        assert f"error: {said} may be meant" in capsys.readouterr().err
     assert main(["evaluate", *good, "--fail-under", "leak@5=0"]) == 2
     assert "lower is better in leak@5, so a floor says nothing of it; bound it: --at-most" in capsys.readouterr().err

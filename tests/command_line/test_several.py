@@ -70,6 +70,10 @@ def test_it_saves_reports_and_writes_json(folder: Path, capsys: pytest.CaptureFi
             ["qrels.trec", "k10.run", "k60.run", "--default", "k10", "--at-least", "mrr"],
             "must be a metric and a number",
         ),
+        (
+            ["qrels.trec", "k10.run", "k60.run", "--default", "k10", "--at-least", "mrr=60"],
+            "--at-least of mrr is 60, which no value can keep: its values are from 0 to 1; 0.6 may be meant",
+        ),
         (["qrels.trec", "k10.run", "k60.run"], "--default"),
     ],
 )

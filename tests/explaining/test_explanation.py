@@ -166,7 +166,7 @@ def test_the_worst_come_first_and_all_failures_are_summed() -> None:
     ("judgments", "unit"),
     [
         (["d1", "d2"], "documents"),
-        ([["d1"], ["d2", "d3"]], "groups"),
+        ([["d1"], ["d2", "d3"]], "facts"),
         ([rm.Quote("the first words"), rm.Quote("other words")], "passages"),
         ([[rm.Quote("the first words"), rm.Span("a.md", 0, 9)], [rm.Quote("other words")]], "passages"),
     ],

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.adapting.gating import ceiling, refuse_floor
+from retrieval_metrics.adapting.gating import ceiling, refuse_bound
 from retrieval_metrics.reporting.verdict import said_of_values, values_chart
 from retrieval_metrics.scoring.define import forget_metric
 
@@ -107,11 +107,33 @@ def test_counts_by_value_call_no_0_a_failure() -> None:
 
 def test_floors_and_ceilings() -> None:
     result = rm.evaluate(QRELS, RUNS["strong"], NAMES)
-    refuse_floor("found@2")
+    refuse_bound("at_least", "found@2", 0.5)
     with pytest.raises(ValueError, match=r"lower is better in missed@2, .* bound it: at_most=\{\.\.\.\}"):
-        refuse_floor("missed@2")
+        refuse_bound("at_least", "missed@2", 0.5)
     assert ceiling(result.scores, "missed@2", 1).outcome == "passed"
     assert ceiling(result.scores, "missed@2", 0).outcome == "above the ceiling"
+
+
+@pytest.mark.parametrize(
+    ("what", "bound", "said"),
+    [
+        (
+            "at_least",
+            60,
+            "at_least of mrr is 60, which no value can keep: its values are from 0 to 1; 0.6 may be meant",
+        ),
+        ("at_least", 1.5, "at_least of mrr is 1.5, which no value can keep: its values are from 0 to 1"),
+        ("fail_under", -0.5, "fail_under of mrr is -0.5, which every value keeps: its values are from 0 to 1"),
+        ("at_most", 5, "at_most of mrr is 5, which every value keeps: its values are from 0 to 1; 0.05 may be meant"),
+        ("at_most", -1, "at_most of mrr is -1, which no value can keep: its values are from 0 to 1"),
+    ],
+)
+def test_a_bound_out_of_the_range_of_a_metric_is_refused(what: str, bound: float, said: str) -> None:
+    with pytest.raises(ValueError) as raised:  # noqa: PT011  (the whole of it is compared)
+        refuse_bound(what, "mrr", bound)
+    assert str(raised.value) == said
+    refuse_bound(what, "mrr", bound % 1)
+    refuse_bound(what, "alpha_ndcg@10", abs(bound))  # which has no upper bound
 
 
 def test_a_tuning_takes_no_floor_of_what_should_be_low() -> None:

@@ -62,6 +62,22 @@ def test_long_names_have_numbers_and_stand_below() -> None:
     assert max(len(line) for text in written for line in text.splitlines()) <= 20
 
 
+def test_a_long_name_has_one_number_in_all_pictures_of_a_result(tmp_path: Path) -> None:
+    early, late = (f"the retriever whose relevant results come {when}" for when in ("early", "late"))
+    qrels = {f"q{at}": ["d", "e"] for at in range(20)}
+    found = {early: ["d", "x", "y", "z"], late: ["x", "y", "d", "e"]}  # each is the best in one of the metrics
+    runs = {name: dict.fromkeys(qrels, tuple(ranking)) for name, ranking in found.items()}
+    comparison = rm.compare(qrels, runs, ["mrr", "recall@4"])
+    keys = {f"#1: {early}", f"#2: {late}"}
+    for metric in ("mrr", "recall@4"):
+        for kind in ("overview", "differences", "cutoffs"):
+            below = " ".join(comparison.plot(kind, metric=metric).get_supxlabel().split())
+            assert all(key in below for key in keys), (metric, kind)
+    comparison.report(tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert all(f">{key}<" in text for key in keys)
+
+
 @pytest.mark.parametrize("kind", ["overview", "intervals", "differences", "wins", "cutoffs", "precision_recall"])
 def test_every_kind_can_be_drawn_and_names_the_systems(comparison: rm.Comparison, kind: str, tmp_path: Path) -> None:
     figure = comparison.plot(kind)  # type: ignore[arg-type]  # the kinds as a test's parameter are plain str

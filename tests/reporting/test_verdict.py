@@ -85,6 +85,15 @@ def test_what_retrieved_nothing_has_no_judged_share(tmp_path: Path) -> None:
     assert "nan" not in str(comparison) + re.sub(r"<script.*?</script>", "", (tmp_path / "report.html").read_text())
 
 
+def test_of_many_systems_the_judged_shares_and_the_bounds_of_the_rest_are_printed_too() -> None:
+    qrels = {query: {"d": 1, "x": 0} for query in QRELS}
+    found: dict[str, Any] = {"a": ("d", "y"), "b": ("d", "z"), "c": ("y", "d")}
+    runs = {name: dict.fromkeys(QRELS, ranking) for name, ranking in found.items()}
+    lines = str(rm.compare(qrels, runs, "mrr@2", unjudged="bounds")).splitlines()
+    assert lines.count("judged of the first 2 retrieved: a 50 %, b 50 %, c 50 %") == 1
+    assert any(line.startswith("mrr@2 with any grades (0, 1) of the unjudged among the first 2: a ") for line in lines)
+
+
 def interval_text(comparison: rm.Comparison, metric: str) -> str:
     low, high = comparison.difference(metric).interval
     return f"[{signed(low)}, {signed(high)}]"

@@ -194,6 +194,27 @@ class TestExchanged:
     def test_judgments_with_fractions_are_judgments(self, qrels: Any, run: Any) -> None:
         assert "exchanged" not in kinds(qrels, run, "ndcg")
 
+    @pytest.mark.parametrize("scale", [1, 100])
+    @pytest.mark.parametrize("whole", [[1], [1, 2], [0, 1, 2, 3], [1, 2, 3, 4, 5]])
+    @pytest.mark.parametrize("order", ["falling", "any"])
+    def test_fine_grades_beside_whole_scores_are_no_exchange(self, scale: int, whole: Any, order: str) -> None:
+        rng = random.Random(scale)
+
+        def ranking(depth: int, score: Any, *, falling: bool) -> dict[str, float]:
+            found = {f"d{at}": score() for at in rng.sample(range(30), depth)}
+            return dict(sorted(found.items(), key=lambda one: -one[1])) if falling else found
+
+        def fine() -> float:
+            return scale * rng.random()
+
+        for pooled in (5, 20):
+            graded = {f"q{at}": ranking(pooled, fine, falling=False) for at in range(10)}
+            counted = {query: ranking(8, lambda: rng.choice(whole), falling=order == "falling") for query in graded}
+            assert "exchanged" not in kinds(graded, counted)
+        if order == "falling" and whole[0] and len(whole) > 1:  # both in falling order, as runs are
+            best_first = {query: ranking(20, fine, falling=True) for query in graded}
+            assert "exchanged" not in kinds(best_first, counted)
+
     def test_files_have_the_same_guard(self, tmp_path: Path) -> None:
         rows = ["query,document,score", *(f"{q},{d},{s}" for q, of in FOUND.items() for d, s in of.items())]
         (tmp_path / "run.csv").write_text("\n".join(rows))

@@ -248,6 +248,8 @@ def test_a_mean_of_few_values_without_a_bound_says_that_its_interval_may_hold_le
     def said(n: int, bounds: tuple[float, float]) -> str:
         return str(rm.Evaluation.of_scores({"latency": {f"q{at}": 0.5 + at for at in range(n)}}, bounds=bounds))
 
-    assert "from fewer than 25 queries is about 77 to 94 if values are skewed" in said(24, (0, math.inf))
-    assert "skewed" not in said(25, (0, math.inf))
-    assert "skewed" not in said(24, (0, 100))
+    assert "a 95 % interval from fewer than 25 queries may be right in only 77 to 94 of 100 cases" in said(
+        24, (0, math.inf)
+    )
+    assert "of 100 cases" not in said(25, (0, math.inf))
+    assert "of 100 cases" not in said(24, (0, 100))

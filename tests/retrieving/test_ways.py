@@ -64,6 +64,16 @@ def test_another_error_is_no_missing_way() -> None:
         rm.retrieve(Ways(), TEXTS)
 
 
+def test_short_answers_of_a_store_are_said_in_the_words_that_its_host_brings() -> None:
+    def ask(text: str) -> list[str]:
+        return ["d1", "d2"][: 1 + (text == "text 1")]
+
+    texts = {"q1": "text 1", "q2": "text 2"}
+    for more, hint in [("", "let it look at more, or"), ("wide=2", r"let it look at more \(wide=2\), or")]:
+        with pytest.warns(rm.RetrievalWarning, match=f"^1 of 2 queries got fewer than k=2, .* {hint} filter before"):
+            rm.retrieve(Ways(ask, wanted=2, more=more), texts)
+
+
 QUERIES = {f"q{number}": f"text {number}" for number in range(20)}
 TENANT = contextvars.ContextVar("tenant", default="nobody")
 

@@ -2,15 +2,15 @@
 
 from retrieval_metrics.judging.judge import with_documents
 from retrieval_metrics.keeping.document import questions_fingerprint
-from retrieval_metrics.results.doubts import refuse_undecidable
-from retrieval_metrics.results.summary import ceiling, refuse_floor
+from retrieval_metrics.results.doubts import doubts_of
+from retrieval_metrics.results.summary import ceiling, refuse_bound
 from retrieval_metrics.statistics.paired import fewest_units
 
 __all__ = [
     "ceiling",
+    "doubts_of",
     "fewest_units",
     "questions_fingerprint",
-    "refuse_floor",
-    "refuse_undecidable",
+    "refuse_bound",
     "with_documents",
 ]

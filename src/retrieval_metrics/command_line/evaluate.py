@@ -26,7 +26,7 @@ from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.judging.judge import judge
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Table
-from retrieval_metrics.results.summary import ceiling, refuse_floor, summary_table
+from retrieval_metrics.results.summary import ceiling, refuse_bound, summary_table
 from retrieval_metrics.scoring.metric import as_metric
 from retrieval_metrics.scoring.rules import as_rules
 
@@ -96,8 +96,9 @@ def run_evaluate(given: argparse.Namespace) -> bool:
     asked, rules = _asked(given), _rules(given)
     bounded = [*given.fail_under, *given.at_most]
     metrics = [*_computed(asked, given.level), *(name for name, _ in bounded)]
-    for metric, _ in given.fail_under:
-        refuse_floor(metric)
+    for option in ("fail_under", "at_most"):
+        for bound in getattr(given, option):
+            refuse_bound(option, *bound)
     _refuse_contradictions(given, several=len(paths) > 1)
     labels, texts = labels_of(given.label), texts_of(given)
     judged = read_judged(given, paths)

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard, Unpack, get_args
 
 import numpy as np
@@ -37,6 +38,7 @@ from retrieval_metrics.results.difference import Aligned, Differences
 from retrieval_metrics.results.doubts import refuse_undecidable
 from retrieval_metrics.results.room import budgets_used
 from retrieval_metrics.results.standings import said_of_ignorance
+from retrieval_metrics.results.summary import said_of_percent
 from retrieval_metrics.scoring.definition import divides_by_largest_grade
 from retrieval_metrics.scoring.metric import DEFAULT_METRICS, Metric, as_metrics, refuse_other_facts
 from retrieval_metrics.scoring.rules import UnjudgedRule
@@ -108,6 +110,7 @@ def compare_scores(
     """Compare scores on the same questions under the same rules; `notes` says what differs besides the rankings."""
     if any(one.origin is None or one.origin.judged.n_retrieved.any() for one in scores.values()):  # no rehearsal
         refuse_undecidable(scores)
+    _refuse_vain_margin(margin, metrics)
     clusters, ranked = common_clusters(scores), ranking_metrics(metrics)
     budgets, aligned = budgets_used(scores, ranked), Aligned.of(scores, metrics, clusters)
     resamples = max(resamples, round(FINENESS * looks / (1 - level))) if looks > 1 else resamples
@@ -153,6 +156,16 @@ def refuse_fixed(options: Iterable[str]) -> None:
         raise ValueError(
             f"{', '.join(said)} cannot be changed for evaluations; pass {'it' if len(said) == 1 else 'them'} to "
             + in_python("evaluate(...)", "evaluate")
+        )
+
+
+def _refuse_vain_margin(margin: float | None, metrics: Iterable[Metric]) -> None:
+    """Raise if no two values of any metric differ by a margin, which nothing can then exceed."""
+    widest = max((one.definition.bounds[1] - one.definition.bounds[0] for one in metrics), default=inf)
+    if margin is not None and margin > widest:
+        raise ValueError(
+            f"{named('margin')} is {margin:g}, which nothing can exceed: the values of the metrics differ by at most "
+            f"{widest:g}{said_of_percent(margin, widest)}"
         )
 
 

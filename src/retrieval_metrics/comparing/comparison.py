@@ -72,7 +72,7 @@ class Comparison(Compared, Printed):
 
     @property
     def verdict(self) -> list[str]:
-        """The conclusions in words: a sentence for each pair of systems and metric, after what all of them rest on."""
+        """The conclusions in words: a sentence for what is concluded alike of two systems, after what it rests on."""
         return self.conclusions.sentences
 
     @property

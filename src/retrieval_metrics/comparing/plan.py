@@ -15,7 +15,7 @@ from retrieval_metrics.inputs.question_clusters import Clusters, clusters_by
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Printed, Table
 from retrieval_metrics.results.difference import POWER, Difference
-from retrieval_metrics.results.summary import bounds_of, said_of_few
+from retrieval_metrics.results.summary import bounds_of, said_of_few_clusters
 from retrieval_metrics.scoring.metric import Metric
 from retrieval_metrics.statistics import Sums, Units, fewest_for_margin
 from retrieval_metrics.statistics.power import room_for_error, spread_bounds, units_needed
@@ -333,7 +333,9 @@ def known_spreads(metric: Metric, pilot: object, clusters: ClustersBy) -> KnownS
     effect = 1.0 if labels is None else max(units.design_effect, 1.0)
     basis = f"a pilot of {numbers.queries(pilot.n)}"
     if labels is not None:
-        basis = "; ".join([f"{basis} in {numbers.count(len(units.sizes), 'cluster')}", *said_of_few(len(units.sizes))])
+        basis = "; ".join(
+            [f"{basis} in {numbers.count(len(units.sizes), 'cluster')}", *said_of_few_clusters(len(units.sizes))]
+        )
     return KnownSpreads(around, basis, effect, pilot.span)
 
 

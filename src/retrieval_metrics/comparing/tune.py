@@ -19,7 +19,7 @@ from retrieval_metrics.evaluation.evaluate import evaluate
 from retrieval_metrics.evaluation.evaluation import Evaluation
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.progress import watched
-from retrieval_metrics.results.summary import refuse_floor
+from retrieval_metrics.results.summary import refuse_bound
 from retrieval_metrics.scoring.metric import Metric
 from retrieval_metrics.statistics.chosen_settings import out_of_bag, possibly_best
 from retrieval_metrics.statistics.means import Interval
@@ -134,8 +134,8 @@ def _bounds(given: Any, what: str) -> Mapping[str, float]:
             raise TypeError(f"{named(what)} of {name} must be a number, got {value!r} ({type(value).__name__})")
         if isnan(value):
             raise ValueError(f"{named(what)} of {name} must be a number, got nan")
-        if what == "at_least" and name != SECONDS:
-            refuse_floor(name)
+        if name != SECONDS:
+            refuse_bound(what, name, float(value))
     return given
 
 

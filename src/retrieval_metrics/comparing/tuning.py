@@ -211,7 +211,7 @@ class Tuning(Choice, Printed):
         notes = []
         stable = sorted(self.settings, key=lambda one: -one.chosen)[:STABLE]
         shares = ", ".join(f"{one.name} {100 * one.chosen:.0f} %" for one in stable)
-        notes.append(f"chosen on questions drawn anew: {shares}")
+        notes.append(f"wins on similar questions: {shares}")
         if self.winner != self.default:
             tried = numbers.count(len(self.settings) - 1, "setting")
             notes.append(f"winner against default: p {numbers.p_value(self.p)}, corrected for {tried}")
@@ -363,7 +363,7 @@ def _every(tuning: Choice) -> Table:
             said = f"{said}{', ' * bool(said)}beyond the bounds"
         means = [numbers.value(one.means[metric]) for metric in tuning.rule.metrics]
         rows.append([one.name, *means, *gained, f"{100 * one.chosen:.0f} %", said])
-    notes = ["intervals and p values hold for all settings together; chosen: how often on questions drawn anew"]
+    notes = ["intervals and p values hold for all settings together; chosen: wins on similar questions"]
     return Table(header, rows, notes, words=(0, len(header) - 1))
 
 

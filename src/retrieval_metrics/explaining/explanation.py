@@ -150,7 +150,7 @@ class Worst(Printed, Sequence[Explanation]):
             first.
         needed: How many are needed over all these queries.
         found: How many of them were found; if the cut-off leaves no room, some are neither found nor missing.
-        unit: What is needed: a document, a group of alternatives, or a passage where quotes, texts or spans are judged.
+        unit: What is needed: a document, a passage where quotes, texts or spans are judged, or of groups a fact.
         losses: The same failures by the step that lost what was needed, if the run tells its steps.
         faulty: Of a metric in which lower is better, how many queries do not have the best value; else None.
     """
@@ -293,8 +293,7 @@ def worst(
     explanations = tuple(
         _explanation(explainer, explained[index], texts) for index in outcomes.positions[chosen].tolist()
     )
-    qrels = scores.needed_origin("explained").judged.qrels
-    unit = "passage" if qrels.has_pieces else "document" if qrels.is_flat else "group"
+    unit = scores.needed_origin("explained").judged.qrels.unit
     failures = dict(outcomes.failures().most_common())
     faulty = len(candidates) if sign < 0 else None
     needed, met = int(outcomes.needed.sum()), int(outcomes.met.sum())

@@ -196,6 +196,11 @@ class Qrels:
         self.member_grade = grade[by_document]
 
     @property
+    def unit(self) -> str:
+        """What is needed, in a word; each document of a group states the same fact."""
+        return "passage" if self.has_pieces else "document" if self.is_flat else "fact"
+
+    @property
     def is_flat(self) -> bool:
         """Whether every group is a single document of its own."""
         return self.member_group is self.member_document

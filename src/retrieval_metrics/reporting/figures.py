@@ -77,7 +77,7 @@ def comparison_figure(comparison: Compared, kind: str, metric: str | Metric | No
     if kind == "overview":
         return _overview(comparison, name, across)
     order = order_of(comparison, as_metric(name))
-    key, drawn, note = NameKey(order), drawn_of(comparison, order), "; ".join(said_of_drawn(comparison))
+    key, drawn, note = NameKey(comparison.systems), drawn_of(comparison, order), "; ".join(said_of_drawn(comparison))
     scores = {system: of for system, of in comparison.scores.items() if system in drawn}
     if kind == "intervals":
         panels = _means(comparison, comparison.metrics, key, drawn, small=len(comparison.metrics) > 1)
@@ -98,7 +98,7 @@ def comparison_figure(comparison: Compared, kind: str, metric: str | Metric | No
 def _overview(comparison: Compared, name: str, across: int | None) -> Plot:
     """Answer which system is better, and how sure that is: in a sentence, by the means, and query by query."""
     order = order_of(comparison, as_metric(name))
-    key, drawn = NameKey(order), drawn_of(comparison, order)
+    key, drawn = NameKey(comparison.systems), drawn_of(comparison, order)
     others = [metric for metric in comparison.metrics if str(metric) != name]
     said = ranking_of(comparison).said[name]
     if len(comparison.systems) == 2:  # noqa: PLR2004  (of two, the sentence on the pair says it all)

@@ -148,8 +148,8 @@ class QueryData:
 
     @property
     def unit(self) -> str:
-        """What is needed: a document, or a group of alternatives."""
-        return "document" if self._judged.qrels.is_flat else "group"
+        """What is needed, in a word."""
+        return self._judged.qrels.unit
 
     def data(self) -> tuple[dict[str, Any], int]:
         """Return everything as values for JSON, and the length to which texts were cut."""

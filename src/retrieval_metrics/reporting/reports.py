@@ -122,7 +122,7 @@ def comparison_report(comparison: Compared, path: str | PathLike[str], title: st
     leads = len(sentences) <= SENTENCES
     said = sentences if leads else [*comparison.conclusions.caveats, *ranking_of(comparison).sentences]
     order = order_of(comparison, main)
-    key = draw.NameKey(order)
+    key = draw.NameKey(comparison.systems)  # the same in every picture
     charts = means_of_systems(comparison, comparison.metrics, drawn_of(comparison, order))
     means = [draw.rows(key(chart)) for chart in charts]
     main_means = means.pop(comparison.metrics.index(main))

@@ -44,7 +44,7 @@ from retrieval_metrics.results.summary import (
     numbers_of_queries,
     over_cutoffs,
     said_of_count,
-    said_of_few,
+    said_of_few_clusters,
     said_of_given,
     size_of,
     unit_of,
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from retrieval_metrics.checks import FloatArray
-    from retrieval_metrics.results.conclusions import UnjudgedBounds
     from retrieval_metrics.results.difference import Difference
     from retrieval_metrics.results.scores import Record, Scores
     from retrieval_metrics.results.standings import Compared
@@ -100,8 +99,9 @@ def comparison_tables(comparison: Compared) -> list[Table]:
         f"{more} says what each of the {numbers.count(len(pairs), 'pair')} shows",
         *small_print(comparison, pairs=False),
     ]
-    ranked = (replace(ranking, seconds={}) if timed else ranking).tables  # not the seconds twice
-    return [*ranked, *timed, *notes, Table((), (), said)]
+    ranked, *further = (replace(ranking, seconds={}) if timed else ranking).tables  # not the seconds twice
+    ranked = ranked._replace(notes=[*ranked.notes, *_said_of_judged(comparison)])
+    return [ranked, *further, *timed, *notes, Table((), (), said)]
 
 
 def means_table(comparison: Compared) -> Table:
@@ -111,17 +111,15 @@ def means_table(comparison: Compared) -> Table:
         ends = comparison.intervals[name]
         cells = [numbers.mean(mean, ends[system]) for system, mean in by_system.items()]
         rows.append([name, *cells, str(comparison.n[name])])
-    notes = []
-    if (known := comparison.ignorance) is not None:
-        notes.append(f"judged {known.shares}")
-    if (bounds := comparison.unjudged) is not None:
-        notes += _said_of_bounds(bounds)
-    return Table(["metric", *comparison.systems, "n"], rows, notes)
+    return Table(["metric", *comparison.systems, "n"], rows, _said_of_judged(comparison))
 
 
-def _said_of_bounds(bounds: UnjudgedBounds) -> list[str]:
+def _said_of_judged(comparison: Compared) -> list[str]:
+    """Return how much of each system is judged, and the means with any grades of the rest, if that was asked."""
+    notes = [] if comparison.ignorance is None else [f"judged {comparison.ignorance.shares}"]
+    if (bounds := comparison.unjudged) is None:
+        return notes
     grades = ", ".join(f"{grade:g}" for grade in bounds.grades)
-    notes = []
     for metric, of_systems in bounds.means.items():
         ends = ", ".join(
             f"{name} {numbers.value(low)} to {numbers.value(high)}" for name, (low, high) in of_systems.items()
@@ -191,7 +189,7 @@ def _said_of_clusters(comparison: Compared) -> list[str]:
     if clusters is None or clusters.labels is None:
         return []
     said = f"queries in {said_of_count(clusters)}; intervals and tests take whole clusters"
-    return [said, *said_of_few(clusters.count)]
+    return [said, *said_of_few_clusters(clusters.count)]
 
 
 def said_of_design_effects(comparison: Compared) -> list[str]:

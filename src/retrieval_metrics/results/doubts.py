@@ -19,7 +19,7 @@ from retrieval_metrics.inputs.items import Retrieved
 from retrieval_metrics.inputs.run import RetrievedRun, Run
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.results.counts import NOTHING_FOUND, OTHER_IDS, failed_queries, wants_something
-from retrieval_metrics.results.summary import said_of_few
+from retrieval_metrics.results.summary import said_of_few_clusters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,7 +59,7 @@ def doubts_of(scores: Scores) -> list[DataDoubt]:
     found += [DataDoubt("distances", said_of_distances(judged, run)), _missing(scores)]
     found += said_of_unplaced(judged)
     if scores.clusters is not None and not scores.clusters.by_source:
-        found += [DataDoubt("few clusters", said) for said in said_of_few(scores.clusters.count)]
+        found += [DataDoubt("few clusters", said) for said in said_of_few_clusters(scores.clusters.count)]
     found.append(DataDoubt("hidden calls", hidden_calls(scores.metrics, run)))
     return [one for one in found if one.sentence]
 
@@ -106,24 +106,33 @@ def _exchanged(judged: JudgedRun, run: Mapping[Any, Any]) -> str:
         return ""
     of_queries = np.split(-grades, qrels.bounds[1:-1])
     apart = sum(len(np.unique(each)) for each in of_queries) >= DIFFERENT * len(grades)  # grades tie, scores seldom do
-    fall = apart and rising(of_queries, CHANCE)  # as the scores of a run in rank order do
-    if not fall and len(np.unique(grades)) < min(DIFFERENT * len(grades), MANY_GRADES):
+    fall, surely = (apart and rising(of_queries, chance) for chance in (np.inf, CHANCE))  # as scores in rank order do
+    if not fall or (not surely and len(np.unique(grades)) < min(DIFFERENT * len(grades), MANY_GRADES)):
         return ""
+    longer = bool(judged.n_retrieved.sum() < len(grades))
     rankings = [list(each) for each in islice(_scored(run), LOOKED_AT)]
-    seen = {float(score) for each in rankings for score in each}
     if not rankings:
-        if (judged.n_retrieved >= np.diff(qrels.bounds)).any() or not fall:
+        if not longer or not surely:
             return ""
         what = "fall in the order given, and its lists are longer than those of the run"
-    elif len(seen) > FEW_GRADES or not all(map(float.is_integer, seen)):
+    elif not _like_grades(rankings, shorter=longer):
         return ""
-    elif 0.0 not in seen and len(seen) > 1 and all(len(set(each)) == len(each) for each in rankings):
-        return ""  # ranks turned into scores
     else:
-        what = f"are fractions, as scores are, and the scores of the run are whole, such as {max(seen):g}"
+        largest = max(map(max, filter(None, rankings)))
+        what = f"are fractions, as scores are, and the scores of the run are whole, such as {largest:g}"
     at = int(fractional.argmax())
     first = f"{grades[at]:g} of {qrels.documents[at]!r} for query {qrels.queries[int(qrels.document_query[at])]!r}"
     return f"judgments and run seem to be exchanged: grades such as {first} {what}; {judgments_first()}"
+
+
+def _like_grades(rankings: list[list[float]], *, shorter: bool) -> bool:
+    """Return whether scores are few whole numbers, with 0 among them or not in the order of a run."""
+    seen = {float(score) for each in rankings for score in each}
+    if len(seen) > FEW_GRADES or not all(map(float.is_integer, seen)):
+        return False
+    ranks = len(seen) > 1 and all(len(set(each)) == len(each) for each in rankings)  # turned into scores
+    falling = ([-score for score in each] for each in rankings)
+    return 0.0 in seen or not (ranks or rising(falling, CHANCE if shorter else np.inf))
 
 
 def _scored(run: Mapping[Any, Any]) -> Iterator[Iterable[float]]:

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Printed, Table
-from retrieval_metrics.results.conclusions import NAMED, Flattered, conclude, flattered, said_beside
+from retrieval_metrics.results.conclusions import (
+    NAMED,
+    Concluded,
+    Flattered,
+    beside,
+    conclude,
+    flattered,
+    said_together,
+)
 from retrieval_metrics.results.difference import only_one
 from retrieval_metrics.results.doubts import said_of_systems
 from retrieval_metrics.results.room import said_of_depth, said_of_room
@@ -196,7 +204,8 @@ class Standings(Printed):
         within: By metric, whether each system is no worse than the baseline by more than the margin.
         gains: By metric, for each two systems compared, in both orders: whether the first is better, and the least that
             it gains by the joint interval.
-        said: By metric, what is concluded of the best system beside the others, or of the others beside the baseline.
+        concluded: By metric, what is concluded of the best system beside the others, or of the others beside the
+            baseline.
 
     Example:
         >>> import retrieval_metrics as rm
@@ -217,7 +226,7 @@ class Standings(Printed):
     margin: float | None = None
     within: Mapping[str, Mapping[str, MarginOutcome]] = field(default_factory=dict)
     gains: Mapping[str, Mapping[tuple[str, str], tuple[bool, float]]] = field(default_factory=dict, compare=False)
-    said: Mapping[str, Sequence[str]] = field(default_factory=dict, compare=False)
+    concluded: Mapping[str, Sequence[Concluded]] = field(default_factory=dict, compare=False)
 
     def frontier(
         self, cost: Mapping[str, float] | Literal["seconds"] = "seconds", metric: str | Metric | None = None
@@ -333,19 +342,30 @@ class Standings(Printed):
     def sentences(self) -> list[str]:
         """How the systems stand in each metric, in words."""
         return [
-            *chain(*self.said.values()),
-            *(self._said_of_margin(metric, outcomes) for metric, outcomes in self.within.items()),
+            *said_together(chain(*self.concluded.values())),
+            *self._said_of_margin(),
         ]
 
-    def _said_of_margin(self, metric: str, outcomes: Mapping[str, MarginOutcome]) -> str:
+    @property
+    def said(self) -> dict[str, list[str]]:
+        """What is concluded in each metric, in words."""
+        return {metric: said_together(parts) for metric, parts in self.concluded.items()}
+
+    def _said_of_margin(self) -> list[str]:
         words: dict[MarginOutcome, str] = {"no worse": "no worse", "worse": "worse", "cannot tell": "no worse"}
+        alike: dict[tuple[MarginOutcome, frozenset[str]], list[str]] = {}
+        for metric, outcomes in self.within.items():
+            for outcome in words:
+                if systems := frozenset(system for system, found in outcomes.items() if found == outcome):
+                    alike.setdefault((outcome, systems), []).append(metric)
         said = []
-        for outcome, word in words.items():
-            if systems := [system for system, found in outcomes.items() if found == outcome]:
-                are = f"{numbers.listed(systems, most=NAMED)} {'is' if len(systems) == 1 else 'are'}"
-                one = f"{are} {word} than {self.baseline} by more than {self.margin:g} in {metric}"
-                said.append(f"That {one} is not shown." if outcome == "cannot tell" else f"{one}.")
-        return " ".join(said)
+        for (outcome, systems), metrics in alike.items():
+            named = [system for system in self.within[metrics[0]] if system in systems]
+            are = f"{numbers.listed(named, most=NAMED)} {'is' if len(named) == 1 else 'are'}"
+            in_these = f"by more than {self.margin:g} in {numbers.listed(metrics)}"
+            one = f"{are} {words[outcome]} than {self.baseline} {in_these}"
+            said.append(f"That {one} is not shown." if outcome == "cannot tell" else f"{one}.")
+        return said
 
     @property
     def notes(self) -> list[str]:
@@ -386,7 +406,7 @@ class Standings(Printed):
 
 def ranking_of(comparison: Compared) -> Standings:
     """Return the ranking of a comparison."""
-    places, said = {}, {}
+    places, found = {}, {}
     for each_metric in comparison.metrics:
         metric, means = str(each_metric), comparison.table[each_metric]
         ordered = _best_first(means, each_metric.definition.sign)
@@ -399,9 +419,9 @@ def ranking_of(comparison: Compared) -> Standings:
             Standing(system, means[system], ends[system], standings[system])
             for system in sorted(ordered, key=lambda system: HEIGHT.get(standings[system], 0))
         )
-        beside = {system: one for one in concluded if other in one.found.pair for system in one.found.pair}
-        these = [beside[place.system] for place in places[metric] if place.system in beside.keys() - {other}]
-        said[metric] = said_beside(other, these, leads=comparison.baseline is None)
+        by_system = {system: one for one in concluded if other in one.found.pair for system in one.found.pair}
+        these = [by_system[place.system] for place in places[metric] if place.system in by_system.keys() - {other}]
+        found[metric] = beside(other, these, leads=comparison.baseline is None)
     return Standings(
         places,
         sum(each.units < fewest_units(1 - each.test_level) for each in comparison.differences),
@@ -413,7 +433,7 @@ def ranking_of(comparison: Compared) -> Standings:
         comparison.margin if comparison.baseline is not None else None,
         _within(comparison) if comparison.baseline is not None else {},
         {str(metric): _gains(comparison, str(metric)) for metric in comparison.metrics},
-        said,
+        found,
     )
 
 

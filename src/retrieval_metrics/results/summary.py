@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.checks import argument, positive_integer
+from retrieval_metrics.checks import argument, named, positive_integer
 from retrieval_metrics.judging.budget import Budget
 from retrieval_metrics.judging.judged_run import is_relevant
 from retrieval_metrics.presentation import numbers
@@ -138,9 +138,9 @@ def ceiling(
         )
     # One-sided at a level is two-sided at twice the error.
     upper = interval_of(record, metric, _independent_sums(record, metric), 2 * level - 1).high
-    n, sure = numbers.queries(int(sums.count)), f"({100 * level:g} %)"
+    n, sure = numbers.queries(int(sums.count)), f"({100 * level:g} % sure)"
     if ideal.share_binary(metric, sums, record.sums("two_valued", metric)) == 1:
-        said = f"{sums.total:g} of {n}; up to {100 * upper:.1f} % of new ones could {sure}"
+        said = f"{sums.total:g} of {n}; up to {100 * upper:.1f} % of new ones {sure}"
         allowed = f"at most {100 * most:g} % are allowed"
     else:
         said = f"the mean is {numbers.value(sums.mean)} over {n}; up to {numbers.value(upper)} on new ones {sure}"
@@ -150,12 +150,28 @@ def ceiling(
     return Ceiling(str(metric), "above the ceiling", f"{said}; {allowed}")
 
 
-def refuse_floor(name: str | Metric) -> None:
-    """Refuse a floor of a metric in which lower is better: the best value would miss it, and 0 always passes."""
+def refuse_bound(what: str, name: str | Metric, bound: float) -> None:
+    """Refuse a bound of a mean, `at_most` or a floor, that every value passes or none can, by its side or its size."""
     metric = as_metric(name)
-    if not metric.definition.higher_is_better:
-        bound = argument("at_most", python="at_most={...}")
-        raise ValueError(f"lower is better in {metric}, so a floor says nothing of it; bound it: {bound}")
+    (low, high), ceils = metric.definition.bounds, what == "at_most"
+    if not ceils and not metric.definition.higher_is_better:
+        instead = argument("at_most", python="at_most={...}")
+        raise ValueError(f"lower is better in {metric}, so a floor says nothing of it; bound it: {instead}")
+    if not low <= bound <= high:
+        fate = "every value keeps" if (bound > high) is ceils else "no value can keep"
+        raise ValueError(
+            f"{named(what)} of {metric} is {bound:g}, which {fate}: its values are from {low:g} to {high:g}"
+            + said_of_percent(bound, high)
+        )
+
+
+PERCENTAGES = 2, 100
+
+
+def said_of_percent(number: float, high: float) -> str:
+    """Return what a number above 1 may mean, where 1 is the most: it looks like a percentage."""
+    smallest, largest = PERCENTAGES
+    return f"; {number / 100:g} may be meant" if high == 1 and smallest <= number <= largest else ""
 
 
 def summary_table(record: Record) -> Table:
@@ -181,7 +197,7 @@ def summary_table(record: Record) -> Table:
     if skewed:
         fewest = f"fewer than {ENOUGH_OF_SKEWED} queries"
         notes.append(
-            f"without an upper bound, the 95 % of an interval from {fewest} is about 77 to 94 if values are skewed"
+            f"without an upper bound, a 95 % interval from {fewest} may be right in only 77 to 94 of 100 cases"
         )
     if tie_range := TieRange.of(record):
         notes += tie_range.notes()
@@ -220,7 +236,7 @@ def said_of_clusters(record: Record) -> list[str]:
     known = [f"{metric} {effect:.1f}" for metric, effect in effects.items() if not isnan(effect)]
     notes = [f"intervals by cluster: {said_of_count(record.clusters)}"]
     notes += [f"design effect (variance relative to independent queries): {', '.join(known)}"] if known else []
-    return notes + said_of_few(record.clusters.count)
+    return notes + said_of_few_clusters(record.clusters.count)
 
 
 def said_of_count(clusters: Clusters) -> str:
@@ -230,7 +246,7 @@ def said_of_count(clusters: Clusters) -> str:
     return f"{numbers.count(clusters.count, 'cluster')}, {why}"
 
 
-def said_of_few(count: int) -> list[str]:
+def said_of_few_clusters(count: int) -> list[str]:
     """Return the warning that there are too few clusters, if there are."""
     if count >= FEW_CLUSTERS:
         return []

@@ -181,7 +181,7 @@ class Asking:
         resume: str | PathLike[str] | None = None,
     ) -> None:
         """Take the arguments of `retrieve`, and check them before anything is asked."""
-        ask, host, self._wanted = how_to_ask(retriever)
+        ask, host, self._ways = how_to_ask(retriever)
         self._items = host.items if items is None and host is not None else items
         self.texts = question_texts(questions)
         self._judgeable = _judgeable(questions, match) if isinstance(questions, Questions) and self.texts else None
@@ -256,7 +256,7 @@ class Asking:
                 f"{len(lost)} of {numbers.queries(len(self.texts))} failed{self._of_system()}, for example "
                 f"{lost[0]!r}: {TWO_LOOPS}",
             )
-        if said := said_of_few(self._rankings, self._wanted, self._of_system()):
+        if said := said_of_short_answers(self._rankings, self._ways, self._of_system()):
             warn(said)
         order = list(self.texts)
         return RetrievedRun(
@@ -352,36 +352,37 @@ def _judgeable(questions: Questions, match: MatchBy) -> Judgeable:
     return Judgeable(truth, with_documents(match, None, truth, questions))
 
 
-def said_of_few(rankings: Mapping[Any, Ranking], wanted: int | None, of_system: str = "") -> str:
+def said_of_short_answers(rankings: Mapping[Any, Ranking], ways: Ways, of_system: str = "") -> str:
     """Return for how many queries a store found fewer than it was asked for; nothing if that is all it holds.
 
     A store that is too small, or that filters before it searches, returns as many for every query.
 
     Example:
-        >>> said_of_few({"q1": ["a", "b", "c"], "q2": ["a"], "q3": ["b", "c"]}, 3).partition(":")[0]
+        >>> of_three = Ways(wanted=3)
+        >>> said_of_short_answers({"q1": ["a", "b", "c"], "q2": ["a"], "q3": ["b", "c"]}, of_three).partition(":")[0]
         "2 of 3 queries got fewer than k=3, for example 'q2' 1"
-        >>> said_of_few({"q1": ["a"], "q2": ["b"]}, 3)
+        >>> said_of_short_answers({"q1": ["a"], "q2": ["b"]}, of_three)
         ''
     """
     found = {query: len(ranking) for query, ranking in rankings.items()}
-    few = [query for query, number in found.items() if wanted is not None and number < wanted]
+    few = [query for query, number in found.items() if ways.wanted is not None and number < ways.wanted]
     if not few or len(set(found.values())) == 1:
         return ""
     return (
-        f"{len(few)} of {numbers.queries(len(found))}{of_system} got fewer than k={wanted}, for example "
+        f"{len(few)} of {numbers.queries(len(found))}{of_system} got fewer than k={ways.wanted}, for example "
         f"{few[0]!r} {found[few[0]]}: the filter or the index of the store left no more of what it looked at; let it "
-        "look at more (FAISS: search_kwargs={'fetch_k': ...}), or filter before the search"
+        f"look at more{ways.more and f' ({ways.more})'}, or filter before the search"
     )
 
 
-def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None, int | None]:
-    """Return the function to call with the text of a query, the host that converts its answers, and `Ways.wanted`."""
+def how_to_ask(retriever: Any) -> tuple[Callable[[str], Any], Host | None, Ways]:
+    """Return the function to call with the text of a query, the host that converts its answers, and the ways."""
     host = host_of(retriever)
     ask = None if host is None else host.ask(retriever)
     if ask is None and (callable(retriever) or isinstance(retriever, Ways)):
         ask, host = retriever, None
     if ask is not None:
-        return way_for_caller(ask), host, ask.wanted if isinstance(ask, Ways) else None
+        return way_for_caller(ask), host, ask if isinstance(ask, Ways) else Ways(ask)
     hint = "; write as_retriever() behind it" if hasattr(retriever, "as_retriever") else ""
     if isinstance(retriever, (Mapping, list)):
         hint = "; retrieve(retriever, questions) takes the retriever first"

@@ -25,6 +25,7 @@ class Ways(NamedTuple):
         synchronous: The synchronous function; None if there is none.
         asynchronous: The function that returns what must be awaited, with the same arguments; None if there is none.
         wanted: How many items a store is asked for; None if fewer are in order, as with a threshold, or it is unknown.
+        more: What of the host lets a store look at more items, such as `"vector_store_kwargs={...}"`.
 
     Example:
         >>> def unknown(text):
@@ -39,6 +40,7 @@ class Ways(NamedTuple):
     synchronous: Callable[..., Any] | None = None
     asynchronous: Callable[..., Any] | None = None
     wanted: int | None = None
+    more: str = ""
 
     @property
     def in_threads(self) -> Callable[..., Any]:

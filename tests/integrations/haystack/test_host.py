@@ -15,6 +15,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 import retrieval_metrics as rm
 from haystack_hosts import Embedder, Prepared, pipeline_of
+from haystack_integrations.components.evaluators.retrieval_metrics import PipelineRetriever, evaluate_pipeline
 from retrieval_metrics.adapting import host_of
 
 QUESTIONS = {"q1": "who wraps a block?", "q2": "what closes a file?"}
@@ -51,6 +52,38 @@ def test_its_own_retriever_is_asked(store: InMemoryDocumentStore) -> None:
     assert (first.id, first.text) == ("with", TEXTS["with"])
     assert first.score is not None
     assert rm.evaluate({"q1": ["with"], "q2": ["open"]}, run, "mrr").means["mrr"] == 1.0
+
+
+@component
+class Filtered:
+    """Stands for a store that filters what it found: of the documents for one query, one is left."""
+
+    def __init__(self, store: InMemoryDocumentStore, top_k: int) -> None:
+        self._store, self._top_k = store, top_k
+
+    @component.output_types(documents=list[Document])
+    def run(self, query_embedding: list[float], top_k: int | None = None) -> Any:
+        found = self._store.embedding_retrieval(query_embedding, top_k=top_k or self._top_k)
+        return {"documents": found[: 1 if query_embedding == BOTH["q1"] else None]}
+
+
+JUDGED: Any = {"q1": ["with"], "q2": ["open"]}
+BOTH = {query: MockTextEmbedder(dimension=8).run(text)["embedding"] for query, text in QUESTIONS.items()}
+
+
+@pytest.mark.parametrize(("top_k", "inputs"), [(2, {}), (1, {"retriever": {"top_k": 2}})])
+def test_how_many_questions_a_store_gave_fewer_than_k_is_said(
+    store: InMemoryDocumentStore, top_k: int, inputs: Any
+) -> None:
+    pipeline = Pipeline()
+    pipeline.add_component("embedder", MockTextEmbedder(dimension=8))
+    pipeline.add_component("retriever", Filtered(store, top_k=top_k))
+    pipeline.connect("embedder.embedding", "retriever.query_embedding")
+    said = "^1 of 2 queries got fewer than k=2, for example 'q1' 1: .* let it look at more, or filter before the search"
+    with pytest.warns(rm.RetrievalWarning, match=said):
+        rm.retrieve(PipelineRetriever(pipeline, inputs=inputs), QUESTIONS)
+    with pytest.warns(rm.RetrievalWarning, match=said):
+        evaluate_pipeline(PipelineRetriever(pipeline, inputs=inputs), rm.EvaluationSet(QUESTIONS, JUDGED), "mrr")
 
 
 def test_a_pipeline_of_embedder_and_retriever_is_asked(store: InMemoryDocumentStore) -> None:

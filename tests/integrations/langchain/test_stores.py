@@ -206,6 +206,7 @@ def test_an_evaluation_says_once_how_many_questions_a_filter_left_fewer_than_k(h
     assert 0 < len(few) < 20
     (said,) = (str(one.message) for one in caught)
     assert said.startswith(f"{len(few)} of 20 queries got fewer than k=4, for example {few[0]!r} {len(run[few[0]])}: ")
+    assert "look at more (FAISS: search_kwargs={'fetch_k': ...}), or filter before" in said
 
 
 def test_a_store_that_is_too_small_a_threshold_and_a_filter_before_the_search_are_in_order() -> None:

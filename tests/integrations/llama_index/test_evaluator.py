@@ -538,5 +538,6 @@ def test_how_many_questions_a_store_gave_fewer_than_k_is_said_once() -> None:
     with pytest.warns(rm.RetrievalWarning, match="2 of 5 queries got fewer than k=2, for example '[^']*' 1: ") as said:
         few.evaluate_dataset(rows)
     assert len(said) == 1
+    assert "look at more (vector_store_kwargs={...}" in str(said[0].message)
     small = RetrieverEvaluator.from_metric_names(["mrr"], retriever=VectorIndexRetriever(index, similarity_top_k=9))
     assert small.evaluate_dataset(rows).errors == {}  # all that the store holds

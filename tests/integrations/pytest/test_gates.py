@@ -284,7 +284,6 @@ def test_a_floor_sees_what_has_no_value_any_more(builds: Builds) -> None:
     for floor, said in {
         "(0.5, 4)": "retrieval quality: 1 check passed; *: mrr of 4 of 40 queries; -v shows the table",
         "(0.5, 30)": "mrr below the floor: 4 of 40 queries have a value; the floor needs 30",
-        "1.5": "mrr below the floor: 1.000 < 1.5, 4 of 40 queries",
         "None}, at_least_per_query={'mrr': 0.5": "mrr below the floor: 36 of 40 queries: q4 is undefined, *",
     }.items():
         builds.write(gone.replace("FLOOR", floor))
@@ -494,7 +493,13 @@ def test_rankings_that_meet_no_judgment_are_refused_whatever_may_be_uncompared(b
     for options in (["--retrieval-update", "--retrieval-accept-worse"], ["--retrieval-uncompared=pass"]):
         refused = builds.run(*options)
         refused.assert_outcomes(failed=1)
-        refused.stdout.fnmatch_lines(["mrr not measured: no judged document was retrieved for any query*"])
+        cause = "none of the retrieved documents is judged for its query*a part of 'd#1' is a judged id: write *"
+        refused.stdout.fnmatch_lines([f"mrr not measured: {cause}"])
+        assert "there is no baseline" not in str(refused.stdout)
+    builds.write(chunks.replace('{"mrr": None}, baseline=True', '{"mrr": 0.5}'))
+    refused = builds.run()
+    refused.stdout.fnmatch_lines(["mrr below the floor: 0.000 < 0.5, 40 queries", "  mean 0.000, *", cause])
+    assert "another granularity" not in str(refused.stdout)
     assert not (builds.path / WORDS).exists()
 
 

@@ -85,7 +85,12 @@ def how_to_ask(
             return _refused(retriever, error, query_key)
         return handler.told(answer) if tells else answer
 
-    return Ways(ask, aask, wanted_of(retriever) if query_key is None and documents_key is None else None)
+    wanted = wanted_of(retriever) if query_key is None and documents_key is None else None
+    return Ways(ask, aask, wanted, MORE)
+
+
+MORE = "FAISS: search_kwargs={'fetch_k': ...}"
+"""What lets a store look at more documents before it filters them."""
 
 
 def wanted_of(retriever: Any) -> int | None:

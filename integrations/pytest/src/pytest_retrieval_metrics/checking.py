@@ -230,7 +230,12 @@ class RetrievalCheck:
     def _finish(self, call: Call, rounds: RepeatedRuns, met: Sequence[warnings.WarningMessage]) -> Checked:
         __tracebackhide__ = True
         evaluation, whole = rounds.evaluation, lean(rounds.evaluation, texts=True)
-        settings, baseline, (comparison, of_baseline) = self._settings, call.baseline, self._compared(call, whole)
+        unmet = meeting_gate(whole)
+        settings, baseline, (comparison, of_baseline) = (
+            self._settings,
+            call.baseline,
+            self._compared(call, whole, unmet),
+        )
         found = [
             *floor_gate(evaluation, call.floors, call.needs, settings),
             *ceiling_gate(evaluation, call.ceilings, settings),
@@ -246,8 +251,10 @@ class RetrievalCheck:
         failed = [verdict for verdict in verdicts if ends(verdict, settings) == "fail"]
         told = " ".join(verdict.figures for verdict in failed)
         notes, spread = [note for note in (comparison.notes if comparison else ()) if note not in told], rounds.notes()
-        ending = [note for note in (left, *notes, *spread, *(str(one.message) for one in met)) if note]
-        failure = explained(evaluation, failed, comparison, settings.show, ending) if failed else ""
+        warned_of = [said for one in met if (said := str(one.message)) not in told]
+        ending = [note for note in (left, *notes, *spread, *warned_of) if note]
+        show = 0 if unmet else settings.show  # every query would tell of the same
+        failure = explained(evaluation, failed, comparison, show, ending) if failed else ""
         raised = None if failure else warned(self._item.nodeid, verdicts, met, settings)
         if raised is not None:
             failure = f"{type(raised).__name__}: {raised}"
@@ -268,11 +275,13 @@ class RetrievalCheck:
         end(verdicts, failure, settings)
         return Checked(evaluation, tuple(verdicts), None if baseline is None else baseline.path, comparison)
 
-    def _compared(self, call: Call, evaluation: Evaluation) -> tuple[Comparison | None, list[Verdict]]:
+    def _compared(
+        self, call: Call, evaluation: Evaluation, unmet: Sequence[Verdict]
+    ) -> tuple[Comparison | None, list[Verdict]]:
         """Compare with the baseline, and return the verdicts of the gates; without one, what needs it."""
         if call.baseline is None:
             return None, unguarded_gate(metric for metric in call.floors if metric not in call.guarded)
-        path, comparison, unmet = call.baseline.path, None, meeting_gate(evaluation)
+        path, comparison = call.baseline.path, None
         if call.baseline.known is None:
             said = f"there is no baseline {call.baseline.where}; --retrieval-update writes it"
         else:
@@ -281,11 +290,12 @@ class RetrievalCheck:
             except ValueError as error:
                 said = str(error) if unmet else f"{error}; --retrieval-update writes a new {path.name}"
         if comparison is None:
-            return None, [*unmet, *(Verdict(metric=each, outcome="not compared", figures=said) for each in call.floors)]
+            others = [each for each in call.floors if each not in {one.metric for one in unmet}]
+            return None, [*unmet, *(Verdict(metric=each, outcome="not compared", figures=said) for each in others)]
         verdicts = regression_gate(evaluation, comparison, path.name, self._settings, call.guarded)
         if call.deterministic:
             verdicts += deterministic_gate(comparison)
-        return comparison, verdicts + never_worse_gate(comparison, call.never_worse) + unmet
+        return comparison, [*verdicts, *never_worse_gate(comparison, call.never_worse), *unmet]
 
     def _able(self, call: Call, evaluation: Evaluation) -> dict[str, list[Any]]:
         """Return how many units of a new baseline can lose, of each metric that only the test guards."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pytest_retrieval_metrics.settings import file_name, shown
 from retrieval_metrics import Evaluation, Metric, Retrieved, RetrievedRun, Run, compare, evaluate, load
-from retrieval_metrics.adapting.gating import ceiling, refuse_floor, refuse_undecidable
+from retrieval_metrics.adapting.gating import ceiling, doubts_of, refuse_bound
 from retrieval_metrics.adapting.printing import numbers, save_text, written
 from retrieval_metrics.adapting.twins import positive_integer
 from retrieval_metrics.types import Piece
@@ -94,10 +94,8 @@ def meeting_gate(evaluation: Evaluation) -> list[Verdict]:
     if zero is None or not evaluation.scores.needed_origin("compared").judged.is_empty:
         return []
     figures = "no judged document was retrieved for any query, so nothing can be told from a baseline of zeros"
-    try:
-        refuse_undecidable({"the run": evaluation.scores})
-    except ValueError as error:  # which shows the ids of both sides, and what to write
-        figures = f"{figures}; {error}"
+    said = (doubt.sentence for doubt in doubts_of(evaluation.scores) if doubt.blocks)  # with what to write
+    figures = next(said, figures)
     return [Verdict(metric=zero, outcome="not measured", figures=figures)]
 
 
@@ -350,9 +348,7 @@ def floors_of(at_least: Any) -> tuple[dict[str, float | None], dict[str, int]]:
         floor = given
         if isinstance(given, tuple) and len(given) == PAIR:
             floor, needs[name] = given[0], positive_integer(given[1], f"the queries that the floor of {name} needs")
-        floors[name] = None if floor is None else _number(f"floor of {name}", floor)
-        if floor is not None:
-            refuse_floor(name)
+        floors[name] = None if floor is None else _bound("at_least", name, f"floor of {name}", floor)
     return floors, needs
 
 
@@ -360,11 +356,11 @@ def ceilings_of(at_most: Any) -> dict[str, float]:
     """Return the ceiling of each metric by its full name; only of those in which lower is better."""
     if not isinstance(at_most, Mapping):
         raise TypeError(f"at_most must map metrics to ceilings, such as {{'leak@5': 0}}; got {at_most!r}")
-    found = {name: _number(f"ceiling of {name}", most) for name, most in _by_name("at_most", at_most).items()}
-    for name, most in found.items():
+    given = _by_name("at_most", at_most)
+    for name, most in given.items():
         if Metric.parse(name).definition.higher_is_better:
-            raise ValueError(f"higher is better in {name}, so it has no ceiling; write at_least={{{name!r}: {most:g}}}")
-    return found
+            raise ValueError(f"higher is better in {name}, so it has no ceiling; write at_least={{{name!r}: {most!r}}}")
+    return {name: _bound("at_most", name, f"ceiling of {name}", most) for name, most in given.items()}
 
 
 def query_floors_of(per_query: Any, queries: Sequence[QueryId]) -> dict[str, float | dict[QueryId, float]]:
@@ -377,13 +373,14 @@ def query_floors_of(per_query: Any, queries: Sequence[QueryId]) -> dict[str, flo
             f"{{'recall@10': {{'q7': 1.0}}}}; got {per_query!r}"
         )
     found: dict[str, float | dict[QueryId, float]] = {}
-    for name, floor in _by_name("at_least_per_query", per_query).items():
-        refuse_floor(name)
+    what = "at_least_per_query"
+    for name, floor in _by_name(what, per_query).items():
         if isinstance(floor, Mapping):
             queries_of(list(floor), queries)
-            found[name] = {query: _number(f"floor of {name} for {query!r}", least) for query, least in floor.items()}
+            said = f"floor of {name} for"
+            found[name] = {query: _bound(what, name, f"{said} {query!r}", least) for query, least in floor.items()}
         else:
-            found[name] = _number(f"floor of {name}", floor)
+            found[name] = _bound(what, name, f"floor of {name}", floor)
     return found
 
 
@@ -414,12 +411,13 @@ PAIR = 2
 """A floor, and how many queries it needs."""
 
 
-def _number(what: str, floor: Any) -> float:
-    if isinstance(floor, bool) or not isinstance(floor, Real):
-        raise TypeError(f"the {what} must be a number, a pair of it and the number of queries, or None; got {floor!r}")
-    if not abs(float(floor)) < float("inf"):
-        raise ValueError(f"the {what} must be finite, got {floor!r}")
-    return float(floor)
+def _bound(argument: str, metric: str, what: str, bound: Any) -> float:
+    if isinstance(bound, bool) or not isinstance(bound, Real):
+        raise TypeError(f"the {what} must be a number, a pair of it and the number of queries, or None; got {bound!r}")
+    if not abs(float(bound)) < float("inf"):
+        raise ValueError(f"the {what} must be finite, got {bound!r}")
+    refuse_bound(argument, metric, float(bound))
+    return float(bound)
 
 
 WAY_OUT = "restore it from version control, or delete it and write a new one with --retrieval-update"

@@ -380,7 +380,7 @@ def how_to_ask(thing: Any) -> Ways | None:
             return Ways(thing.retrieve)
         # With use_async=True, it would start an event loop for each query, in which its clients break.
         ask = None if getattr(thing, "use_async", False) else thing.retrieve
-        return Ways(ask, thing.aretrieve, _wanted_of(thing))
+        return Ways(ask, thing.aretrieve, _wanted_of(thing), MORE)
     if isinstance(thing, BaseQueryEngine):
         return Ways(thing.query, thing.aquery)
     if isinstance(thing, BaseChatEngine):
@@ -388,6 +388,10 @@ def how_to_ask(thing: Any) -> Ways | None:
     if isinstance(thing, (AgentWorkflow, BaseWorkflowAgent)):
         return Ways(asynchronous=partial(_ask_agent, thing))
     return Ways(asynchronous=partial(_run, thing)) if isinstance(thing, Workflow) else None
+
+
+MORE = "vector_store_kwargs={...}, as your store names it"
+"""What lets the store of an index look at more nodes."""
 
 
 def _wanted_of(retriever: BaseRetriever) -> int | None:
@@ -469,7 +473,7 @@ class Retrieving:
         ask = found.in_a_loop
         waiting = self._asynchronously if is_asynchronous(ask) else self._in_a_thread
         wanted = None if self._postprocessors else found.wanted
-        return Ways(partial(self._synchronously, found.in_threads), partial(waiting, ask), wanted)
+        return Ways(partial(self._synchronously, found.in_threads), partial(waiting, ask), wanted, found.more)
 
     async def nodes(self, text: str) -> list[NodeWithScore]:
         """Return the nodes for a query text; synchronous retrievers run in a thread."""

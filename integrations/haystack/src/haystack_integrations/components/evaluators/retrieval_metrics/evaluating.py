@@ -63,7 +63,7 @@ class _Evaluating:
         if self._costs is not None:
             retriever = copy(retriever)
             retriever.noting = self._costs.of
-        self.ways = Ways(retriever.steps, retriever.steps_async)
+        self.ways = ways_of(retriever)
 
     def stages(self, run: RetrievedRun) -> Stages:
         """Return the evaluation of each stage, the last with what the components cost."""
@@ -344,6 +344,19 @@ class PipelineRetriever:
         if not found:
             raise ValueError("output names nothing")
         return found
+
+
+def ways_of(retriever: PipelineRetriever) -> Ways:
+    """Return how the text of a query is asked, and how many documents a store is asked for, if the last is a store."""
+    wanted = None
+    if len(retriever.outputs) == 1:
+        ((name, _),) = retriever.outputs
+        one = retriever._names[name]  # noqa: SLF001  (of this file)
+        said = {key.lstrip("_"): value for key, value in vars(one).items()} | retriever._fixed.get(name, {})  # noqa: SLF001
+        # Rankers and searches by words may have fewer, and so has a threshold.
+        if "query_embedding" in sockets_of(one, "input") and said.get("score_threshold") is None:
+            wanted = said.get("top_k")
+    return Ways(retriever.steps, retriever.steps_async, wanted)
 
 
 def _are_routes(pipeline: Pipeline, outputs: Sequence[tuple[str, str]]) -> bool:

@@ -13,6 +13,7 @@ from haystack_integrations.components.evaluators.retrieval_metrics.evaluating im
     outputs_of,
     run_async,
     sockets_of,
+    ways_of,
 )
 from retrieval_metrics.adapting import Host, Ways
 
@@ -26,7 +27,7 @@ def _retriever(thing: Any) -> PipelineRetriever | None:
 
 def _ask(thing: Any) -> Ways | None:
     retriever = _retriever(thing)
-    return None if retriever is None else Ways(retriever.steps, retriever.steps_async)
+    return None if retriever is None else ways_of(retriever)
 
 
 def _model(thing: Any) -> Ways | None:
