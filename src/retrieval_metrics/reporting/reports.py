@@ -35,9 +35,9 @@ from retrieval_metrics.reporting.verdict import (
     values_table,
     what_steps_lost,
 )
-from retrieval_metrics.results.conclusions import NAMED
 from retrieval_metrics.results.counts import describe
 from retrieval_metrics.results.doubts import said_of_systems
+from retrieval_metrics.results.sentences import NAMED
 from retrieval_metrics.results.standings import main_pair, order_of, ranking_of
 from retrieval_metrics.results.summary import over_cutoffs, summary_in_words
 from retrieval_metrics.scoring.metric import Metric, leading

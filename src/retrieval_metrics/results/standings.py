@@ -11,19 +11,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from retrieval_metrics.presentation import numbers
 from retrieval_metrics.presentation.tables import Printed, Table
-from retrieval_metrics.results.conclusions import (
-    NAMED,
-    Concluded,
-    Flattered,
-    beside,
-    conclude,
-    flattered,
-    said_together,
-)
+from retrieval_metrics.results.conclusions import Flattered, conclude, flattered
 from retrieval_metrics.results.difference import only_one
 from retrieval_metrics.results.doubts import said_of_systems
 from retrieval_metrics.results.room import said_of_depth, said_of_room
 from retrieval_metrics.results.scores import ByMetric
+from retrieval_metrics.results.sentences import NAMED, Concluded, beside, said_together
 from retrieval_metrics.results.summary import clustered_sums, interval_of
 from retrieval_metrics.scoring.metric import spelled
 from retrieval_metrics.statistics import fewest_units
@@ -34,10 +27,11 @@ if TYPE_CHECKING:
 
     from retrieval_metrics.checks import FloatArray, IntArray
     from retrieval_metrics.inputs.question_clusters import Clusters
-    from retrieval_metrics.results.conclusions import Conclusion, ConclusionKind, Conclusions, Ignorance, UnjudgedBounds
+    from retrieval_metrics.results.conclusions import Conclusion, Conclusions, Ignorance, UnjudgedBounds
     from retrieval_metrics.results.difference import Aligned, Difference, Differences
     from retrieval_metrics.results.room import BudgetUse
     from retrieval_metrics.results.scores import Scores
+    from retrieval_metrics.results.sentences import ConclusionKind
     from retrieval_metrics.scoring.metric import Metric
     from retrieval_metrics.statistics import Interval
     from retrieval_metrics.statistics.paired import MarginOutcome
