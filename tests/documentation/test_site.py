@@ -225,7 +225,7 @@ def test_the_contents_for_language_models_name_every_page(site: Path) -> None:
     "page",
     [
         *("index", "tutorial/3-compare", "concepts", "guides/comparing", "guides/labelling", "reference/metrics/ndcg"),
-        *("integrations/pytest", "explanation/statistics", "examples/report", "examples/labelling"),
+        *("integrations/pytest", "explanation/statistics", "examples/report", "examples/labelling", "guides/plots"),
         *("search", "api/index", "api/compare"),
     ],
 )
