@@ -114,7 +114,7 @@ def hide_what_it_does_not_install(page: Path, monkeypatch: pytest.MonkeyPatch) -
     hidden |= {host.module for host in hosts if host.dist and canonicalize_name(host.dist.name) not in installs}
     for module in [*hidden, *sys.modules]:
         if any(module == each or module.startswith(f"{each}.") for each in hidden):
-            monkeypatch.setitem(sys.modules, module, None)  # type: ignore[arg-type]  # this makes its import fail
+            monkeypatch.setitem(sys.modules, module, None)  # which makes its import fail
 
 
 @pytest.mark.usefixtures("no_spans_of_other_pages")
