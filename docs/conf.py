@@ -46,6 +46,7 @@ extensions = [
     "metric_pages",
     "myst_parser",
     "navigation",
+    "plots",
     "readmes",
     "samples",
     "search_words",

@@ -34,6 +34,9 @@ CHAPTERS = sorted((ROOT / "docs" / "tutorial").glob("[0-9]*.md"))
 """The pages of the tutorial: each goes on where the one before ends."""
 FENCE = re.compile(r"^```(?P<language>\S+)(?P<said>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 
+INSTALL = re.compile(r"^```sh\npip install ([^\n]+)\n```$", re.MULTILINE)
+"""How a page says what its code needs, if that is more than the core."""
+
 RAISES = " raises"
 """What a block of wrong code says after its language; the error stands in the block below it."""
 
@@ -45,6 +48,20 @@ def name(page: Path) -> str:
 def lay_out(folder: Path) -> None:
     """Put into a folder what the pages read."""
     shutil.copytree(HANDBOOK, folder / HANDBOOK.name)
+
+
+def installed(page: Path) -> list[str]:
+    """Return what a page says to install before its first code: of a chapter, with those before it; else the core."""
+    earlier = [CHAPTERS[0].with_name("index.md"), *CHAPTERS[: CHAPTERS.index(page)]] if page in CHAPTERS else []
+    said = ["retrieval-metrics"]
+    for each in [*earlier, page]:
+        text = each.read_text(encoding="utf-8")
+        code = next(
+            (block.start() for block in FENCE.finditer(text) if block["language"] in {"python", "console"}), len(text)
+        )
+        if line := INSTALL.search(text, 0, code):
+            said += shlex.split(line[1], comments=True)
+    return said
 
 
 def begun(page: Path) -> dict[str, object]:

@@ -16,3 +16,25 @@ var Scorer = {
   term: 5,
   partialTerm: 2,
 };
+
+// A query that holds every word of an entry of search_words.py, in any order and form, is answered first by the page of
+// the longest such entry; an entry of one word answers only what nothing else does.
+const ordinary = Search._performSearch;
+Search._performSearch = (query, terms, ...others) => {
+  const results = ordinary(query, terms, ...others);
+  const { indexentries, docnames, titles, filenames } = Search._index;
+  const stemmer = new Stemmer();
+  const held = Object.entries(indexentries)
+    .map(([entry, places]) => [
+      splitQuery(entry).filter((word) => !stopwords.has(word)).map((word) => stemmer.stemWord(word)),
+      places.find(([, anchor]) => !anchor), // other entries, of names and of the glossary, have anchors
+    ])
+    .filter(([words, place]) => place && words.length > (results.length ? 1 : 0) && words.every((word) => terms.has(word)))
+    .sort(([one], [other]) => one.length - other.length);
+  if (!held.length) return results;
+  const page = held.pop()[1][0];
+  return [
+    ...results.filter(([name, , anchor]) => name !== docnames[page] || anchor),
+    [docnames[page], titles[page], "", null, 200, filenames[page], SearchResultKind.index],
+  ];
+};

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from fake_langfuse import fake_langfuse
 from fake_models import Service, fake_models
-from running_pages import RECIPES, ROOT, as_it_runs, name, write_outputs
+from running_pages import RECIPES, ROOT, as_it_runs, installed, name, write_outputs
 
 INSIDE = "RECIPE_RUNS_INSIDE"
 HERE = {"127.0.0.1", "::1", "localhost", "0.0.0.0", None}  # noqa: S104  (nothing is bound; these are this machine)
@@ -28,7 +28,9 @@ HERE = {"127.0.0.1", "::1", "localhost", "0.0.0.0", None}  # noqa: S104  (nothin
 def in_its_environment(page: Path, options: list[str]) -> int:
     """Run this file where the page's host is installed, and return the exit code."""
     needed = [argument for each in RECIPES[page] for argument in ("--with", each)]
-    command = ["uv", "run", "--quiet", "--isolated", "--no-project", "--with-editable", f"{ROOT}[pandas]", *needed]
+    ours = next(each for each in installed(page)[1:] if each.startswith("retrieval-metrics"))
+    core = ours.replace("retrieval-metrics", str(ROOT), 1)  # with the extras that the page says
+    command = ["uv", "run", "--quiet", "--isolated", "--no-project", "--with-editable", core, *needed]
     return subprocess.run(
         [*command, "python", __file__, str(page), *options], env={**os.environ, INSIDE: "1"}, check=False
     ).returncode

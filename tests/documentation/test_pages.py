@@ -3,19 +3,37 @@
 `uv run --all-extras tests/documentation/test_pages.py [PAGE ...]` writes today's output into the pages.
 """
 
+import ast
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from importlib import import_module
+from importlib.metadata import distributions, entry_points, files, packages_distributions, requires
 from pathlib import Path
 
 import pytest
 from opentelemetry.util._once import Once
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # for the command above; pytest puts it there itself
 
 import retrieval_metrics as rm
+from retrieval_metrics.checks import EXTRAS
 from retrieval_metrics.labelling.estimate import ENOUGH
-from running_pages import FENCE, PAGES, ROOT, RUN_HERE, as_it_runs, lay_out, name, write_outputs
+from running_pages import (
+    FENCE,
+    INSTALL,
+    PAGES,
+    RECIPES,
+    ROOT,
+    RUN_HERE,
+    as_it_runs,
+    installed,
+    lay_out,
+    name,
+    write_outputs,
+)
 
 LANGUAGES = {"python", "text", "console", "sh", "yaml"}  # directives of the site have their name in braces
 PACKAGES = [
@@ -47,17 +65,82 @@ def no_spans_of_other_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("opentelemetry.trace._TRACER_PROVIDER_SET_ONCE", Once())
 
 
+HERE = {canonicalize_name(each.name) for each in distributions()}
+OF_MODULES = packages_distributions()
+
+
+def brought(said: Iterable[str]) -> set[str]:
+    """Return the distributions that pip installs when it is told these."""
+    found: set[tuple[str, str]] = set()
+    to_do = [Requirement(one) for one in said]
+    while to_do:
+        one = to_do.pop()
+        if canonicalize_name(one.name) not in HERE:
+            continue  # `mlflow`, of which only the skinny part is here
+        for extra in {"", *one.extras}:
+            if (canonicalize_name(one.name), extra) not in found:
+                found.add((canonicalize_name(one.name), extra))
+                needed = map(Requirement, requires(one.name) or [])
+                to_do += [each for each in needed if not each.marker or each.marker.evaluate({"extra": extra})]
+    return {distribution for distribution, _ in found}
+
+
+def imported(text: str) -> Iterator[str]:
+    """Yield the modules that the code of a page imports."""
+    for block in FENCE.finditer(text):
+        if block["language"] == "python" and not block["said"]:
+            for node in ast.walk(ast.parse(block["code"])):
+                if isinstance(node, ast.Import):
+                    yield from (each.name for each in node.names)
+                elif isinstance(node, ast.ImportFrom):
+                    yield node.module or ""
+
+
+def holders(module: str) -> set[str]:
+    """Return the distributions that hold a module; none for one of the workspace, whose files nothing lists."""
+    named = set(OF_MODULES.get(module.partition(".")[0], []))
+    if len(named) > 1:  # of a namespace
+        path = module.replace(".", "/")
+        named = {each for each in named if any(str(file).startswith(path) for file in files(each) or [])}
+    return set(map(canonicalize_name, named))
+
+
+def hide_what_it_does_not_install(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let imports fail as they do for a reader who has installed only what the page says before its first code."""
+    installs = brought(installed(page))
+    used = {*imported(page.read_text(encoding="utf-8")), *EXTRAS}
+    hidden = {module for module in used if (given := holders(module)) and installs.isdisjoint(given)}
+    hosts = entry_points(group="retrieval_metrics.hosts")
+    hidden |= {host.module for host in hosts if host.dist and canonicalize_name(host.dist.name) not in installs}
+    for module in [*hidden, *sys.modules]:
+        if any(module == each or module.startswith(f"{each}.") for each in hidden):
+            monkeypatch.setitem(sys.modules, module, None)  # which makes its import fail
+
+
 @pytest.mark.usefixtures("no_spans_of_other_pages")
 @pytest.mark.parametrize(
     "page", [page for page in RUN_HERE if "```python" in page.read_text(encoding="utf-8")], ids=name
 )
-def test_the_page_runs_and_prints_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_runs_with_what_it_installs_and_prints_what_it_says(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide_what_it_does_not_install(page, monkeypatch)
     monkeypatch.chdir(tmp_path)
     lay_out(tmp_path)
     if page.parent.name == "ray":
         import_module("ray_hosts").start_small()  # the page finds the Ray of the tests: a start costs more than they do
     for shown, printed in as_it_runs(name(page), page.read_text(encoding="utf-8")):
         assert shown == printed
+
+
+@pytest.mark.parametrize("page", RECIPES, ids=name)
+def test_a_recipe_names_the_packages_of_its_environment(page: Path) -> None:
+    """It says one of them before its first code, and behind a # the others, of which a reader needs one."""
+    _, _ours, _one = installed(page)
+    line = INSTALL.search(page.read_text(encoding="utf-8"))
+    assert line
+    named = set(re.findall(r"(?<![\[\w-])[a-z][a-z0-9-]+", line[1])) - {"or", "retrieval-metrics"}
+    assert named == {Requirement(each).name for each in RECIPES[page]}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -2,11 +2,19 @@
 
 import re
 
+import pytest
+
 from running_pages import CHAPTERS, FENCE, ROOT
 
 PAGES, WORDS = 7, 3_000
 FRONT = ROOT / "README.md"
 START = ROOT / "docs" / "tutorial" / "index.md"
+ROUTES = [
+    *(f"integrations/{host}/README.md" for host in ("llama_index", "langchain", "haystack", "ragas", "pytest")),
+    *("docs/guides/files.md", "docs/guides/command-line.md"),
+]
+"""Where readers with a host or with files go from the front page."""
+TO_A_NUMBER = 600
 GATED = "5-gate.md"
 """With this page a reader has a build that fails when retrieval gets worse."""
 
@@ -23,6 +31,15 @@ def test_from_the_front_page_to_a_gated_build_are_few_pages_and_words() -> None:
     assert sum(words(page.read_text(encoding="utf-8")) for page in path) <= WORDS
     # With all code and all output read as words too.
     assert sum(len(page.read_text(encoding="utf-8").split()) for page in path) <= WORDS
+
+
+@pytest.mark.parametrize("page", ROUTES)
+def test_from_the_front_page_to_the_first_number_of_a_host_are_few_words(page: str) -> None:
+    to_link, found, _ = FRONT.read_text(encoding="utf-8").partition(f"({page})")
+    assert found, f"the front page has no link to {page}"
+    text = (ROOT / page).read_text(encoding="utf-8")
+    shown = next(block.start() for block in FENCE.finditer(text) if block["language"] in {"text", "console"})
+    assert len(to_link.split()) + len(text[:shown].split()) <= TO_A_NUMBER  # code and output are read too
 
 
 def test_each_page_of_the_tutorial_ends_with_what_you_have_and_leads_to_the_next() -> None:

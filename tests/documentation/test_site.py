@@ -176,6 +176,17 @@ def test_the_search_works_without_a_server(site: Path, browser: Browser, words: 
         ("LangChain", "integrations/langchain"),
         ("rm.compare", "api/compare"),
         ("rm.EvaluationSet", "api/evaluation-set"),
+        # As people ask: the words of an entry in any order and form, among others.
+        ("use an LLM as a judge", "guides/labelling"),
+        ("why is my NDCG higher than trec_eval's", "guides/coming-from"),
+        ("Ragas context_precision differs", "integrations/ragas"),
+        ("plot for a paper", "guides/plots"),
+        ("is the reranker worth it", "guides/comparing"),
+        ("p-value", "guides/comparing"),
+        ("I have no ground truth", "guides/questions"),
+        ("recall is always 0", "guides/errors"),
+        ("overfitting", "guides/tuning"),
+        ("install", "tutorial/index"),
     ],
 )
 def test_the_page_that_a_reader_wants_is_found_first(site: Path, browser: Browser, words: str, page: str) -> None:
@@ -214,7 +225,7 @@ def test_the_contents_for_language_models_name_every_page(site: Path) -> None:
     "page",
     [
         *("index", "tutorial/3-compare", "concepts", "guides/comparing", "guides/labelling", "reference/metrics/ndcg"),
-        *("integrations/pytest", "explanation/statistics", "examples/report", "examples/labelling"),
+        *("integrations/pytest", "explanation/statistics", "examples/report", "examples/labelling", "guides/plots"),
         *("search", "api/index", "api/compare"),
     ],
 )

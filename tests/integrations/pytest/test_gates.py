@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,8 @@ from retrieval_metrics.statistics import detectable_difference
 
 pytest_plugins = ["pytester"]
 
+README = Path(__file__).parents[3] / "integrations" / "pytest" / "README.md"
+
 
 def test_without_a_change_the_build_passes_and_claims_no_sensitivity(builds: Builds) -> None:
     builds.baseline()
@@ -23,6 +26,13 @@ def test_without_a_change_the_build_passes_and_claims_no_sensitivity(builds: Bui
     result.stdout.fnmatch_lines(["retrieval quality: 1 check passed; ndcg@10 1.000, mrr 1.000; -v shows the table"])
     result.stdout.no_fnmatch_line("*interval*")
     builds.run("-v").stdout.fnmatch_lines(["*ndcg@10  1.000*0  1.00  passed"])
+
+
+def test_the_first_example_of_the_readme_prints_what_stands_below_it(builds: Builds) -> None:
+    example, _, rest = README.read_text(encoding="utf-8").partition("```python\n")[2].partition("```\n")
+    builds.write(example)
+    builds.baseline()
+    builds.run().stdout.fnmatch_lines([rest.partition("```text\n")[2].partition("\n")[0]])
 
 
 def test_a_real_drop_fails_with_what_one_needs_to_act(builds: Builds) -> None:
