@@ -54,7 +54,7 @@ class TestWhatASpanHolds:
             read(span("1", "model", output=asks))
 
     @pytest.mark.parametrize(
-        "output", [{"documents": [], "matches": found("x")}, {"data": {"documents": []}, "hits": {"page": found("x")}}]
+        "output", [{"documents": [], "rows": found("x")}, {"data": {"documents": []}, "rows": {"page": found("x")}}]
     )
     def test_an_empty_list_beside_a_filled_one_of_an_unknown_name_is_refused(self, output: Any) -> None:
         with pytest.raises(ValueError, match="a filled one under a name that is not known; documents= takes"):

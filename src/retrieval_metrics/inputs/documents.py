@@ -216,8 +216,8 @@ def host_of(thing: Any) -> Host | None:
 
 _ID, _TEXT, _METADATA = (
     ("id", "id_", "node_id", "document_id", "doc_id", "docid", "docno", "chunk_id", "_id", "file_id"),
-    ("page_content", "content", "text"),
-    ("metadata", "meta"),
+    ("page_content", "content", "text", "snippet"),
+    ("metadata", "meta", "_source", "payload"),
 )
 _SOURCE = ("doc_uri", "source", "file_path")
 _ADDRESS = ("source", "url", "uri", "filename")
@@ -227,7 +227,7 @@ _KEYS = {*_ID, *_TEXT, *_METADATA, *_ADDRESS}
 _WRAPPERS = ("document", "kwargs", "node")
 _WRAPPED = {*_WRAPPERS}
 _MESSAGE = {"role", "tool_call_id", "tool_calls"}
-"""The keys of messages, which have ids and texts as documents have; a block of their content has a text alone."""
+"""The keys of messages, which have ids and texts as documents have."""
 
 
 def items_in(found: Any, where: str) -> Items:
@@ -320,12 +320,13 @@ metadata={'file_path': 'with.md'}, tokens=None)
     if id_ is None:
         id_ = _first(said, _ID)
     metadata, address = (None, None) if _BESIDE.isdisjoint(said) else (_first(said, _METADATA), _first(said, _ADDRESS))
+    if text is None and metadata:  # as Pinecone, Elasticsearch and Qdrant keep it
+        text = _first(_as_dict(metadata), _TEXT)
     id_ = None if id_ != id_ else id_  # noqa: PLR0124  (NaN, which frames write for what is missing)
     if id_ is text is None or isinstance(id_, (list, dict)) or not (text is None or isinstance(text, str)):
         return None
     metadata = _as_dict(metadata) if metadata else {}
-    block = id_ is None and not metadata and "text" in (said.get("type"), said.get("block_type"))
-    if block or not _MESSAGE.isdisjoint(said):
+    if not _MESSAGE.isdisjoint(said) or (not metadata and is_block(said)):
         return None
     source = _first(metadata, _SOURCE) if metadata else None
     source = address if source is None and isinstance(address, str) else source
@@ -340,6 +341,12 @@ metadata={'file_path': 'with.md'}, tokens=None)
         metadata=metadata or None,
         claimed=True,
     )
+
+
+def is_block(said: dict[str, Any]) -> bool:
+    """Return whether an object is a text in the content of a message; LangChain gives it an id, as `lc_6134`."""
+    kind, id_ = said.get("type", said.get("block_type")), said.get("id")
+    return kind in ("input_text", "output_text") or (kind == "text" and (id_ is None or str(id_).startswith("lc_")))
 
 
 def _as_dict(metadata: Any) -> dict[str, Any]:

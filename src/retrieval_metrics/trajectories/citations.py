@@ -47,25 +47,25 @@ def _unescaped(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
-NUMBERS = re.compile(r"\[(\d{1,9}(?:\s*[,;\u2013-]\s*\d{1,9})*)\]")
+NUMBERS = re.compile(r"[\[\u3010]\s?\^?(\d{1,9}(?:\s*[,;\u2013-]\s*\d{1,9})*)\s?[\]\u3011]")
 NEAR, MOST = 300, 100
 """Characters before a document that may hold its number, a title and an address; and how far `[1-9]` may reach."""
 
 
 def numbered(answer: str, read: str, context: Sequence[Any]) -> list[Any]:
     """Return the documents whose numbers an answer cites; a number that none has stays, as a text."""
-    found = [(at.start(), at.end(), item) for item in context for at in re.finditer(re.escape(plain(item.text)), read)]
     alike: dict[str, list[Any]] = {}
     for item in context:
         alike.setdefault(plain(item.text), []).append(item)
+    found = [(at, -len(text), text) for text in alike for at in _places(text, read)]
     labels: list[tuple[str | None, Any]] = []
     end = 0
-    for start, stop, _ in sorted(found, key=lambda one: (one[0], -one[1])):
+    for start, _, text in sorted(found):
         if start >= end:
-            same = alike[read[start:stop]]  # of one text, each is read in its turn
+            same = alike[text]  # of one text, each is read in its turn
             same.append(item := same.pop(0))
             labels.append((next(iter(NUMBERS.findall(read, max(end, start - NEAR), start)[::-1]), None), item))
-            end = stop
+            end = start + len(text)
     if any(label is None for label, _ in labels):
         labels = [(str(at), item) for at, item in enumerate(dict.fromkeys(item for _, item in labels), start=1)]
     meant: dict[str | None, dict[Any, Any]] = {}
@@ -84,6 +84,13 @@ def numbered(answer: str, read: str, context: Sequence[Any]) -> list[Any]:
                 )
             cited.append(one)
     return cited
+
+
+def _places(text: str, read: str) -> Iterator[int]:
+    at = read.find(text) if text else -1
+    while at >= 0:
+        yield at
+        at = read.find(text, at + len(text))
 
 
 def cited_by(citation: Mapping[str, Any], items: Sequence[Any]) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from retrieval_metrics.trajectories.spans import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
 PARTS = {
     "trace": ("trace", "trace_id", "traceId", "context.trace_id"),
@@ -266,6 +267,18 @@ def _error(part: Callable[[str], Any], output: Any) -> str | None:
     if isinstance(said, dict):
         said = said.get("message") or (str(said) if said else None)
     return str(said) if said else failure_in(output)
+
+
+def metadata_of(span: TraceSpan) -> dict[str, Any]:
+    """Return the metadata of a span, wherever its tool keeps them."""
+    own, attributes = span.root
+    found: dict[str, Any] = {}
+    for held in (attributes, own):
+        if isinstance(said := parsed(held.get("metadata")), Mapping):
+            found |= said
+    for before in ("langfuse.trace.metadata.", "langfuse.observation.metadata.", "metadata."):
+        found |= {key.removeprefix(before): parsed(at) for key, at in attributes.items() if key.startswith(before)}
+    return found
 
 
 def seconds(at: Any) -> float:

@@ -39,6 +39,8 @@ FORMS = {
     "OpenTelemetry GenAI messages": ("id", "response"),
 }
 """Where a result of each form names its call, and what it has else; calls and texts are told alike in all forms."""
+NOT_ASKED = "results"
+"""What stays empty where the provider was not asked to include it."""
 PATHS = [(call.partition(".")[::2], result) for call, result in FORMS.values()]
 NAMES_CALL = {first for (first, _), _ in PATHS}
 ROLES = {
@@ -172,7 +174,8 @@ def _results(said: dict[str, Any]) -> list[tuple[dict[str, Any], str | None]]:
 def _call_of(result: dict[str, Any]) -> str | None:
     """Return the id of the call that a result names."""
     for (first, inner), under in () if NAMES_CALL.isdisjoint(result) else PATHS:
-        if first in result and (result.get(under) is not None or result.get("error") is not None):
+        there = result.get(under) is not None or result.get("error") is not None
+        if first in result and (there or (under == NOT_ASKED and under in result)):
             at = result[first]
             if inner:
                 at = at.get(inner) if isinstance(at, dict) else None
@@ -181,11 +184,26 @@ def _call_of(result: dict[str, Any]) -> str | None:
     return None
 
 
+def _parts(said: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the message of a model in parts, each of which ends with what tools of its provider found."""
+    parts: list[list[Any]] = [[]]
+    known = False
+    for block in said["content"] if isinstance(said.get("content"), list) else ():
+        is_result = isinstance(block, dict) and _call_of(block) is not None
+        if known and not is_result:
+            parts.append([])
+        parts[-1].append(block)
+        known = is_result
+    if len(parts) == 1:
+        return [said]
+    return [{key: part if key == "content" else held for key, held in said.items() if key != "id"} for part in parts]
+
+
 class _Conversation:
     """One conversation, as far as it was read; a scope is the call of a sub-agent, or None."""
 
     def __init__(self, name: Any, about: Mapping[str, Any]) -> None:
-        self._root = TraceSpan(name, CONVERSATION, None, OTHER, CONVERSATION, root=(about, {}))
+        self._root = TraceSpan(name, CONVERSATION, None, OTHER, CONVERSATION, root=(about, about))
         self._spans = [self._root]
         self._calls: dict[Any, list[TraceSpan]] = {}
         self._early: dict[Any, TraceSpan] = {}
@@ -203,23 +221,29 @@ class _Conversation:
                 raise TraceError(f"message {at} of conversation {self._root.trace!r} is no message: {unit!r:.40}")
             said, scope = _inner(unit), self._scope(unit)
             role = _role(unit, said)
-            read = self._read.setdefault(scope, [])
-            if role == MODEL:
-                self._say(at, said, scope, read)
-            else:
-                self._speaking[scope] = None
-                self._root.input = self._root.input or answer_in(said)
-            if role == OTHER and "current_agent_name" in unit:  # an event with all that the model reads
-                read = self._read[scope] = []
-            read.append(said)
-            for result, id_ in _results(said):
-                self._answer(at, result, id_, scope)
-                self._speaking[scope] = None  # what the model says next it says with this result, also its provider's
+            # An event with all that the model reads, or what a coding agent keeps instead of all before.
+            if role == OTHER and ("current_agent_name" in unit or unit.get("isCompactSummary")):
+                self._read[scope] = []
+            for number, part in enumerate(_parts(said) if role == MODEL else [said]):
+                self._take(at + number / 1000 if number else at, part, role, scope)
         for span in self._unanswered():
             span.error = "the messages hold no result of this call"
         for model, read, before in self._last.values():
             model.input = read[:before]
         return self._spans
+
+    def _take(self, at: float, said: dict[str, Any], role: str | None, scope: str | None) -> None:
+        """Note a message, or the part of one up to what a tool of the provider found."""
+        read = self._read.setdefault(scope, [])
+        if role == MODEL:
+            self._say(at, said, scope, read)
+        else:
+            self._speaking[scope] = None
+            self._root.input = self._root.input or answer_in(said)
+        read.append(said)
+        for result, id_ in _results(said):
+            self._answer(at, result, id_, scope)
+            self._speaking[scope] = None  # what the model says next it says with this result, also its provider's
 
     def _scope(self, unit: dict[str, Any]) -> str | None:
         """Return the call of the sub-agent whose message it is; transcripts name it, or say only that there is one."""
@@ -232,11 +256,11 @@ class _Conversation:
     def _unanswered(self) -> list[TraceSpan]:
         return [one for one in self._spans if one.kind == TOOL and one.outcome is None]
 
-    def _add(self, id_: str, kind: str, at: int, scope: str | None, *, name: str = MODEL, **more: Any) -> TraceSpan:
+    def _add(self, id_: str, kind: str, at: float, scope: str | None, *, name: str = MODEL, **more: Any) -> TraceSpan:
         self._spans.append(TraceSpan(self._root.trace, id_, scope or self._root.id, kind, name, at, at, **more))
         return self._spans[-1]
 
-    def _say(self, at: int, said: dict[str, Any], scope: str | None, read: list[Any]) -> None:
+    def _say(self, at: float, said: dict[str, Any], scope: str | None, read: list[Any]) -> None:
         """Note what a model wrote; lines of one message, and messages without a result between, are one answer."""
         key = scope, _name(said, ("id",), "") or at
         model = self._models.get(key) or self._speaking.get(scope)
@@ -245,6 +269,11 @@ class _Conversation:
             self._last[scope] = model, read, len(read)
         self._models[key] = self._speaking[scope] = model
         same = next((one for one in model.output if "id" in said and one.get("id") == said["id"]), None)
+        if same is not None and str(said.get("type")).lower() == "aimessagechunk":
+            raise TraceError(
+                f"message {at} of conversation {self._root.trace!r} is one of several chunks of a message; add "
+                "them to one first, as in chunk + chunk"
+            )
         if same is not None and isinstance(same.get("content"), list) and isinstance(said.get("content"), list):
             model.output[model.output.index(same)] = {**same, "content": [*same["content"], *said["content"]]}
         else:
@@ -267,13 +296,13 @@ class _Conversation:
                 self._call(id_, f"call {number} of message {at}", (name, arguments), at, scope)
             here.add(id_)
 
-    def _call(self, id_: str | None, place: str, asked: tuple[str, Any], at: int, scope: str | None) -> TraceSpan:
+    def _call(self, id_: str | None, place: str, asked: tuple[str, Any], at: float, scope: str | None) -> TraceSpan:
         named = place if id_ is None else id_ if id_ not in self._calls else f"{id_}, {place}"
         call = self._add(named, TOOL, at, scope, name=asked[0], input=asked[1], call=id_)
         self._calls.setdefault(id_ or named, []).append(call)
         return call
 
-    def _answer(self, at: int, result: dict[str, Any], id_: str | None, scope: str | None) -> None:
+    def _answer(self, at: float, result: dict[str, Any], id_: str | None, scope: str | None) -> None:
         """Note what came out of a call: of its id; without one, of the first of its name that waits."""
         name = result.get("name", result.get("tool_name"))
         held = {key: result[key] for key in RESULT_UNDER if result.get(key) is not None}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_metrics.checks import in_python
-from retrieval_metrics.inputs.documents import item_of
+from retrieval_metrics.inputs.documents import is_block, item_of
 from retrieval_metrics.inputs.items import identity
 
 if TYPE_CHECKING:
@@ -171,13 +171,13 @@ QUESTION_UNDER = (
 DOCUMENTS_UNDER = (
     "documents", "output", "artifact", "data", "kwargs", "metadata", "return_value", "result", "nodes",
     "structuredContent", "structured_content", "tool_output", "raw_output", "response",
+    "results", "search_results", "hits", "matches", "passages", "chunks",
 )  # fmt: skip
-ELSE_UNDER = ("content", "blocks", "results", "search_results", "hits", "matches", "passages", "chunks")
 ANSWER_UNDER = (
     "generations", "choices", "replies", "messages", "message", "message_content", "contents", "parts", "blocks",
     "said", "content", "text", "kwargs", "output", "answer", "response", "data",
 )  # fmt: skip
-"""Under which keys hosts keep what was asked, the documents found (else those of a tool's own), and what was said."""
+"""The keys under which hosts keep what a search was asked, the documents that it found, and what a model said."""
 BLOCKS_UNDER = {"content", "contents", "parts", "blocks"}
 """The keys under which a message is a list of blocks, which are one text together."""
 BLOCK_TYPE = ("type", "block_type", "part_kind")
@@ -193,7 +193,8 @@ RESULT_UNDER = (
     "blocks", "metadata",
 )  # fmt: skip
 FAILED = {
-    "is_error": ["true"], "isError": ["true"], "error": ["true"], "status": ["error", "failed"],
+    "success": ["false"], "ok": ["false"], "is_error": ["true"], "isError": ["true"], "error": ["true"],
+    "status": ["error", "failed"],
     "part_kind": ["retry-prompt"], "outcome": ["retried", "failed", "denied"],
 }  # fmt: skip
 """Where a call has its arguments and its id, where its result is, and what in a result says that it failed."""
@@ -294,7 +295,7 @@ def _nested(said: dict[str, Any] | list[Any]) -> Any:
 
 def items_in(said: Any) -> list[Retrieved] | None:
     """Return the documents in a payload; None if it holds no list of documents."""
-    lists = list(_lists_in(said, DOCUMENTS_UNDER)) or list(_lists_in(said, (*DOCUMENTS_UNDER, *ELSE_UNDER)))
+    lists = list(_lists_in(said, DOCUMENTS_UNDER)) or list(_lists_in(said, (*DOCUMENTS_UNDER, "content", "blocks")))
     filled = [one for one in lists if one]
     if lists and not filled and any(_lists_in(said, None)):
         raise ValueError(
@@ -313,7 +314,7 @@ def _lists_in(said: Any, keys: Collection[str] | None) -> Iterator[list[Retrieve
     for one in _under(said, keys, parse=True):
         if isinstance(one, list):
             items = [item for each in one if (item := item_of(each)) is not None]
-            if len(items) < len(one):
+            if len(items) < len(one) or any(item.id is None and (item.text or "")[:1] in {"[", "{"} for item in items):
                 one = [inner for each in one for inner in _unblocked(each)]  # noqa: PLW2901
                 items = [item for each in one if (item := item_of(each)) is not None]
             if len(items) == len(one):
@@ -324,23 +325,33 @@ def _lists_in(said: Any, keys: Collection[str] | None) -> Iterator[list[Retrieve
 
 def _unblocked(block: Any) -> list[Any]:
     """Return what a block of a tool's result holds: JSON in its text, a resource of MCP, a search result; else it."""
-    if not isinstance(block, dict) or item_of(block) is not None:
+    item = item_of(block)
+    if not isinstance(block, dict) or (item is not None and item.id is not None):
         return [block]
     if isinstance(block.get("text"), str):
         said = parsed(block["text"])
-        return said if isinstance(said, list) else [said]
+        return [block] if isinstance(said, str) else said if isinstance(said, list) else [said]
+    if item is not None:
+        return [block]
     held = block["resource"] if isinstance(block.get("resource"), dict) else block
     named = held.get("uri", held.get("source" if block.get("type") == "search_result" else "url"))
-    return [block] if named is None else [{"id": named, "text": held.get("text") or answer_in(held.get("content"))}]
+    return (
+        [block]
+        if named is None
+        else [{"id": named, "text": held.get("text") or "\n".join(texts_in(held.get("content"))) or None}]
+    )
 
 
 def failure_in(said: Any) -> str | None:
     """Return why a result says that it failed; None if it does not."""
-    if isinstance(said, str) and said[:1] == "{" and (said.startswith('{"error":') or '"isError"' in said):
+    if isinstance(said, list) and len(said) == 1 and isinstance(said[0], dict) and is_block(said[0]):
+        said = said[0].get("text")
+    if isinstance(said, str) and said[:1] == "{" and any(f'"{key}"' in said for key in (*FAILED, "errors")):
         said = parsed(said)
     if not isinstance(said, dict):
         return None
-    if (why := said.get("error")) and not any(value for key, value in said.items() if key != "error"):
+    why = said.get("error") or said.get("errors") or said.get("error_code")
+    if why and not any(value for key, value in said.items() if key not in {"error", "errors", "error_code", "type"}):
         return str(why)
     if FAILED.keys().isdisjoint(said) or not any(str(said.get(key)).lower() in FAILED[key] for key in FAILED):
         return None
@@ -356,17 +367,20 @@ def question_in(said: Any) -> str | None:
     return next((one for one in _under(said, QUESTION_UNDER) if isinstance(one, str) and not _JSON.match(one)), None)
 
 
-def answer_in(said: Any, *, blocks: bool = False) -> str | None:
+def answer_in(said: Any) -> str | None:
     """Return the last text in what a model said; the blocks of a message are one text."""
-    said = parsed(said)
+    return _answer_in(parsed(said))
+
+
+def _answer_in(said: Any, *, blocks: bool = False) -> str | None:
     if isinstance(said, dict):
-        found = (answer_in(said.get(key), blocks=key in BLOCKS_UNDER) for key in ANSWER_UNDER)
+        found = (_answer_in(said.get(key), blocks=key in BLOCKS_UNDER) for key in ANSWER_UNDER)
         return None if said.get("thought") else next((text for text in found if text), None)
     if isinstance(said, list):
         kinds = [_type_of(one) if isinstance(one, dict) else None for one in said]
         blocks = blocks or all("text" in (kind or "") for kind in kinds)
         kept = (one for one, kind in zip(said, kinds, strict=True) if not blocks or "text" in (kind or "text"))
-        texts = [text for one in kept if (text := answer_in(one))]
+        texts = [text for one in kept if (text := _answer_in(one))]
         return "".join(texts if blocks else texts[-1:]) or None
     return said if isinstance(said, str) and said.strip() else None
 

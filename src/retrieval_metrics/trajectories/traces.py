@@ -15,6 +15,7 @@ from retrieval_metrics.inputs.documents import items_in
 from retrieval_metrics.inputs.items import Retrieved, identity
 from retrieval_metrics.presentation.numbers import count
 from retrieval_metrics.trajectories.citations import cited_by, numbered, standing_in
+from retrieval_metrics.trajectories.forms import metadata_of
 from retrieval_metrics.trajectories.messages import CONVERSATION, spans_in
 from retrieval_metrics.trajectories.spans import (
     MODEL,
@@ -115,8 +116,7 @@ tokens=None)]
     ):
         if function is not None and not callable(function):
             raise TypeError(f"{name}= must be {name}={example} or the like, got {function!r}")
-    names = [tools] if isinstance(tools, str) else list(tools)
-    rules = ReadingRules(names, (), documents, citations, context == "any")
+    rules = ReadingRules(_names(tools), (), documents, citations, context == "any")
     traces = _Traces(source, query)
     told: dict[Any, list[tuple[list[SearchCall], list[Any] | None, list[Any] | None]]] = {}
     without = 0
@@ -148,7 +148,16 @@ tokens=None)]
     of_question = {id_: [Trajectory(*one) for one in of] for id_, of in told.items()}
     every = [one for several in of_question.values() for one in several]
     _check_read(every, unread)
-    return Trajectories(of_question, notes=[*_notes(traces, without, every, unread), *doubts])
+    return Trajectories(
+        of_question, notes=[*_notes(traces, without, every, unread, numbers=citations == "numbered"), *doubts]
+    )
+
+
+def _names(tools: str | Collection[str]) -> list[str]:
+    names: list[Any] = [tools] if isinstance(tools, str) or not isinstance(tools, Collection) else list(tools)
+    if strange := [name for name in names if not isinstance(name, str)]:
+        raise TypeError(f"{argument('tools')} must name the tools that search, as in 'search', got {strange[0]!r}")
+    return names
 
 
 def seen_in_trace(
@@ -206,7 +215,7 @@ class _Traces(dict[str, dict[str, TraceSpan]]):
 
 def _question_id(span: TraceSpan, query: str | Callable[[Mapping[str, Any]], Any]) -> Any:
     _, attributes = span.root
-    metadata = _metadata(span)
+    metadata = metadata_of(span)
     seen: dict[str, Any] = {"attributes": attributes, "metadata": metadata}
     if span.parent is None:
         seen |= {"name": span.name, "input": parsed(span.input), "output": parsed(span.output)}
@@ -220,29 +229,18 @@ def _question_id(span: TraceSpan, query: str | Callable[[Mapping[str, Any]], Any
     return at if isinstance(at, (str, int)) and not isinstance(at, bool) else None
 
 
-def _metadata(span: TraceSpan) -> dict[str, Any]:
-    """Return the metadata of a span, wherever its tool keeps them."""
-    own, attributes = span.root
-    found: dict[str, Any] = {}
-    for held in (attributes, own):
-        if isinstance(said := parsed(held.get("metadata")), Mapping):
-            found |= said
-    for before in ("langfuse.trace.metadata.", "langfuse.observation.metadata.", "metadata."):
-        found |= {key.removeprefix(before): parsed(at) for key, at in attributes.items() if key.startswith(before)}
-    return found
-
-
 def _check_found(traces: _Traces, rules: ReadingRules, doubts: Sequence[str], steps: Sequence[TraceSpan]) -> None:
     """Raise if no span of the source is a search, unless models answered without one: that would say nothing."""
     every = [span for spans in traces.values() for span in spans.values()]
     tools = sorted({span.name for span in every if span.kind == TOOL})
-    if lacking := [name for name in rules.tools if name not in tools]:
+    whole = all(CONVERSATION in spans for spans in traces.values())  # which shows every call, and so that none was made
+    if (tools or doubts or not whole) and (lacking := [name for name in rules.tools if name not in tools]):
         there = (
             f"the tools are {', '.join(map(repr, tools))}"
             if tools
             else f"no tool ran, so leave {argument('tools')} out"
         )
-        raise TraceError(f"no tool is called {lacking[0]!r}; {there}")
+        raise TraceError("; ".join([f"no tool is called {lacking[0]!r}; {there}", *doubts]))
     if rules.tools or any(span.kind == RETRIEVER for span in every):
         return
     models = [span for span in every if span.kind == MODEL]
@@ -268,7 +266,9 @@ def _check_read(every: Sequence[Trajectory], unread: Sequence[TraceError]) -> No
         raise unread[0]
 
 
-def _notes(traces: _Traces, without: int, every: Sequence[Trajectory], unread: Sequence[TraceError]) -> list[str]:
+def _notes(
+    traces: _Traces, without: int, every: Sequence[Trajectory], unread: Sequence[TraceError], *, numbers: bool
+) -> list[str]:
     spans = [(span.parent, spans) for spans in traces.values() for span in spans.values()]
     orphans = sum(parent is not None and parent not in spans for parent, spans in spans)
     cited = [str(identity(item)) for one in every for item in one.citations or ()]
@@ -282,7 +282,9 @@ def _notes(traces: _Traces, without: int, every: Sequence[Trajectory], unread: S
     ]
     notes = [f"{count(number, one, many)}{what}" for number, one, many, what in said if number]
     if found and found.isdisjoint(cited):
-        cure = in_python("; where they number what the model has read, pass citations='numbered'")
+        cure = (
+            in_python("; where they number what the model has read, pass citations='numbered'") if not numbers else ""
+        )
         notes.append(f"no citation names a document that was found, {cited[0]!r} for example{cure}")
     return notes
 
@@ -299,7 +301,7 @@ def _there(traces: _Traces) -> str:
     roots = [span for spans in traces.values() for span in spans.values() if span.parent is None]
     if not roots:
         return "none of them has an outermost span"
-    there = [*(f"metadata.{key}" for key in _metadata(roots[0])), *roots[0].root[1]]
+    there = [*(f"metadata.{key}" for key in metadata_of(roots[0])), *roots[0].root[1]]
     return (
         f"the outermost span of the first has {', '.join(map(repr, there[:12])) or 'neither attributes nor metadata'}"
     )
@@ -407,7 +409,10 @@ class Trace:
         """Return the model that answered: the last of the agent, if it did not ask for a search that came after it."""
         models = [one for one in self._agents[None].models if one.error is None]
         last = max((one.place[0][2] for one in searches), default=-math.inf)
-        return models[-1] if models and (last < models[-1].end or not models[-1].asked()) else None
+        if not models or (last >= models[-1].end and models[-1].asked()):
+            return None
+        said_nothing = CONVERSATION in self._spans and not models[-1].asked() and models[-1].answer() is None
+        return None if said_nothing else models[-1]
 
     def unclear(self) -> Iterator[tuple[str, TraceSpan]]:
         """Yield the spans that may be searches which nobody counts, each with what is said of it."""
@@ -510,12 +515,16 @@ class Trace:
         """Return the documents that a span says it found."""
         found = self._found(span)
         if found is None:
-            said = repr(span.output)
+            said, example = repr(span.output), "documents=lambda output: [one['key'] for one in output['rows']]"
+            why = (
+                "was the recording of content switched off, or is its output a text? "
+                + in_python(f"{example} or the like reads it; ")
+                if self._rules.documents is None
+                else f"{argument('documents')} returned None for it; "
+            )
             raise _UnreadError(
-                f"{span.where} does not say which documents it found, and that is not the same as none: was the "
-                "recording of content switched off, or is its output a text? "
-                + in_python("documents=lambda output: [one['key'] for one in output['rows']] or the like reads it; ")
-                + f"this one is {said if len(said) <= SHOWN else f'{said[: SHOWN - 3]}...'}"
+                f"{span.where} does not say which documents it found, and that is not the same as none: {why}"
+                f"this one is {said if len(said) <= SHOWN else f'{said[: SHOWN - 3]}...'}"
             )
         return found
 
@@ -578,9 +587,12 @@ SEARCHES = ("search", "retriev", "look", "find", "query", "fetch")
 
 
 def _is_retry(search: _Search, failed: _Search) -> bool:
-    """Return whether a search repeats one that failed: the same call, or the same known question, in one turn."""
+    """Return whether a search repeats one that failed in the same turn: its call, else its tool with its arguments."""
     if search.step != failed.step:
         return False
-    if search.question is not None and failed.question is not None:
-        return search.question == failed.question
-    return search.call_id is not None and search.call_id == failed.call_id
+    of_one_call = search.call_id is not None and search.call_id == failed.call_id
+    if search.question is None or failed.question is None:
+        return of_one_call
+    one, other = search.span, failed.span
+    of_one_call = of_one_call or (one.name == other.name and parsed(one.input) == parsed(other.input))
+    return of_one_call and search.question == failed.question
