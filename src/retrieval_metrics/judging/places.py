@@ -177,8 +177,8 @@ class Locator:
             if (found := _somewhere(self._search(text, name))) is not None:
                 return found.nearest(among)
         for name in known:
-            if (found := self._of_parts(text, name, MAIN)) is not None:
-                return found
+            if (part := self._of_parts(text, name, MAIN)) is not None:
+                return part
         if item.source is not None:
             return None
         if item.text is None or not self.sources:
