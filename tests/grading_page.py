@@ -11,7 +11,6 @@ from browsing import Browser, Look, until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from retrieval_metrics.labelling.pool import Pool
 
 LIGHT = Look(1400, "light")
 ON = "\ue014"
@@ -43,7 +42,7 @@ class GradingPage:
         name: Who grades.
     """
 
-    def __init__(self, browser: Browser, folder: Path, pool: Pool) -> None:
+    def __init__(self, browser: Browser, folder: Path, pool: rm.types.Pool) -> None:
         self.browser = browser
         self.folder = folder
         self.pool = pool

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.checks import RetrievalWarning
 from retrieval_metrics.journal import Journal, save_text, saving
 
 
@@ -75,9 +74,9 @@ def test_a_torn_last_line_is_dropped_and_said(tmp_path: Path, torn: bytes) -> No
     journal.append({"n": 1})
     with path.open("ab") as file:
         file.write(torn)
-    with pytest.warns(RetrievalWarning, match="last line is incomplete"):
+    with pytest.warns(rm.RetrievalWarning, match="last line is incomplete"):
         assert journal.entries() == [{"n": 1}]
-    with pytest.warns(RetrievalWarning, match="last line is incomplete"):
+    with pytest.warns(rm.RetrievalWarning, match="last line is incomplete"):
         journal.append({"n": 2})
     assert journal.entries() == [{"n": 1}, {"n": 2}]
 
@@ -91,7 +90,7 @@ def test_every_place_at_which_the_first_entry_can_tear(tmp_path: Path) -> None:
         if whole[size - 1 : size] == b"\n" or size == len(whole) - 1:
             Journal(path, "test").append({"n": 2})  # a whole line, with its line break or without
         else:
-            with pytest.warns(RetrievalWarning, match="last line is incomplete"):
+            with pytest.warns(rm.RetrievalWarning, match="last line is incomplete"):
                 Journal(path, "test").append({"n": 2})
         assert Journal(path, "test").entries()[-1] == {"n": 2}
 

@@ -10,7 +10,6 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.keeping.document import signed
-from retrieval_metrics.questions.sample import Sample
 
 QUERIES: dict[Any, str] = {at: f"what is {at}?" for at in range(24)}
 RUNS: dict[str, Any] = {
@@ -39,7 +38,7 @@ KEPT: dict[str, Any] = {
     "sample": POOL.sample(12, seed=3),
     "sample in strata": rm.EvaluationSet(QUERIES, {query: ["d1"] for query in QUERIES}).sample(12, KINDS),
     "sample where systems differ": SAMPLE,
-    "sample drawn elsewhere": Sample.given({3: 0.5, 1: 1.0}, of=[1, 2, 3]),
+    "sample drawn elsewhere": rm.types.Sample.given({3: 0.5, 1: 1.0}, of=[1, 2, 3]),
     "labels": MODEL,
     "labels of several": PEOPLE.merge(MODEL),
     "labels without a scale": rm.Labels.of({"q": {"d": 1}}, by="Ada"),

@@ -7,8 +7,8 @@
 A mutant is one changed expression: a comparison, `and` or `or`, an operator, a number, a condition. All of them stand
 in one copy of the package, each behind a switch, and an environment variable turns one on. So the tests of the core
 run once without any, which shows which test reaches which mutant, how long it takes, and what fails anyway. Then
-each mutant meets the tests that reach it, the fastest first, and the first that fails has noticed it. What none
-notices also meets the tests that belong to its file, with every example that hypothesis draws.
+each mutant meets the tests that reach it, those of its own folder and the fastest first, and the first that fails has
+noticed it. What none notices also meets the tests that belong to its file, with every example that hypothesis draws.
 
 Survivors are printed: either a test is missing, or the change changes nothing, which only a reader can decide. With
 `--work FOLDER`, which keeps the copy, a run that was broken off goes on, and a new test can be tried on a survivor:
@@ -42,7 +42,7 @@ FOLDERS = (
     *("questions", "results", "retrieving", "scoring", "statistics"),
 )
 FIRST = 5.0
-"""Seconds of the fastest tests that a mutant meets at first: they need few files, and most mutants end there."""
+"""Seconds of the fastest tests of its own folder that a mutant meets at first: few files, and most end there."""
 MOST = 60.0
 """Seconds of tests that a mutant meets in all, and as many again of those of its own folder with all their examples."""
 
@@ -228,7 +228,7 @@ class Work:
         if not reached.exists():
             begun = folder / "reaching.jsonl"
             begun.unlink(missing_ok=True)
-            left_out = [f"--ignore={path}" for path in LEFT_OUT]
+            left_out = [f"--ignore={path}" for path in (*LEFT_OUT, "tests/test_architecture.py")]
             self.pytest("tests", "src", *left_out, "--hypothesis-profile=quick", MUTANTS_REACHED=str(begun))
             begun.rename(reached)
         lines = [json.loads(line) for line in reached.read_text().splitlines()]
@@ -259,7 +259,7 @@ class Work:
     def tests(self, number: int) -> tuple[list[str], list[str]]:
         """Return the tests that reach a mutant, and those of its own folder: the fastest, and not for too long."""
         path, _, at_import = self.mutants[number]
-        near = {one.relative_to(ROOT).as_posix() for one in belonging([path])} - {"tests/test_architecture.py"}
+        near = {one.relative_to(ROOT).as_posix() for one in belonging([path])}
         belong = {test for test in self.seconds if test.partition("::")[0] in near}
         reach = self.reaching[number] | (belong if at_import else set())
         own = f"tests/{Path(path).relative_to(CORE.relative_to(ROOT)).parts[0]}/"
@@ -277,7 +277,8 @@ class Work:
             return None
         chosen = self.folder / "chosen.json"
         chosen.write_text(json.dumps(tests))
-        files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+        # Doctests alone would not load what names the profiles of hypothesis.
+        files = ["tests/conftest.py", *dict.fromkeys(test.partition("::")[0] for test in tests)]
         allowed = 120 + 10 * sum(self.seconds[test] for test in tests)
         variables = {"MUTANT": str(number), "MUTANTS_TESTS": str(chosen)}
         try:
@@ -292,12 +293,15 @@ class Work:
     def noticed(self, number: int) -> str | None:
         """Return which test notices a mutant, if any does."""
         reach, own = self.tests(number)
-        first = self.until(reach, FIRST)
-        for tests, profile in ((first, "quick"), (reach[len(first) :], "quick"), (own, "suite")):
+        first = self.until([test for test in own if test in reach] or reach, FIRST)
+        others = [test for test in reach if test not in first]
+        for tests, profile in ((first, "quick"), (others, "quick"), (own, "suite")):
             left = list(tests)
             while found := self.failing(number, left, f"--hypothesis-profile={profile}"):
-                if found not in left or self.failing(-1, [found], f"--hypothesis-profile={profile}") != found:
+                if self.failing(-1, [found] if found in left else left, f"--hypothesis-profile={profile}") != found:
                     return found
+                if found not in left:
+                    raise RuntimeError(f"of these tests {found}, without any mutant: {left}")
                 left.remove(found)  # it fails without the mutant too
         return None
 

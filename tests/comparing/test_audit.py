@@ -10,7 +10,6 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.comparing.audit import Switch, effective, switched
-from retrieval_metrics.scoring.metric import Metric
 from retrieval_metrics.scoring.rules import RULE_SETS
 from rule_cases import cases
 
@@ -66,7 +65,7 @@ class TestAttribution:
         qrels, run = generated()
         checked = 0
         for found in audited().differences:
-            metric, other = Metric.parse(found.metric), RULE_SETS[found.semantics]
+            metric, other = rm.Metric.parse(found.metric), RULE_SETS[found.semantics]
             theirs = effective(other, metric)
             ours = effective(RULE_SETS["standard"], metric)
             chosen = [switch for switch in _all_switches(theirs, metric) if str(switch) in found.rules]
@@ -96,7 +95,7 @@ class TestAttribution:
         with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved"):
             result = rm.evaluate(qrels, run, NAMES, semantics=rules)
         means = audited().means["haystack"]
-        assert set(means) == {name for name in NAMES if rules.has(Metric.parse(name).name)}
+        assert set(means) == {name for name in NAMES if rules.has(rm.Metric.parse(name).name)}
         assert dict(means) == {name: result.means[name] for name in means}
 
     def test_ties_averaged_over_their_orders_are_named(self) -> None:
@@ -107,7 +106,7 @@ class TestAttribution:
         assert found.detail == "document 'a' has the same score as 1 other"
 
 
-def _all_switches(rules: rm.Rules, metric: Metric) -> list[Switch]:
+def _all_switches(rules: rm.Rules, metric: rm.Metric) -> list[Switch]:
     fields = ("repeats", "ties", "groups", "negative", "grades", "missing", "empty", "no_relevant")
     parameters = rules.parameters[metric.name]
     return [

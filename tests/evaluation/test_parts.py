@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from generated import scored_run
-from retrieval_metrics.inputs.items import Judgments, Ranking
+from retrieval_metrics.types import Judgments, Ranking
 
 QRELS: dict[str, Judgments] = {"q1": ["a"], "q2": ["a"], "q3": {"a": 0}, "q4": ["a"]}
 RUN: dict[str, Ranking] = {"q1": ["a", "a"], "q2": ["x", "a"], "q3": ["a"], "q4": {"a": 1.0, "b": 1.0}, "q9": ["a"]}

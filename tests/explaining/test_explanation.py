@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retrieval_metrics as rm
-from retrieval_metrics.explaining.outcomes import Finding
-from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Ranking, RunMapping
+from retrieval_metrics.types import Finding, Judgments, QrelsMapping, Ranking
 
 
 def explained(truth: Judgments, ranking: Ranking, metric: str = "ndcg@2") -> dict[Any, Finding]:
@@ -70,7 +69,7 @@ def test_another_granularity(relevant: str, retrieved: str) -> None:
 
 def test_an_id_that_occurs_elsewhere_in_the_run_is_at_the_right_granularity() -> None:
     for other in (["d7"], {"d7": 1.0}):
-        run: RunMapping = {"q": ["d7#3"], "other": other}
+        run: dict[str, Ranking] = {"q": ["d7#3"], "other": other}
         finding = rm.evaluate({"q": ["d7"], "other": ["d7"]}, run, "mrr").explain("q").findings[0]
         assert finding.kind == "never retrieved"
 
@@ -349,7 +348,7 @@ RANKINGS = st.lists(st.sampled_from("abcdefghxyz"), max_size=9)
 @given(st.lists(st.tuples(GRADES, RANKINGS), min_size=1, max_size=5), st.integers(1, 5))
 def test_failures_account_for_all_that_recall_misses(queries: list[tuple[dict[str, int], list[str]]], k: int) -> None:
     qrels: QrelsMapping = {f"q{at}": grades for at, (grades, _) in enumerate(queries)}
-    run: RunMapping = {f"q{at}": ranking for at, (_, ranking) in enumerate(queries)}
+    run: dict[str, Ranking] = {f"q{at}": ranking for at, (_, ranking) in enumerate(queries)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rm.RetrievalWarning)
         evaluation = rm.evaluate(qrels, run, f"recall@{k}")

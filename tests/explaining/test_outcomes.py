@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from retrieval_metrics.explaining.investigation import document_of, same_document
-from retrieval_metrics.explaining.outcomes import FAILURES
+from retrieval_metrics.explaining.outcomes import FAILURES, Needed
 
 IDS = [*(f"d{at}" for at in range(6)), *(f"d{at}#{part}" for at in range(3) for part in range(3)), "e 1", "e", "f/e"]
 METRICS = ["recall@2", "recall(rel=2)@1", "mrr@3", "ndcg", "r_precision", "full_recall@1", "precision@4"]
@@ -128,3 +128,10 @@ def absent(name: str, order: list[str], run: Any, query: str) -> str:
     elsewhere = any(name in other for other in run.values())
     related = not elsewhere and any(same_document(name, other) for other in order)
     return "another granularity" if related else "never retrieved"
+
+
+def test_the_words_of_a_quote_are_marked_where_a_text_has_them() -> None:
+    needed = Needed(rm.Matching(), {}, {})
+    item = rm.Retrieved("a", "Refunds take five working days.")
+    assert needed.marks(item, rm.Quote("five working")) == [(13, 25)]
+    assert needed.marks(item, rm.Quote("six working")) == []

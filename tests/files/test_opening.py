@@ -21,7 +21,6 @@ from backports import zstd
 
 import retrieval_metrics as rm
 from retrieval_metrics.command_line.main import main
-from retrieval_metrics.files.opening import Limits
 
 TREC = "".join(f"q{number // 50} Q0 d{number} 1 {-number} t\n" for number in range(20_000))  # many pipe buffers
 CSV = "query,document,score\n" + "".join(f"q{number // 50},d{number},{-number}\n" for number in range(20_000))
@@ -163,18 +162,18 @@ def test_a_bomb_ends_early(tmp_path: Path, kind: str, byte: bytes) -> None:
 def test_limits_are_options(tmp_path: Path) -> None:
     (tmp_path / "long.run").write_text(f"q Q0 {'d' * 5000} 1 2.5 t\n")
     with pytest.raises(ValueError, match=r"long.run, line 1: the line has more than 1,000 bytes"):
-        rm.read_run(tmp_path / "long.run", limits=Limits(line=1000))
-    assert len(rm.read_run(tmp_path / "long.run", limits=Limits(line=6000))) == 1
+        rm.read_run(tmp_path / "long.run", limits=rm.Limits(line=1000))
+    assert len(rm.read_run(tmp_path / "long.run", limits=rm.Limits(line=6000))) == 1
     (tmp_path / "many.run.gz").write_bytes(
         gzip.compress("".join(f"q Q0 d{at} 1 1.5 t{'x' * 990}\n" for at in range(80_000)).encode())
     )
     with pytest.raises(
         ValueError, match=r"many.run.gz is compressed too .*Limits\(compression=...\) allows more than 9"
     ):
-        rm.read_run(tmp_path / "many.run.gz", limits=Limits(compression=9))
-    assert rm.read_run(tmp_path / "many.run.gz", limits=Limits(compression=float("inf"))).n_documents == 80_000  # type: ignore[union-attr]
+        rm.read_run(tmp_path / "many.run.gz", limits=rm.Limits(compression=9))
+    assert rm.read_run(tmp_path / "many.run.gz", limits=rm.Limits(compression=float("inf"))).n_documents == 80_000  # type: ignore[union-attr]
     with pytest.raises(ValueError, match="the limit of a line must be a positive integer"):
-        Limits(line=0)
+        rm.Limits(line=0)
 
 
 @pytest.mark.parametrize("suffix", [".bz2", ".xz", ".zip"])

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.question_clusters import Clusters, clusters_of
 
 QUERIES = [f"q{at}" for at in range(40)]
@@ -19,7 +18,7 @@ def spans(sources: list[str]) -> dict[str, Any]:
 
 
 def labels(qrels: Any, by: Any = "source") -> list[int] | None:
-    found = clusters_of(qrels, as_qrels(qrels), by)
+    found = clusters_of(qrels, rm.Qrels(qrels), by)
     return None if found is None or found.labels is None else found.labels.tolist()
 
 

@@ -14,7 +14,6 @@ import retrieval_metrics as rm
 from generated import scored_run
 from retrieval_metrics.inputs.columns import Batch
 from retrieval_metrics.inputs.frames import batch_of
-from retrieval_metrics.inputs.run import Run
 from retrieval_metrics.judging.by_column import judge_by_column
 from retrieval_metrics.judging.by_id import judge_by_id
 from retrieval_metrics.judging.ranking_order import BY_ID
@@ -29,7 +28,7 @@ scored = st.dictionaries(queries, st.dictionaries(documents, scores, min_size=1,
 listed = st.dictionaries(queries, st.lists(documents, min_size=1, max_size=14), min_size=1)
 
 
-def in_columns(run: Mapping[Any, Any], pieces: int = 1) -> Run:
+def in_columns(run: Mapping[Any, Any], pieces: int = 1) -> rm.Run:
     """The run as read from a file in pieces of whole queries."""
     batches = []
     names = list(run)
@@ -45,10 +44,10 @@ def in_columns(run: Mapping[Any, Any], pieces: int = 1) -> Run:
                 None if values is None else np.array(values, dtype=np.float64),
             )
         )
-    return Run(batches)
+    return rm.Run(batches)
 
 
-def assert_same(truth: Mapping[str, Any], run: Mapping[Any, Any], columns: Run) -> None:
+def assert_same(truth: Mapping[str, Any], run: Mapping[Any, Any], columns: rm.Run) -> None:
     qrels = rm.Qrels(truth)
     expected, got = judge_by_id(qrels, run, BY_ID), judge_by_column(qrels, columns)
     for ours, theirs in zip(got.items, expected.items, strict=True):
@@ -120,7 +119,7 @@ def test_ids_of_another_type_than_the_judgments_are_refused() -> None:
 def test_judged_queries_that_retrieved_nothing_or_are_missing_count_as_missing() -> None:
     empty = Batch(["q1", "q2"], np.array([0, 0, 1]), pl.Series(["a"]), np.array([1.0]))
     with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 2 of 3 judged queries"):
-        result = rm.evaluate({"q1": ["a"], "q2": ["a"], "q3": ["a"]}, Run([empty]), "mrr")
+        result = rm.evaluate({"q1": ["a"], "q2": ["a"], "q3": ["a"]}, rm.Run([empty]), "mrr")
     assert result.per_query["mrr"] == {"q1": 0.0, "q2": 1.0, "q3": 0.0}
 
 

@@ -81,6 +81,8 @@ class TestWithoutTheSource:
             ("working days.", AT - 13, 1),  # and right before it
             ("Nothing else is", AT + len(FACT), 0),  # nothing of it, right behind it and right before it
             ("two three fou", AT - 13, 0),
+            ("working day begins", AT + len(FACT), 0),  # words of the quote, and not up to its end
+            ("in ten working days", AT - 19, 0),  # and not from its beginning
         ],
     )
     def test_they_are_confirmed_at_the_edges_of_the_quote_too(self, text: str, start: int, unplaced: int) -> None:

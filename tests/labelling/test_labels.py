@@ -31,6 +31,12 @@ def test_conflicts_are_never_averaged_silently() -> None:
         both.resolved("mean")
 
 
+def test_words_stand_at_the_left_of_the_table_and_numbers_at_the_right() -> None:
+    _, header, ada, *_ = str(ADA.merge(BEN)).splitlines()
+    assert header.index("kind") == ada.index("person")
+    assert header.index("queries") + len("queries") == ada.index("12") + len("12")
+
+
 def test_the_majority_of_three_holds_and_of_a_tie_the_lowest() -> None:
     grades = {"Ada": {"a": 3, "b": 2}, "Ben": {"a": 3, "b": 1}, "Cid": {"a": 0, "b": 3}}
     first, *others = (rm.Labels.of({"q": held}, name) for name, held in grades.items())

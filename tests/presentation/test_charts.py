@@ -7,7 +7,6 @@ import retrieval_metrics as rm
 from retrieval_metrics.presentation import charts as draw
 from retrieval_metrics.presentation.charts import ChartRow, Rows
 from retrieval_metrics.reporting.verdict import changes_of, means_of_one
-from retrieval_metrics.statistics import Interval
 
 NAN = float("nan")
 
@@ -26,13 +25,13 @@ NAN = float("nan")
 def test_a_scale_has_0_and_every_end(
     values: list[tuple[float, float, float]], least: float, ends: tuple[float, float]
 ) -> None:
-    rows = [ChartRow("a", value, Interval(low, high), "") for value, low, high in values]
+    rows = [ChartRow("a", value, rm.types.Interval(low, high), "") for value, low, high in values]
     assert Rows.of("", "", rows, least).ends == ends
 
 
 @pytest.mark.parametrize("ends", [(0.1, 0.4), (-0.4, -0.1), (-0.2, 0.4)])
 def test_0_is_marked_among_gains_also_where_all_are_on_one_side(ends: tuple[float, float]) -> None:
-    rows = [ChartRow("a", sum(ends) / 2, Interval(*ends), "")]
+    rows = [ChartRow("a", sum(ends) / 2, rm.types.Interval(*ends), "")]
     drawn = [draw.rows(Rows.of("", "", rows, gains=gains)).count('class="zero"') for gains in (True, False)]
     assert drawn == [1, int(ends[0] < 0)]
 

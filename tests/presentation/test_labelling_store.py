@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from browsing import Browser
-    from retrieval_metrics.labelling.pool import Pool
 
 pytestmark = pytest.mark.browser
 
@@ -40,7 +39,7 @@ PUT = """
 NO_STORE = "Object.defineProperty(window, 'indexedDB', { value: { open() { throw new Error('none here'); } } });"
 
 
-def pool(depth: int = 4, **changed: Any) -> Pool:
+def pool(depth: int = 4, **changed: Any) -> rm.types.Pool:
     return rm.pool(QUERIES, {"one": RUN}, {**CORPUS, **changed}, depth=depth)
 
 

@@ -1,7 +1,7 @@
 """Numbers are written for reading: with the digits that say something."""
 
 from retrieval_metrics.presentation import numbers
-from retrieval_metrics.statistics import Interval
+from retrieval_metrics.types import Interval
 
 
 def test_numbers_are_written_for_reading() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import retrieval_metrics as rm
 from corpus import topics
+from retrieval_metrics.questions.corpus import cut
 from scripted_model import ScriptedModel, Told
 from told_questions import ANSWERS, NO_OTHERS, OPENED, RULES, WRITE, first_of, judged, one
 
@@ -113,3 +114,11 @@ def test_scripts_without_spaces_have_sentences_quotes_and_keywords() -> None:
     model = Told(("search box", {"question": "夜间 打开金库", "sentences": [2]}))
     by_number = rm.generate_questions(corpus, model, 1, kinds="keywords", evidence="sentences", checks=())
     assert judged(by_number)[0][0] == rm.Quote("必须有第二名工作人员在场。")
+
+
+@pytest.mark.parametrize(("title", "ends"), [("t" * 20, "here."), ("t" * 30, "t")])
+def test_a_text_is_cut_at_a_paragraph_unless_that_leaves_less_than_half_of_an_even_part(title: str, ends: str) -> None:
+    text = f"{title}\n\nOne sentence of the text stands here. And another sentence stands here too."
+    (start, end), rest = cut(text, 76)
+    assert (start, text[start:end].endswith(ends)) == (0, True)
+    assert text[slice(*rest)].endswith("here too.")

@@ -197,6 +197,11 @@ def test_a_budget_of_tokens_holds_but_for_the_replies_under_way() -> None:
     assert "tokens" in replies.failures[19].message
 
 
+def test_a_prompt_that_just_fits_into_the_budget_of_tokens_is_asked() -> None:
+    model = rm.Model(Model(), token_budget=20, count_tokens=lambda text: 10 if "prompt" in text else 0, workers=1)
+    assert len(ask(Prompter(model), PROMPTS).parsed) == 2
+
+
 def test_a_model_that_never_replies_is_given_up_after_three_prompts() -> None:
     model = Model(dict.fromkeys(PROMPTS.values(), 99))
     with pytest.raises(ConnectionError) as caught:

@@ -7,7 +7,6 @@ import pytest
 
 import retrieval_metrics as rm
 from lint_cases import CORPUS, QUERIES, VAULT, found, lint
-from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.questions.findings import Subject
 from retrieval_metrics.questions.search import Search, _Found
 from retrieval_metrics.questions.words import Passages
@@ -116,7 +115,7 @@ class TestSearching:
 
     def found(self, chance: float, share: float, better: str | None = None) -> list[str]:
         passages = Passages.of({"a": "Copper kettle."})
-        search = Search(Subject(self.QUERIES, as_qrels({"q1": ["a"]}), passages), passages)
+        search = Search(Subject(self.QUERIES, rm.Qrels({"q1": ["a"]}), passages), passages)
         # BM25 gives no such round scores.
         return [one.name for one in search._judged("q1", _Found(chance, share, easy=False), better)]  # noqa: SLF001
 
@@ -154,10 +153,10 @@ class TestSearching:
 )
 def test_documents_of_more_than_400_words_are_searched_in_windows_of_200(count: int, windows: list[int]) -> None:
     passages = Passages.of({"a": " ".join(f"w{at}" for at in range(count))})
-    search = Search(Subject({"q1": "why?"}, as_qrels({"q1": [rm.Quote("w0 w1 w2 w3 w4 w5")]}), passages), passages)
+    search = Search(Subject({"q1": "why?"}, rm.Qrels({"q1": [rm.Quote("w0 w1 w2 w3 w4 w5")]}), passages), passages)
     assert [len((item.text or "").split()) for item in search.passages.items] == windows
     assert [(item.text or "").split()[0] for item in search.passages.items] == [
         f"w{100 * at}" for at in range(len(windows))
     ]
-    by_id = Search(Subject({"q1": "why?"}, as_qrels({"q1": ["a"]}), passages), passages)
+    by_id = Search(Subject({"q1": "why?"}, rm.Qrels({"q1": ["a"]}), passages), passages)
     assert len(by_id.passages.items) == 1

@@ -3,6 +3,7 @@
 import random
 import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -304,6 +305,20 @@ def test_from_five_systems_on_the_ranking_and_the_conclusions_say_so() -> None:
     assert said.split(":")[0] in several._repr_html_()
     assert not compared(4).conclusions.flattered
     assert compared(4).conclusions.flattery == []
+
+
+def test_what_other_grades_could_change_is_corrected_for_the_choice_too(tmp_path: Path) -> None:
+    """If all the unjudged were relevant, 6 queries would be left that differ, too few for the best of three."""
+    qrels = {f"q{at}": {"d": 1, "x": 0} if at < 6 else {"d": 1} for at in range(14)}
+    history = rm.History(tmp_path / "history.jsonl")
+    for name, ranking in {"new": ["d"], "between": ["x", "d"], "old": ["x"]}.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", rm.RetrievalWarning)
+            result = rm.evaluate(qrels, dict.fromkeys(qrels, ranking), "mrr")
+        history.add(result, name, save=tmp_path / f"{name}.json")
+    (planned,) = history.compare("old", "new", planned=True, unjudged="bounds").conclusions
+    (chosen,) = history.compare("old", "new", unjudged="bounds").conclusions
+    assert (planned.kind, chosen.kind) == ("better", "depends on what is unjudged")
 
 
 def test_clusters_are_left_out_whole() -> None:

@@ -4,7 +4,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from retrieval_metrics.retrieving.calling import LONGEST_WAIT, Caller, is_rate_limit, wait_asked_for
+from retrieval_metrics.retrieving import calling
+from retrieval_metrics.retrieving.calling import (
+    FIRST_PAUSE,
+    LONGEST_WAIT,
+    MARGIN,
+    Caller,
+    is_rate_limit,
+    wait_asked_for,
+)
 from retrieval_metrics.retrieving.ways import run_until_complete
 
 
@@ -65,3 +73,26 @@ def test_a_wait_of_hours_is_an_error() -> None:
     with pytest.raises(RuntimeError, match="no"):
         run_until_complete(caller.call("a", after=lambda _: None))
     assert calls == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("said", "waits"),
+    [("", [FIRST_PAUSE, 2 * FIRST_PAUSE, 4 * FIRST_PAUSE]), (": retry after 20 seconds", [20 + MARGIN] * 3)],
+)
+def test_a_service_that_refuses_again_is_left_alone_for_longer_unless_it_says_how_long(
+    monkeypatch: pytest.MonkeyPatch, said: str, waits: list[float]
+) -> None:
+    now, waited = [100.0], []
+
+    async def wait(seconds: float) -> None:
+        waited.append(seconds)
+        now[0] += seconds
+
+    monkeypatch.setattr(calling, "monotonic", lambda: now[0])
+    monkeypatch.setattr(calling, "asyncio", SimpleNamespace(sleep=wait))
+    pace = calling.Pace()
+    for _ in range(4):
+        run_until_complete(pace.start())
+        assert pace.refused(RuntimeError(f"429 Too Many Requests{said}"))
+        pace.end()
+    assert waited == pytest.approx(waits)

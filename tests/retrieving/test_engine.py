@@ -24,8 +24,6 @@ from retrieval_metrics.retrieving.engine import (
     rounding_error,
     squared_lengths,
 )
-from retrieval_metrics.retrieving.mmr import mmr
-from retrieval_metrics.retrieving.vectors import Selection
 
 WAYS = ["all cosines in advance", "all at once", "a few leaders"]
 BEYOND = 10**18
@@ -54,7 +52,7 @@ def rehearsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ways
 
 
-def selected(situation: Situation) -> Selection:
+def selected(situation: Situation) -> rm.types.Selection:
     query = situation.query if situation.relevance is None else None
     problem = read_problem(query, situation.candidates, situation.relevance)
     return engine.solve([problem], situation.k, situation.lambda_mult)[0]
@@ -138,7 +136,7 @@ def test_among_very_many_ties_repeats_and_zero_vectors_the_lowest_index_is_first
     expected = of_whole_numbers(query, candidates, min(k, n), lambda_mult)
     with pytest.MonkeyPatch.context() as patch:
         take(way, patch)
-        assert list(mmr(query, candidates, k=k, lambda_mult=lambda_mult)) == expected
+        assert list(rm.mmr(query, candidates, k=k, lambda_mult=lambda_mult)) == expected
 
 
 @pytest.mark.parametrize("lambda_mult", [0.0, 0.3, 0.5, 0.9, 1.0])
@@ -149,7 +147,7 @@ def test_leaders_of_more_candidates_than_are_compared_at_once(
     query, candidates = clustered(5000, 120)
     picks = in_float64(query, candidates, 200, lambda_mult)
     for vectors in (candidates, candidates.astype(np.float64)):
-        assert list(mmr(query, vectors, k=200, lambda_mult=lambda_mult)) == picks
+        assert list(rm.mmr(query, vectors, k=200, lambda_mult=lambda_mult)) == picks
     assert ways == ["a few leaders"] * 2
 
 
@@ -173,7 +171,7 @@ def test_each_size_takes_its_way_and_selects_the_same(
     for lambda_mult in (0.2, 0.5, 0.9):
         picks = in_float64(query, candidates, k, lambda_mult)
         for vectors in (candidates, candidates.astype(np.float64), np.asfortranarray(candidates)):
-            assert list(mmr(query, vectors, k=k, lambda_mult=lambda_mult)) == picks
+            assert list(rm.mmr(query, vectors, k=k, lambda_mult=lambda_mult)) == picks
     assert ways == ([] if way == WAYS[0] else [way] * 9)
 
 
@@ -206,28 +204,28 @@ def test_where_float32_tells_nothing_apart_the_rest_is_computed_in_float64(monke
     monkeypatch.setattr(Picks, "take_exactly", counted)
     for way in WAYS[1:]:
         take(way, monkeypatch)
-        assert list(mmr(query, candidates, k=40)) == in_float64(query, candidates, 40, 0.5)
+        assert list(rm.mmr(query, candidates, k=40)) == in_float64(query, candidates, 40, 0.5)
     assert len(settled) == 2  # the first step of each way
 
 
 def test_repeats_come_in_the_order_of_their_places_wherever_they_stand() -> None:
     query, candidates = clustered(1000, 96)
-    best = candidates[int(mmr(query, candidates, k=1).indices[0])].copy()
+    best = candidates[int(rm.mmr(query, candidates, k=1).indices[0])].copy()
     for places in ([3, 998, 999], [0, 511, 512, 777], list(range(0, 1000, 7))):
         repeated = candidates.copy()
         repeated[places] = best
-        selection = list(mmr(query, repeated, lambda_mult=1))
+        selection = list(rm.mmr(query, repeated, lambda_mult=1))
         # At lambda 1 equal candidates are next to each other.
         start = selection.index(places[0])
         found = selection[start : start + len(places)]
         assert found == sorted(found)
-        assert set(places) <= {*found, int(mmr(query, candidates, k=1).indices[0])}
+        assert set(places) <= {*found, int(rm.mmr(query, candidates, k=1).indices[0])}
 
 
 def test_a_query_that_is_a_candidate_makes_exact_ties_at_one_half() -> None:
     # Beside the query itself, rel(d) = sim(d, s): every score is 0, so the lowest index is next.
     _, candidates = clustered(600, 200)
-    selection = mmr(candidates[5], candidates, k=2)
+    selection = rm.mmr(candidates[5], candidates, k=2)
     assert list(selection) == [5, 0]
     assert selection.scores == pytest.approx([0.5, 0], abs=1e-15)
 
@@ -287,15 +285,15 @@ def test_relevance_far_beyond_the_precision_of_float32_still_decides(way: str, m
     take(way, monkeypatch)
     _, candidates = clustered(500, 60)
     relevance = 1e12 + np.arange(500.0)
-    assert list(mmr(None, candidates, relevance=relevance, k=3, lambda_mult=0.9)) == [499, 498, 497]
-    assert list(mmr(None, candidates, relevance=1e290 * relevance, k=1)) == [499]
+    assert list(rm.mmr(None, candidates, relevance=relevance, k=3, lambda_mult=0.9)) == [499, 498, 497]
+    assert list(rm.mmr(None, candidates, relevance=1e290 * relevance, k=1)) == [499]
     opposed = np.where(np.arange(500) == 7, 1.5e308, -1.5e308)
-    assert list(mmr(None, candidates, relevance=opposed, k=3, lambda_mult=1)) == [7, 0, 1]
+    assert list(rm.mmr(None, candidates, relevance=opposed, k=3, lambda_mult=1)) == [7, 0, 1]
 
 
 def test_scores_are_float64_also_of_float32_vectors() -> None:
     query, candidates = clustered(300, 768)
-    selection = mmr(query, candidates, k=5)
+    selection = rm.mmr(query, candidates, k=5)
     assert selection.scores.dtype == np.float64
     first, second = selection.indices[:2]
     relevance, redundancy = cosine(query, candidates[second]), cosine(candidates[first], candidates[second])
@@ -304,9 +302,9 @@ def test_scores_are_float64_also_of_float32_vectors() -> None:
 
 def test_a_query_whose_squared_length_overflows_is_as_good_as_any(recwarn: pytest.WarningsRecorder) -> None:
     query, candidates = clustered(30, 20)
-    expected = mmr(query, candidates)
+    expected = rm.mmr(query, candidates)
     for power in (-900, 900):
-        assert mmr(np.ldexp(query.astype(np.float64), power), candidates) == expected
+        assert rm.mmr(np.ldexp(query.astype(np.float64), power), candidates) == expected
     assert not recwarn.list
 
 

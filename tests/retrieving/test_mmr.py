@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import retrieval_metrics as rm
 from mmr_reference import mean_distance, select, situations
 from retrieval_metrics.retrieving import engine as solve
-from retrieval_metrics.retrieving.mmr import intra_list_diversity, mmr, mmr_batch, mmr_from_similarity
-from retrieval_metrics.retrieving.vectors import Selection
 
 WORKED: dict[str, tuple[list[float], list[list[float]], list[int], list[float]]] = {
     # relevance, similarity, order, scores at lambda 0.5
@@ -34,7 +33,7 @@ lambdas = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1)
 @pytest.mark.parametrize("name", WORKED)
 def test_worked_examples(name: str) -> None:
     relevance, similarity, order, scores = WORKED[name]
-    selection = mmr_from_similarity(relevance, similarity)
+    selection = rm.mmr_from_similarity(relevance, similarity)
     assert list(selection) == order
     assert selection.scores == pytest.approx(scores)
 
@@ -42,47 +41,47 @@ def test_worked_examples(name: str) -> None:
 @pytest.mark.parametrize("lambda_mult", np.linspace(0, 1, 12))
 def test_who_is_better_in_both_respects_is_earlier_at_every_lambda(lambda_mult: float) -> None:
     relevance, similarity, order, _ = WORKED["third"]
-    assert list(mmr_from_similarity(relevance, similarity, lambda_mult=lambda_mult)) == order
+    assert list(rm.mmr_from_similarity(relevance, similarity, lambda_mult=lambda_mult)) == order
 
 
 @pytest.mark.parametrize("lambda_mult", [0, 0.5, 1])
 def test_the_first_pick_is_the_most_relevant_also_at_lambda_0(lambda_mult: float) -> None:
-    selection = mmr([0, 1], [[1.0, 0.0], [0.1, 1.0], [1.0, 1.0]], lambda_mult=lambda_mult)
+    selection = rm.mmr([0, 1], [[1.0, 0.0], [0.1, 1.0], [1.0, 1.0]], lambda_mult=lambda_mult)
     assert selection.indices[0] == 1
     assert selection.scores[0] == pytest.approx(lambda_mult * 1 / np.sqrt(1.01))
 
 
 def test_ties_go_to_the_lowest_index() -> None:
-    assert list(mmr([1, 0], [[0, 1], [1, 1], [1, -1], [1, 1]], k=2)) == [1, 2]
-    assert list(mmr(None, np.ones((5, 3)), relevance=[0.5] * 5)) == [0, 1, 2, 3, 4]
-    assert list(mmr_from_similarity([0.5] * 4, np.ones((4, 4)))) == [0, 1, 2, 3]
+    assert list(rm.mmr([1, 0], [[0, 1], [1, 1], [1, -1], [1, 1]], k=2)) == [1, 2]
+    assert list(rm.mmr(None, np.ones((5, 3)), relevance=[0.5] * 5)) == [0, 1, 2, 3, 4]
+    assert list(rm.mmr_from_similarity([0.5] * 4, np.ones((4, 4)))) == [0, 1, 2, 3]
 
 
 def test_the_penalty_is_the_largest_similarity_to_any_pick_not_to_the_last() -> None:
     # 1 all but repeats 0 and is unlike 2: a penalty against the last pick alone would take it third.
     similarity = [[1, 0.95, 0.1, 0.3], [0.95, 1, 0, 0.3], [0.1, 0, 1, 0.2], [0.3, 0.3, 0.2, 1]]
-    assert list(mmr_from_similarity([0.9, 0.8, 0.5, 0.4], similarity)) == [0, 2, 3, 1]
+    assert list(rm.mmr_from_similarity([0.9, 0.8, 0.5, 0.4], similarity)) == [0, 2, 3, 1]
 
 
 def test_negative_similarity_is_a_bonus() -> None:
-    assert list(mmr([1, 1], [[1.0, 1.0], [1.0, 0.0], [0.9, -1.2]], k=2, lambda_mult=0.2)) == [0, 2]
+    assert list(rm.mmr([1, 1], [[1.0, 1.0], [1.0, 0.0], [0.9, -1.2]], k=2, lambda_mult=0.2)) == [0, 2]
 
 
 def test_a_zero_vector_is_neither_relevant_nor_redundant() -> None:
-    selection = mmr([1, 0], [[0, 0], [1, 0], [1, 0], [-1, 0]])
+    selection = rm.mmr([1, 0], [[0, 0], [1, 0], [1, 0], [-1, 0]])
     assert list(selection) == [1, 0, 2, 3]  # 0.5; 0 - 0; 0.5 - 0.5 ties, later; 0.5 * -1 - 0.5 * max(-1, 0)
     assert selection.scores == pytest.approx([0.5, 0, 0, -0.5])
-    assert list(mmr([0, 0], [[1, 0], [0, 1]])) == [0, 1]
+    assert list(rm.mmr([0, 0], [[1, 0], [0, 1]])) == [0, 1]
 
 
 @pytest.mark.parametrize("k", [None, 3, 4, 100, np.int64(7)])
 def test_a_k_beyond_the_candidates_selects_all(k: int | None) -> None:
-    assert sorted(mmr([1, 0], [[1, 0], [1, 1], [0, 1]], k=k)) == [0, 1, 2]
+    assert sorted(rm.mmr([1, 0], [[1, 0], [1, 1], [0, 1]], k=k)) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("empty", [[], np.empty((0, 3)), np.empty((0, 3), dtype=np.float32)])
 def test_without_candidates_nothing_is_selected(empty: Any) -> None:
-    for selection in (mmr([1, 2, 3], empty, k=2), mmr(None, empty, relevance=[]), mmr_from_similarity([], [])):
+    for selection in (rm.mmr([1, 2, 3], empty, k=2), rm.mmr(None, empty, relevance=[]), rm.mmr_from_similarity([], [])):
         assert len(selection) == 0
         assert selection.indices.dtype == np.int64
         assert selection.scores.dtype == np.float64
@@ -93,15 +92,15 @@ def test_without_candidates_nothing_is_selected(empty: Any) -> None:
 )
 def test_any_real_numbers_will_do(kind: Any) -> None:
     numbers = [[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1]]
-    expected = mmr([1.0, 0.0, 1.0], np.array(numbers, dtype=np.float64))
-    selection = mmr(np.array([1, 0, 1], dtype=kind), np.array(numbers, dtype=kind))
+    expected = rm.mmr([1.0, 0.0, 1.0], np.array(numbers, dtype=np.float64))
+    selection = rm.mmr(np.array([1, 0, 1], dtype=kind), np.array(numbers, dtype=kind))
     assert list(selection) == list(expected)
     assert selection.scores == pytest.approx(expected.scores, abs=1e-15)
 
 
 def test_lists_tuples_rows_and_arrays_are_the_same() -> None:
     vectors = np.random.default_rng(0).normal(size=(6, 4))
-    expected = mmr(vectors[0], vectors)
+    expected = rm.mmr(vectors[0], vectors)
     ways = [
         vectors.tolist(),
         tuple(map(tuple, vectors.tolist())),
@@ -109,7 +108,7 @@ def test_lists_tuples_rows_and_arrays_are_the_same() -> None:
         vectors.T.copy().T,
         vectors[::-1][::-1],
     ]
-    assert all(mmr(vectors[0].tolist(), way) == expected for way in ways)
+    assert all(rm.mmr(vectors[0].tolist(), way) == expected for way in ways)
 
 
 def test_what_is_handed_over_is_not_written_to() -> None:
@@ -120,20 +119,20 @@ def test_what_is_handed_over_is_not_written_to() -> None:
         relevance, similarity = rng.random(n), rng.random((n, n))
         for array in (candidates, relevance, similarity):
             array.setflags(write=False)  # to write would raise
-        mmr(candidates[0], candidates, k=10)
-        mmr(None, candidates, k=10, relevance=relevance)
-        mmr_from_similarity(relevance, similarity, k=10)
+        rm.mmr(candidates[0], candidates, k=10)
+        rm.mmr(None, candidates, k=10, relevance=relevance)
+        rm.mmr_from_similarity(relevance, similarity, k=10)
 
 
 def test_relevance_takes_the_place_of_the_query() -> None:
     candidates = [[1, 0], [1, 0], [0, 1]]
     for query in (None, [1, 0], "unused"):
-        assert list(mmr(query, candidates, relevance=[0.1, 0.2, 0.3], k=2)) == [2, 1]
+        assert list(rm.mmr(query, candidates, relevance=[0.1, 0.2, 0.3], k=2)) == [2, 1]
 
 
 def test_similarity_is_read_in_the_row_of_the_candidate_and_its_diagonal_is_not() -> None:
     similarity = np.array([[np.pi, 0, 0], [0.9, np.pi, 0], [0.1, 0, np.pi]])
-    assert list(mmr_from_similarity([1, 0.5, 0.5], similarity)) == [0, 2, 1]
+    assert list(rm.mmr_from_similarity([1, 0.5, 0.5], similarity)) == [0, 2, 1]
 
 
 @given(candidates=matrices, data=st.data(), lambda_mult=lambdas)
@@ -141,15 +140,15 @@ def test_similarity_is_read_in_the_row_of_the_candidate_and_its_diagonal_is_not(
 def test_laws(candidates: Any, data: st.DataObject, lambda_mult: float) -> None:
     n, d = candidates.shape
     query = data.draw(st.lists(small, min_size=d, max_size=d))
-    whole = mmr(query, candidates, lambda_mult=lambda_mult)
+    whole = rm.mmr(query, candidates, lambda_mult=lambda_mult)
     assert sorted(whole) == list(range(n))
     assert (abs(whole.scores) <= 1 + 1e-15).all()
     k = data.draw(st.integers(1, n))
-    part = mmr(query, candidates, k=k, lambda_mult=lambda_mult)
+    part = rm.mmr(query, candidates, k=k, lambda_mult=lambda_mult)
     assert list(part) == list(whole)[:k]
     assert part.scores == pytest.approx(whole.scores[:k], abs=1e-15)
     lengths = 2.0 ** np.array(data.draw(st.lists(st.integers(-50, 50), min_size=n, max_size=n)))
-    assert list(mmr(query, candidates * lengths[:, np.newaxis], lambda_mult=lambda_mult)) == list(whole)
+    assert list(rm.mmr(query, candidates * lengths[:, np.newaxis], lambda_mult=lambda_mult)) == list(whole)
 
 
 @given(data=st.data(), n=st.integers(1, 8), lambda_mult=lambdas)
@@ -159,7 +158,7 @@ def test_ready_numbers_are_taken_to_the_last_digit(data: st.DataObject, n: int, 
     relevance = data.draw(st.lists(tenths, min_size=n, max_size=n))
     similarity = data.draw(st.lists(st.lists(tenths, min_size=n, max_size=n), min_size=n, max_size=n))
     picks, scores = select(relevance, similarity, n, lambda_mult)
-    selection = mmr_from_similarity(relevance, similarity, lambda_mult=lambda_mult)
+    selection = rm.mmr_from_similarity(relevance, similarity, lambda_mult=lambda_mult)
     assert list(selection) == picks
     assert selection.scores.tolist() == scores
 
@@ -169,9 +168,9 @@ def test_ready_numbers_are_taken_to_the_last_digit(data: st.DataObject, n: int, 
 def test_at_lambda_1_it_is_a_stable_sort_by_relevance(relevance: list[int]) -> None:
     expected = sorted(range(len(relevance)), key=lambda i: -relevance[i])
     candidates = np.random.default_rng(0).normal(size=(len(relevance), 3))
-    assert list(mmr(None, candidates, relevance=relevance, lambda_mult=1)) == expected
+    assert list(rm.mmr(None, candidates, relevance=relevance, lambda_mult=1)) == expected
     similarity = candidates @ candidates.T
-    assert list(mmr_from_similarity(relevance, similarity, lambda_mult=1)) == expected
+    assert list(rm.mmr_from_similarity(relevance, similarity, lambda_mult=1)) == expected
 
 
 REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] = {
@@ -214,7 +213,7 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]]
 def test_what_cannot_be_meant_is_refused_by_its_name_and_value(name: str) -> None:
     arguments, options, error, message = REFUSED[name]
     with pytest.raises(error, match=message):
-        mmr(*arguments, **options)
+        rm.mmr(*arguments, **options)
 
 
 @pytest.mark.parametrize(
@@ -228,10 +227,10 @@ def test_what_cannot_be_meant_is_refused_by_its_name_and_value(name: str) -> Non
 )
 def test_ready_numbers_that_do_not_fit_are_refused(relevance: Any, similarity: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        mmr_from_similarity(relevance, similarity)
+        rm.mmr_from_similarity(relevance, similarity)
 
 
-def same(selections: list[Selection], others: list[Selection]) -> bool:
+def same(selections: list[rm.types.Selection], others: list[rm.types.Selection]) -> bool:
     return len(selections) == len(others) and all(
         list(one) == list(other) and np.allclose(one.scores, other.scores, rtol=0, atol=1e-14)
         for one, other in zip(selections, others, strict=True)
@@ -245,15 +244,17 @@ def test_an_array_of_candidates_for_each_query(n: int, k: int | None, dtype: Any
     queries, candidates = rng.normal(size=(7, 30)).astype(dtype), rng.normal(size=(7, n, 30)).astype(dtype)
     relevance = rng.random((7, n))
     for lambda_mult in (0, 0.4, 1):
-        expected = [mmr(*one, k=k, lambda_mult=lambda_mult) for one in zip(queries, candidates, strict=True)]
+        expected = [rm.mmr(*one, k=k, lambda_mult=lambda_mult) for one in zip(queries, candidates, strict=True)]
         for shared in (candidates, list(candidates), candidates.tolist()):
-            assert same(mmr_batch(queries, shared, k=k, lambda_mult=lambda_mult), expected)
+            assert same(rm.mmr_batch(queries, shared, k=k, lambda_mult=lambda_mult), expected)
         known = [
-            mmr(None, one, k=k, lambda_mult=lambda_mult, relevance=relevant)
+            rm.mmr(None, one, k=k, lambda_mult=lambda_mult, relevance=relevant)
             for one, relevant in zip(candidates, relevance, strict=True)
         ]
-        assert same(mmr_batch(None, candidates, k=k, lambda_mult=lambda_mult, relevance=relevance), known)
-        assert same(mmr_batch(queries, candidates, k=k, lambda_mult=lambda_mult, relevance=relevance.tolist()), known)
+        assert same(rm.mmr_batch(None, candidates, k=k, lambda_mult=lambda_mult, relevance=relevance), known)
+        assert same(
+            rm.mmr_batch(queries, candidates, k=k, lambda_mult=lambda_mult, relevance=relevance.tolist()), known
+        )
 
 
 def test_lists_of_different_lengths_and_hard_cases_among_them() -> None:
@@ -262,8 +263,8 @@ def test_lists_of_different_lengths_and_hard_cases_among_them() -> None:
     queries, candidates = [case.query for case in hard], [case.candidates for case in hard]
     candidates[4] = np.empty((0, 3))
     for k in (1, 5, None):
-        expected = [mmr(*one, k=k) for one in zip(queries, candidates, strict=True)]
-        assert same(mmr_batch(queries, candidates, k=k), expected)
+        expected = [rm.mmr(*one, k=k) for one in zip(queries, candidates, strict=True)]
+        assert same(rm.mmr_batch(queries, candidates, k=k), expected)
 
 
 @pytest.mark.parametrize(("n", "d"), [(15, 8), (400, 100)])
@@ -271,26 +272,26 @@ def test_candidates_that_all_queries_share(n: int, d: int) -> None:
     rng = np.random.default_rng(d)
     queries, candidates = rng.normal(size=(5, d)), rng.normal(size=(n, d)).astype(np.float32)
     relevance = rng.random((5, n))
-    expected = [mmr(query, candidates, k=9) for query in queries]
+    expected = [rm.mmr(query, candidates, k=9) for query in queries]
     for shared in (candidates, candidates.tolist(), list(candidates)):
-        assert same(mmr_batch(queries, shared, k=9), expected)
-    known = [mmr(None, candidates, k=9, relevance=relevant) for relevant in relevance]
-    assert same(mmr_batch(None, candidates, k=9, relevance=relevance), known)
+        assert same(rm.mmr_batch(queries, shared, k=9), expected)
+    known = [rm.mmr(None, candidates, k=9, relevance=relevant) for relevant in relevance]
+    assert same(rm.mmr_batch(None, candidates, k=9, relevance=relevance), known)
 
 
 def test_the_same_candidates_for_some_queries_and_others_between() -> None:
     rng = np.random.default_rng(6)
     queries, same_ones, others = rng.normal(size=(3, 8)), rng.normal(size=(15, 8)), rng.normal(size=(15, 8))
     given = [same_ones, others, same_ones]
-    expected = [mmr(*one, k=9) for one in zip(queries, given, strict=True)]
-    assert same(mmr_batch(queries, given, k=9), expected)
+    expected = [rm.mmr(*one, k=9) for one in zip(queries, given, strict=True)]
+    assert same(rm.mmr_batch(queries, given, k=9), expected)
 
 
 def test_no_queries_no_selections() -> None:
-    assert mmr_batch([], []) == []
-    assert mmr_batch(np.empty((0, 3)), np.empty((0, 5, 3))) == []
-    assert mmr_batch(np.empty((0, 3)), np.ones((5, 3))) == []
-    assert [len(selection) for selection in mmr_batch([[1, 0]] * 2, [[], []])] == [0, 0]
+    assert rm.mmr_batch([], []) == []
+    assert rm.mmr_batch(np.empty((0, 3)), np.empty((0, 5, 3))) == []
+    assert rm.mmr_batch(np.empty((0, 3)), np.ones((5, 3))) == []
+    assert [len(selection) for selection in rm.mmr_batch([[1, 0]] * 2, [[], []])] == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -312,7 +313,7 @@ def test_no_queries_no_selections() -> None:
 )
 def test_errors_name_the_query(queries: Any, candidates: Any, options: Any, error: Any, message: str) -> None:
     with pytest.raises(error, match=message):
-        mmr_batch(queries, candidates, **options)
+        rm.mmr_batch(queries, candidates, **options)
 
 
 @pytest.mark.parametrize("numbers", [1, 4 * 9 * 6, 10**9])
@@ -328,8 +329,8 @@ def test_however_many_are_computed_together(numbers: int, monkeypatch: pytest.Mo
     candidates[10] = np.outer(np.arange(1, 10), -1e-300 * queries[10])
     monkeypatch.setattr(solve, "_NUMBERS_AT_ONCE", numbers)
     for weight in (0, 0.5):
-        together = mmr_batch(queries, candidates, lambda_mult=weight)
-        alone = [mmr(*one, lambda_mult=weight) for one in zip(queries, candidates, strict=True)]
+        together = rm.mmr_batch(queries, candidates, lambda_mult=weight)
+        alone = [rm.mmr(*one, lambda_mult=weight) for one in zip(queries, candidates, strict=True)]
         assert same(together, alone)
 
 
@@ -342,32 +343,32 @@ vectors = st.tuples(st.integers(2, 7), st.integers(1, 4)).flatmap(
 @settings(max_examples=60, deadline=None)
 def test_it_is_the_mean_over_all_pairs(items: Any) -> None:
     n = len(items)
-    diversity = intra_list_diversity(items)
+    diversity = rm.intra_list_diversity(items)
     assert diversity == pytest.approx(mean_distance(items), abs=1e-14)
     assert 0 <= diversity <= n / (n - 1) + 1e-14
-    assert intra_list_diversity(items[::-1]) == pytest.approx(diversity, abs=1e-14)
-    assert intra_list_diversity(items * 2.0**40) == pytest.approx(diversity, abs=1e-14)
-    assert intra_list_diversity(items, k=2) == pytest.approx(mean_distance(items[:2]), abs=1e-14)
+    assert rm.intra_list_diversity(items[::-1]) == pytest.approx(diversity, abs=1e-14)
+    assert rm.intra_list_diversity(items * 2.0**40) == pytest.approx(diversity, abs=1e-14)
+    assert rm.intra_list_diversity(items, k=2) == pytest.approx(mean_distance(items[:2]), abs=1e-14)
 
 
 def test_worked_examples_of_diversity() -> None:
-    assert intra_list_diversity([[1, 0], [-2, 0]]) == 2
-    assert intra_list_diversity([[1, 0], [0, 3], [5, 0]]) == pytest.approx((1 + 0 + 1) / 3)
-    assert intra_list_diversity(np.full((50, 7), 0.1, dtype=np.float32)) == pytest.approx(0, abs=1e-14)
-    assert intra_list_diversity([[1, 0], [0, 0], [0, 0]]) == 1
+    assert rm.intra_list_diversity([[1, 0], [-2, 0]]) == 2
+    assert rm.intra_list_diversity([[1, 0], [0, 3], [5, 0]]) == pytest.approx((1 + 0 + 1) / 3)
+    assert rm.intra_list_diversity(np.full((50, 7), 0.1, dtype=np.float32)) == pytest.approx(0, abs=1e-14)
+    assert rm.intra_list_diversity([[1, 0], [0, 0], [0, 0]]) == 1
 
 
 @pytest.mark.parametrize("too_few", [[], [[1, 2]], np.empty((0, 4))])
 def test_fewer_than_two_items_have_no_diversity(too_few: Any) -> None:
-    assert math.isnan(intra_list_diversity(too_few))
-    assert math.isnan(intra_list_diversity([[1, 0], [0, 1]], k=1))
+    assert math.isnan(rm.intra_list_diversity(too_few))
+    assert math.isnan(rm.intra_list_diversity([[1, 0], [0, 1]], k=1))
 
 
 def test_it_is_what_a_smaller_lambda_buys() -> None:
     rng = np.random.default_rng(0)
     candidates = rng.normal(size=(5, 20))[rng.integers(5, size=60)] + 0.2 * rng.normal(size=(60, 20))
     diversity = [
-        intra_list_diversity(candidates[list(mmr(candidates[0], candidates, k=10, lambda_mult=lambda_mult))])
+        rm.intra_list_diversity(candidates[list(rm.mmr(candidates[0], candidates, k=10, lambda_mult=lambda_mult))])
         for lambda_mult in (1, 0.5, 0)
     ]
     assert diversity[0] < diversity[1] < diversity[2]
@@ -385,4 +386,4 @@ def test_it_is_what_a_smaller_lambda_buys() -> None:
 )
 def test_what_cannot_be_meant_is_refused(items: Any, options: Any, error: Any, message: str) -> None:
     with pytest.raises(error, match=message):
-        intra_list_diversity(items, **options)
+        rm.intra_list_diversity(items, **options)

@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from retrieval_metrics.retrieving.vectors import Selection
+from retrieval_metrics.types import Selection
 
 
 def test_it_iterates_over_positions_as_python_integers() -> None:

@@ -9,7 +9,6 @@ import pytest
 
 import reference
 import retrieval_metrics as rm
-from retrieval_metrics.scoring.metric import Metric
 from retrieval_metrics.scoring.table import DEFINITIONS
 
 FLAT = [
@@ -29,7 +28,7 @@ def orders(scores: dict[str, float]) -> list[list[str]]:
 
 
 def naive(name: str, k: int | None, truth: reference.Truth, ranking: list[str], top: float) -> float:
-    metric = Metric.parse(name)
+    metric = rm.Metric.parse(name)
     parameters: dict[str, Any] = dict(metric.parameters)
     if metric.name in {"rbp", "err"}:
         parameters.setdefault("max_grade", top)
@@ -46,7 +45,7 @@ def generated(rng: random.Random, most: int) -> tuple[dict[str, float], dict[str
 
 
 def check(name: str, k: int | None, truth: Any, groups: reference.Truth, scores: dict[str, float]) -> None:
-    metric = Metric.parse(f"{name}@{k}" if k else name)
+    metric = rm.Metric.parse(f"{name}@{k}" if k else name)
     top = max(0.0, *(grade for group in groups for grade in group.values()))
     each = [naive(name, k, groups, ranking, top) for ranking in orders(scores)]
     result = rm.evaluate({"q": truth}, {"q": scores}, metric, ties="expected")
@@ -91,7 +90,7 @@ def test_every_metric_is_the_mean_over_all_rankings_that_the_scores_allow(name: 
             "grouped": [grades, {rng.choice(list(grades)): 1.0, "w": 3.0}],
         }
         truth = {"q": judgments[shape], "best": {"w": 4.0}}
-        metric = Metric(name, rng.choice([None, 1, 3]) if DEFINITIONS[name].takes_cutoff else None)
+        metric = rm.Metric(name, rng.choice([None, 1, 3]) if DEFINITIONS[name].takes_cutoff else None)
         every = [
             rm.evaluate(truth, {"q": ranking, "best": ["w"]}, metric).per_query[str(metric)]["q"]
             for ranking in orders(scores)

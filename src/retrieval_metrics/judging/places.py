@@ -47,7 +47,7 @@ class Place(NamedTuple):
 
 
 class _Somewhere(NamedTuple):
-    """The places of an item whose text stands more than once in its source.
+    """The places of an item whose text stands in its source, perhaps more than once.
 
     Attributes:
         places: The places, the first first.
@@ -64,8 +64,8 @@ class _Somewhere(NamedTuple):
         return self.places[0]
 
 
-def _somewhere(places: list[Place]) -> Place | _Somewhere | None:
-    return _Somewhere(tuple(places)) if len(places) > 1 else next(iter(places), None)
+def _somewhere(places: list[Place]) -> _Somewhere | None:
+    return _Somewhere(tuple(places)) if places else None
 
 
 @dataclass
@@ -175,10 +175,10 @@ class Locator:
         text = item.text or ""
         for name in known:
             if (found := _somewhere(self._search(text, name))) is not None:
-                return found.nearest(among) if isinstance(found, _Somewhere) else found
+                return found.nearest(among)
         for name in known:
-            if (found := self._of_parts(text, name, MAIN)) is not None:
-                return found
+            if (part := self._of_parts(text, name, MAIN)) is not None:
+                return part
         if item.source is not None:
             return None
         if item.text is None or not self.sources:
