@@ -215,6 +215,11 @@ class TestExchanged:
             best_first = {query: ranking(20, fine, falling=True) for query in graded}
             assert "exchanged" not in kinds(best_first, counted)
 
+    @pytest.mark.parametrize("nothing", [{}, []])
+    def test_a_run_in_which_nothing_was_retrieved_is_no_exchange(self, nothing: Any) -> None:
+        falling = {f"q{at}": {f"d{rank}": 0.9 - rank / 100 for rank in range(30)} for at in range(30)}
+        assert "exchanged" not in kinds(falling, dict.fromkeys(falling, nothing))
+
     def test_files_have_the_same_guard(self, tmp_path: Path) -> None:
         rows = ["query,document,score", *(f"{q},{d},{s}" for q, of in FOUND.items() for d, s in of.items())]
         (tmp_path / "run.csv").write_text("\n".join(rows))
