@@ -1,9 +1,12 @@
 """Metrics of which the same is concluded share one sentence, which has the size of each or the smallest and largest."""
 
+import random
 import re
 from typing import Any
 
 import retrieval_metrics as rm
+from retrieval_metrics.presentation.numbers import signed
+from retrieval_metrics.results.conclusions import Flattered, said_of_flattery
 
 
 def said_of(first: Any, second: Any, **options: Any) -> list[str]:
@@ -67,3 +70,22 @@ def test_other_grades_and_a_margin_are_part_of_what_is_concluded_alike() -> None
     mrr, other = rm.compare(qrels, runs, ["mrr@1", "mrr@2"], unjudged="bounds").verdict[:2]
     assert mrr.startswith("b and a have the same value for every query in mrr@1, and nothing is unjudged among the")
     assert other.startswith("b and a have the same value for every query in mrr@2, and nothing is unjudged among the")
+
+
+def test_several_systems_beside_a_baseline_are_named_before_it_as_their_differences_are_taken() -> None:
+    rng = random.Random(1)
+    shifts = {"base": 0.5, "a": 0.53, "b": 0.54, "c": 0.55}
+    values = {name: {f"q{at}": by + rng.gauss(0, 0.1) for at in range(30)} for name, by in shifts.items()}
+    given = {name: rm.Evaluation.of_scores({"x": of}) for name, of in values.items()}
+    comparison = rm.compare(given, baseline="base")
+    (said,) = (one for one in str(comparison).splitlines() if one.startswith("No clear"))
+    assert said.startswith("No clear difference between any of a, c and b and base in x (all 95 %")
+    ends = [end for one in comparison.conclusions for end in one.interval]
+    assert f"within {signed(min(ends))} to {signed(max(ends))});" in said
+
+
+def test_the_best_is_flattered_only_if_it_is_worth_less_than_it_seems() -> None:
+    less, more = (Flattered("mrr", "a", 6, 0.8, worth) for worth in (0.7, 0.9))
+    assert said_of_flattery([more]) == []
+    assert said_of_flattery([less, more]) == said_of_flattery([less])
+    assert said_of_flattery([more._replace(sign=-1)]) != []

@@ -15,7 +15,8 @@ from scipy import stats
 import retrieval_metrics as rm
 from conformance import CASES, METRICS, Case
 from retrieval_metrics.adapting import Scorer
-from retrieval_metrics.results.summary import usual_cutoffs
+from retrieval_metrics.results.summary import refuse_bound, usual_cutoffs
+from retrieval_metrics.scoring.define import forget_metric
 from retrieval_metrics.statistics import mean_interval
 from retrieval_metrics.types import QueryScore
 
@@ -253,3 +254,15 @@ def test_a_mean_of_few_values_without_a_bound_says_that_its_interval_may_hold_le
     )
     assert "of 100 cases" not in said(25, (0, math.inf))
     assert "of 100 cases" not in said(24, (0, 100))
+
+
+def test_a_metric_of_ones_own_without_bounds_may_be_below_0_and_have_any_floor() -> None:
+    rm.define_metric("negative_rank", lambda grades: -float(grades.argmax()), bounded=False, replace=True)
+    try:
+        refuse_bound("at_least", "negative_rank", -0.5)
+        refuse_bound("at_least", "negative_rank", 60.0)
+        found = rm.evaluate({"q1": ["d"], "q2": ["d"]}, {"q1": ["x", "d"], "q2": ["x", "y", "d"]}, "negative_rank")
+        assert found.means["negative_rank"] == -1.5
+        assert found.intervals()["negative_rank"].low < -2 < -1 < found.intervals()["negative_rank"].high
+    finally:
+        forget_metric("negative_rank")

@@ -100,7 +100,8 @@ def said_of(parts: Sequence[Concluded]) -> str:
         same = f"{others} have the same value as {of}" if more else f"{both} have the same value"
         return f"{same} for every query in {metrics}"
     if one.kind == "no clear difference":
-        each = f"{of} and any of {others}" if more else both
+        each = f"{of} and any of {others}" if leads else f"any of {others} and {of}"
+        each = each if more else both
         return f"No clear difference between {each} in {_said_of_sizes(parts, metrics)}"
     verb = "are" if more and not leads else "is"
     word = "better" if parts[0].is_gain else "worse"
@@ -172,7 +173,9 @@ def _said_of_sizes(parts: Sequence[Concluded], metrics: str) -> str:
     shown = [[one.found.detectable().low for one in part.these] for part in parts]
     by_size = _by_text(parts, [_range_of(sizes) for sizes in shown])
     if len(by_size) > NAMED:
-        by_size = {_range_of([size for sizes in shown for size in sizes if not isinf(size)]): metrics}
+        known = {part: sizes for part, sizes in zip(parts, shown, strict=True) if _range_of(sizes)}
+        of = numbers.listed([part.these[0].metric for part in known])
+        by_size = {_range_of([size for sizes in known.values() for size in sizes]): of}
     sizes = " or ".join(f"{size} ({names})" if names != metrics else size for size, names in by_size.items())
     return f"{said}; a difference of {sizes} would have been found in four of five cases" if sizes else said
 

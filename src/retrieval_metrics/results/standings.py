@@ -418,7 +418,7 @@ def ranking_of(comparison: Compared) -> Standings:
         found[metric] = beside(other, these, leads=comparison.baseline is None)
     return Standings(
         places,
-        sum(each.units < fewest_units(1 - each.test_level) for each in comparison.differences),
+        sum(not each.significant and each.units < fewest_units(1 - each.test_level) for each in comparison.differences),
         len(comparison.differences),
         max(each.units for each in comparison.differences),
         comparison.baseline,
