@@ -33,7 +33,7 @@ HEADLINES = {
 SAID_OF_SEVERAL = {
     "better": " (is|are) (better|worse) than ",
     "worse": " (is|are) (better|worse) than ",
-    "no clear difference": "^No clear difference between ",
+    "no clear difference": "^No clear difference (between|of) ",
     "the same": " have the same value ",
     "depends on what is unjudged": "^Whether ",
     "not comparable": " are not comparable ",

@@ -79,7 +79,7 @@ def test_several_systems_beside_a_baseline_are_named_before_it_as_their_differen
     given = {name: rm.Evaluation.of_scores({"x": of}) for name, of in values.items()}
     comparison = rm.compare(given, baseline="base")
     (said,) = (one for one in str(comparison).splitlines() if one.startswith("No clear"))
-    assert said.startswith("No clear difference between any of a, c and b and base in x (all 95 %")
+    assert said.startswith("No clear difference of a, c and b from base in x (all 95 %")
     ends = [end for one in comparison.conclusions for end in one.interval]
     assert f"within {signed(min(ends))} to {signed(max(ends))});" in said
 
