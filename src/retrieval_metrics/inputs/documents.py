@@ -226,6 +226,7 @@ _BESIDE = {*_METADATA, *_ADDRESS}
 _KEYS = {*_ID, *_TEXT, *_METADATA, *_ADDRESS}
 _WRAPPERS = ("document", "kwargs", "node")
 _WRAPPED = {*_WRAPPERS}
+_TYPE = {"type", "block_type"}
 _MESSAGE = {"role", "tool_call_id", "tool_calls"}
 """The keys of messages, which have ids and texts as documents have."""
 
@@ -326,7 +327,7 @@ metadata={'file_path': 'with.md'}, tokens=None)
     if id_ is text is None or isinstance(id_, (list, dict)) or not (text is None or isinstance(text, str)):
         return None
     metadata = _as_dict(metadata) if metadata else {}
-    if not _MESSAGE.isdisjoint(said) or (not metadata and is_block(said)):
+    if not _MESSAGE.isdisjoint(said) or (not metadata and not _TYPE.isdisjoint(said) and is_block(said)):
         return None
     source = _first(metadata, _SOURCE) if metadata else None
     source = address if source is None and isinstance(address, str) else source
