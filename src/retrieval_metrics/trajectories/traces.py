@@ -594,5 +594,5 @@ def _is_retry(search: _Search, failed: _Search) -> bool:
     if search.question is None or failed.question is None:
         return of_one_call
     one, other = search.span, failed.span
-    of_one_call = of_one_call or (one.name == other.name and parsed(one.input) == parsed(other.input))
-    return of_one_call and search.question == failed.question
+    alike = of_one_call or (one.name == other.name and parsed(one.input) == parsed(other.input))
+    return alike and search.question == failed.question

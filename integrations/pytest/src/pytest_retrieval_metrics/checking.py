@@ -230,12 +230,8 @@ class RetrievalCheck:
     def _finish(self, call: Call, rounds: RepeatedRuns, met: Sequence[warnings.WarningMessage]) -> Checked:
         __tracebackhide__ = True
         evaluation, whole = rounds.evaluation, lean(rounds.evaluation, texts=True)
-        unmet = meeting_gate(whole)
-        settings, baseline, (comparison, of_baseline) = (
-            self._settings,
-            call.baseline,
-            self._compared(call, whole, unmet),
-        )
+        settings, baseline, unmet = self._settings, call.baseline, meeting_gate(whole)
+        comparison, of_baseline = self._compared(call, whole, unmet)
         found = [
             *floor_gate(evaluation, call.floors, call.needs, settings),
             *ceiling_gate(evaluation, call.ceilings, settings),
