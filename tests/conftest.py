@@ -34,7 +34,7 @@ from hypothesis import settings
 
 import quick
 from browsing import Browser
-from retrieval_metrics.scoring.define import defined_metrics, forget_metric
+from retrieval_metrics.metrics.base.user_metrics import defined_metrics, forget_metric
 
 # What a contribution is held to must not depend on luck: the same examples every time. New ones are drawn with
 # `--hypothesis-profile=fresh`, once a week by the scheduled workflow.

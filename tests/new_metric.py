@@ -11,8 +11,8 @@ import re
 import sys
 from pathlib import Path
 
-from retrieval_metrics.scoring.definition import Definition
-from retrieval_metrics.scoring.table import DEFINITIONS, NAME_OF
+from retrieval_metrics.metrics.base.definition import Definition
+from retrieval_metrics.metrics.base.table import DEFINITIONS, NAME_OF
 
 ROOT = Path(__file__).parent.parent
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import retrieval_metrics as rm
-from retrieval_metrics.command_line.main import main
+from retrieval_metrics.cli.main import main
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(

@@ -19,39 +19,31 @@ from distribution_settings import modules_of
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "src" / "retrieval_metrics"
 NUMBERS = [
-    ["checks", "lazy", "version"],
-    ["journal"],
+    ["_internal"],
     ["statistics"],
-    ["presentation"],
+    ["reports"],
     ["inputs"],
     ["files"],
-    ["judging"],
-    ["scoring"],
+    ["matching"],
     ["metrics"],
     ["pytrec_eval"],
-    ["results"],
-    ["keeping"],
-    ["explaining"],
-    ["reporting"],
     ["evaluation"],
-    ["retrieving"],
-    ["comparing"],
+    ["retrieval"],
+    ["comparison"],
 ]
 """The folders that turn judgments and rankings into numbers and conclusions, from the ground up."""
 
 ON_TOP = [
-    ["trajectories"],
-    ["questions"],
-    ["labelling"],
+    ["agents"],
+    ["datasets"],
 ]
 """The searches of agents, and what helps to make judgments: they stand on the numbers, and no number needs them."""
 
 ENTRANCES = [
-    ["loading"],
-    ["history", "before_and_after"],
-    ["adapting", "types"],
-    ["command_line"],
-    ["__main__", "pyinstaller"],
+    ["storage"],
+    ["integration_api", "types"],
+    ["cli"],
+    ["__main__"],
 ]
 """What opens both to users, to integrations and to the command line."""
 
@@ -69,8 +61,8 @@ def name_of(path: Path, root: Path) -> str:
 
 
 MODULES = {name_of(path, CORE.parent): path for path in sorted(CORE.rglob("*.py"))}
-ADAPTING = [name for name in MODULES if f"{name}.".startswith("retrieval_metrics.adapting.")]
-OPEN_TO_INTEGRATIONS = {"retrieval_metrics", "retrieval_metrics.types", *ADAPTING}
+INTEGRATION_API = [name for name in MODULES if f"{name}.".startswith("retrieval_metrics.integration_api.")]
+OPEN_TO_INTEGRATIONS = {"retrieval_metrics", "retrieval_metrics.types", *INTEGRATION_API}
 
 
 @cache
@@ -126,7 +118,7 @@ def test_the_flow_goes_one_way() -> None:
         (floor,) = [at for at, folders in enumerate(FLOORS) if part in folders]
         below = {part, *(folder for folders in FLOORS[:floor] for folder in folders)}
         of_the_core = {name for name in imported(path, typed=False) if name.split(".")[0] == "retrieval_metrics"}
-        if part == "command_line":  # it stands above all else, and uses the top level as a user does
+        if part == "cli":  # it stands above all else, and uses the top level as a user does
             of_the_core.discard("retrieval_metrics")
         if above := {name for name in of_the_core if name == "retrieval_metrics" or part_of(name) not in below}:
             wrong[module] = above
@@ -157,7 +149,7 @@ def test_no_two_files_of_the_core_have_one_name() -> None:
     twice = {
         stem: folders
         for stem, found in stems.items()
-        if len(folders := [one for one in found if stem not in COMMANDS or not one.endswith(".command_line")]) > 1
+        if len(folders := [one for one in found if stem not in COMMANDS or not one.endswith(".cli")]) > 1
     }
     assert not twice, f"one word for two things: {twice}"
 
@@ -165,10 +157,10 @@ def test_no_two_files_of_the_core_have_one_name() -> None:
 TESTED_ELSEWHERE = {
     "metrics": "one set of tests takes every metric that there is",
     "__main__": "it only calls the command line",
-    "command_line/__main__": "likewise",
+    "cli/__main__": "likewise",
     "types": "it only names what others define; test_lazy.py looks the names up",
-    "version": "it only reads the version, which test_main.py prints",
-    "pyinstaller/hook-retrieval_metrics": "PyInstaller runs it, as test_lazy.py does",
+    "_internal/version": "it only reads the version, which test_main.py prints",
+    "_internal/pyinstaller/hook-retrieval_metrics": "PyInstaller runs it, as test_lazy.py does",
 }
 """The files, or folders of files, without a test file of their name, each with the reason."""
 
@@ -218,12 +210,12 @@ def packages_of(integration: str) -> list[str]:
 
 
 @pytest.mark.parametrize("integration", INTEGRATIONS)
-def test_an_integration_sees_the_top_level_and_adapting_alone(integration: str) -> None:
+def test_an_integration_sees_the_top_level_and_the_integration_api_alone(integration: str) -> None:
     siblings = {package for other in INTEGRATIONS if other != integration for package in packages_of(other)}
     for path in INTEGRATIONS[integration].rglob("*.py"):
         names = imported(path)
         inside = {name for name in names if name.split(".")[0] == "retrieval_metrics"} - OPEN_TO_INTEGRATIONS
-        assert not inside, f"{path.name} imports {inside}; what it needs belongs into retrieval_metrics.adapting"
+        assert not inside, f"{path.name} imports {inside}; what it needs belongs into retrieval_metrics.integration_api"
         reached = {name for name in names for other in siblings if f"{name}.".startswith(f"{other}.")}
         assert not reached, f"{path.name} imports {reached}, another integration; ask the hosts that are installed"
         for node in ast.walk(ast.parse(path.read_text())):
@@ -236,20 +228,20 @@ FOR_OTHERS = {"Host", "host_of", "run_until_complete"}
 """What integrations of other people need: how a host is announced, found and asked."""
 
 
-def test_adapting_holds_what_integrations_use_and_nothing_else() -> None:
-    offered = {name for module in ADAPTING for name in import_module(module).__all__}
+def test_the_integration_api_holds_what_integrations_use_and_nothing_else() -> None:
+    offered = {name for module in INTEGRATION_API for name in import_module(module).__all__}
     used = set()
     for root in INTEGRATIONS.values():
         for path in root.rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.ImportFrom) and node.module in ADAPTING:
+                if isinstance(node, ast.ImportFrom) and node.module in INTEGRATION_API:
                     used |= {alias.name for alias in node.names}
     unused = offered - used - FOR_OTHERS
     assert not unused, f"no integration uses {unused}"
 
 
 def test_importing_the_core_brings_numpy_and_no_host_and_no_extra() -> None:
-    code = "from retrieval_metrics.adapting import *; import sys; print('\\n'.join(sys.modules))"
+    code = "from retrieval_metrics.integration_api import *; import sys; print('\\n'.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     hosts = {"llama_index", "langchain_core", "haystack", "ir_measures", "mlflow", "pydantic_evals", "ragas", "pytest"}
     hosts |= {"ray"}

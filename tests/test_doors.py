@@ -8,8 +8,8 @@
 | unequal depth | a sentence of the comparison | also | also |
 | silence that is right | not counted | also | also |
 
-Each stands once: in `results/doubts.py`, depth in `results/room.py`, silence in `results/counts.py`; ranks beside
-scores in `inputs/columns.py`.
+Each stands once, in `evaluation/data_warnings.py`; depth in `budget_coverage.py` and silence in `counts.py` beside it,
+ranks beside scores in `inputs/column_detection.py`.
 
 Scorers of single rows (MLflow, LangSmith, Pydantic Evals, Ragas) see no whole run and say nothing of one; Ray sees no
 ids in its results. The drop-in for pytrec_eval is as silent as that is.
@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.command_line.main import main
+from retrieval_metrics.cli.main import main
 
 QRELS: Any = {f"q{at}": {"a": 1} for at in range(12)}
 RULES: dict[str, tuple[Any, str]] = {

@@ -62,6 +62,6 @@ def test_what_is_received_can_be_imported() -> None:
 def test_the_version_is_written_once() -> None:
     version = tomllib.loads(PYPROJECT.read_text())["project"]["version"]
     assert rm.__version__ == version
-    for module in ("retrieval_metrics", "retrieval_metrics.command_line"):
+    for module in ("retrieval_metrics", "retrieval_metrics.cli"):
         done = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True)
         assert done.stdout == f"{version}\n"

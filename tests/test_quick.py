@@ -16,29 +16,32 @@ def names(*changed: str, depth: int | None = None) -> dict[str, int]:
 
 
 def test_a_module_has_its_doctests_and_the_tests_of_its_folder() -> None:
-    chosen = names("src/retrieval_metrics/scoring/score.py", depth=0)
-    beside = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "scoring").rglob("test_*.py")}
-    assert {"src/retrieval_metrics/scoring/score.py", "tests/test_architecture.py", *beside} <= chosen.keys()
+    chosen = names("src/retrieval_metrics/metrics/base/score.py", depth=0)
+    beside = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "metrics" / "base").rglob("test_*.py")}
+    assert {"src/retrieval_metrics/metrics/base/score.py", "tests/test_architecture.py", *beside} <= chosen.keys()
     assert set(chosen.values()) == {0}
     assert not {name for name in chosen if name.startswith(("tests/files/", "tests/integrations/"))}
 
 
 def test_a_module_without_a_folder_has_the_test_of_its_name() -> None:
-    assert "tests/test_checks.py" in names("src/retrieval_metrics/checks.py", depth=0)
+    assert "tests/test_checks.py" in names("src/retrieval_metrics/_internal/validation.py", depth=0)
 
 
 def test_what_imports_a_module_is_chosen_also_through_others_but_not_for_its_types() -> None:
-    chosen = names("src/retrieval_metrics/scoring/score.py")
+    chosen = names("src/retrieval_metrics/metrics/base/score.py")
     assert chosen["src/retrieval_metrics/evaluation/evaluate.py"] == 1
     assert chosen["src/retrieval_metrics/loading.py"] > 1
     assert chosen["tests/evaluation/test_evaluate.py"] == 1
     assert "src/retrieval_metrics/inputs/columns.py" not in chosen
-    near = names("src/retrieval_metrics/scoring/score.py", depth=1)
+    near = names("src/retrieval_metrics/metrics/base/score.py", depth=1)
     assert near == {name: distance for name, distance in chosen.items() if distance <= 1}
 
 
 def test_a_large_choice_says_how_to_narrow_it() -> None:
-    few, many = Quick(["tests/test_lazy.py"], None), Quick(["src/retrieval_metrics/checks.py"], None)
+    few, many = (
+        Quick(["tests/_internal/test_lazy.py"], None),
+        Quick(["src/retrieval_metrics/_internal/validation.py"], None),
+    )
     assert len(few.chosen) <= LARGE < len(many.chosen)
     assert "--depth=1" not in few.pytest_report_header()
     assert "--depth=1" in many.pytest_report_header()

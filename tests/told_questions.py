@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.judging.normalised import normalised
+from retrieval_metrics.matching.text_normalisation import normalised
 from scripted_model import Told
 
 RULES = {

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import retrieval_metrics as rm
-from retrieval_metrics.labelling.labels import Scale
+from retrieval_metrics.datasets.labels import Scale
 
 RANDOM = np.random.default_rng(4)
 ADA_SAYS: dict[Any, Any] = {f"q{q}": {f"d{d}": int(RANDOM.integers(0, 4)) for d in range(8)} for q in range(12)}

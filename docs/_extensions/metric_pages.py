@@ -19,10 +19,10 @@ from situations import LIBRARIES, SPELLINGS, Situation, situations_of
 from sphinx.application import Sphinx
 
 import retrieval_metrics as rm
-from retrieval_metrics.comparing.audit import effective, switches, words
-from retrieval_metrics.scoring.definition import Definition
-from retrieval_metrics.scoring.rules import RULE_SETS, STANDARD
-from retrieval_metrics.scoring.table import DEFINITIONS
+from retrieval_metrics.comparison.audit import effective, switches, words
+from retrieval_metrics.metrics.base.definition import Definition
+from retrieval_metrics.metrics.base.rules import RULE_SETS, STANDARD
+from retrieval_metrics.metrics.base.table import DEFINITIONS
 
 BLOCK = re.compile(r"^```\{metric\} (\w+)\n```$", re.MULTILINE)
 K = 3

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from situations import chunk
 
 import retrieval_metrics as rm
-from retrieval_metrics.presentation.charts import COLOURS
-from retrieval_metrics.scoring.definition import Definition
+from retrieval_metrics.metrics.base.definition import Definition
+from retrieval_metrics.reports.charts import COLOURS
 
 WIDTH, LEFT, COLUMN = 344, 10, 54
 BAR = 64

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 import retrieval_metrics as rm
-from retrieval_metrics.scoring.definition import Definition
+from retrieval_metrics.metrics.base.definition import Definition
 
 LIBRARIES = {
     "trec_eval": "trec_eval",

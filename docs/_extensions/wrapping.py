@@ -10,7 +10,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from retrieval_metrics.command_line.output import WIDTH
+from retrieval_metrics.cli.output import WIDTH
 
 BLOCK = re.compile(
     r'(?P<head><div class="highlight-(?:text|console|sh) notranslate"><div class="highlight"><pre>(?:<span></span>)?)'

@@ -9,8 +9,14 @@
 given as gains; the rarer ones are in `metrics`. What functions return, and nobody makes, is in `types`.
 """
 
-from retrieval_metrics.lazy import lazy
-from retrieval_metrics.scoring.table import add_from, meant
+from retrieval_metrics._internal.lazy import lazy
 
-add_from("retrieval_metrics.metrics")  # when a metric is first looked up
-__getattr__, __dir__, __all__ = lazy(__name__, meant)
+
+def _hint(name: str) -> str:
+    """Return what to add to the message about an unknown name."""
+    from retrieval_metrics.metrics.base.table import suggest_call  # noqa: PLC0415  (brings numpy)
+
+    return suggest_call(name)
+
+
+__getattr__, __dir__, __all__ = lazy(__name__, _hint)

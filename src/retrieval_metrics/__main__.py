@@ -1,5 +1,5 @@
 """`python -m retrieval_metrics` is the command `retrieval-metrics`."""
 
-from retrieval_metrics.command_line.main import script
+from retrieval_metrics.cli.main import script
 
 script()

@@ -19,23 +19,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.checks import positive_integer
+from retrieval_metrics._internal.validation import positive_integer
 from retrieval_metrics.inputs.qrels import as_qrels
-from retrieval_metrics.judging.by_id import Finder
-from retrieval_metrics.judging.judge import judge
+from retrieval_metrics.matching.ids import Finder
+from retrieval_metrics.matching.judge import judge
+from retrieval_metrics.metrics.base.metric import Metric
+from retrieval_metrics.metrics.base.rules import TREC_EVAL, Rules
+from retrieval_metrics.metrics.base.score import refuse, score, truth_under
 from retrieval_metrics.metrics.infap import estimated
 from retrieval_metrics.metrics.iprec import ADDED
 from retrieval_metrics.metrics.iprec import DEFINITION as IPREC
-from retrieval_metrics.scoring.metric import Metric
-from retrieval_metrics.scoring.rules import TREC_EVAL, Rules
-from retrieval_metrics.scoring.score import refuse, score, truth_under
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from retrieval_metrics.checks import FloatArray, IntArray
+    from retrieval_metrics._internal.validation import FloatArray, IntArray
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics.matching.judged_run import JudgedRun
 
 
 __all__ = [

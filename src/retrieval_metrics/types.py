@@ -1,5 +1,5 @@
 """The types that annotations and `isinstance` name: what is returned, and the shapes of what is accepted."""
 
-from retrieval_metrics.lazy import lazy
+from retrieval_metrics._internal.lazy import lazy
 
 __getattr__, __dir__, __all__ = lazy(__name__)

@@ -1,60 +1,60 @@
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.before_and_after import Changes as Changes
-from retrieval_metrics.before_and_after import Moves as Moves
-from retrieval_metrics.checks import DocumentId as DocumentId
-from retrieval_metrics.checks import QueryId as QueryId
-from retrieval_metrics.comparing.audit import Audit as Audit
-from retrieval_metrics.comparing.audit import RuleDifference as RuleDifference
-from retrieval_metrics.comparing.plan import Plan as Plan
-from retrieval_metrics.comparing.threshold import Cutoff as Cutoff
-from retrieval_metrics.comparing.threshold import Threshold as Threshold
-from retrieval_metrics.comparing.tuning import Tuning as Tuning
-from retrieval_metrics.evaluation.parts import Slices as Slices
+from retrieval_metrics._internal.validation import DocumentId as DocumentId
+from retrieval_metrics._internal.validation import QueryId as QueryId
+from retrieval_metrics.agents.trajectory import CallsView as CallsView
+from retrieval_metrics.agents.trajectory import View as View
+from retrieval_metrics.comparison.audit import Audit as Audit
+from retrieval_metrics.comparison.audit import RuleDifference as RuleDifference
+from retrieval_metrics.comparison.changes import Changes as Changes
+from retrieval_metrics.comparison.changes import Moves as Moves
+from retrieval_metrics.comparison.conclusions import Conclusion as Conclusion
+from retrieval_metrics.comparison.conclusions import Conclusions as Conclusions
+from retrieval_metrics.comparison.difference import Difference as Difference
+from retrieval_metrics.comparison.plan import Plan as Plan
+from retrieval_metrics.comparison.threshold import Cutoff as Cutoff
+from retrieval_metrics.comparison.threshold import Threshold as Threshold
+from retrieval_metrics.comparison.tuning_result import Tuning as Tuning
+from retrieval_metrics.datasets.generated import GeneratedQuestions as GeneratedQuestions
+from retrieval_metrics.datasets.generated import RejectedQuestion as RejectedQuestion
+from retrieval_metrics.datasets.grader_agreement import Agreement as Agreement
+from retrieval_metrics.datasets.human_model_estimate import Estimate as Estimate
+from retrieval_metrics.datasets.human_model_estimate import EstimatedDifference as EstimatedDifference
+from retrieval_metrics.datasets.lint_report import Lint as Lint
+from retrieval_metrics.datasets.lint_report import LintFinding as LintFinding
+from retrieval_metrics.datasets.llm_client import Calls as Calls
+from retrieval_metrics.datasets.pool import Pool as Pool
+from retrieval_metrics.datasets.rechunk_labels import Match as Match
+from retrieval_metrics.datasets.rechunk_labels import Matches as Matches
+from retrieval_metrics.datasets.rechunk_labels import Relabelled as Relabelled
+from retrieval_metrics.datasets.rechunk_labels import Relabelling as Relabelling
+from retrieval_metrics.datasets.sample import Sample as Sample
+from retrieval_metrics.evaluation.budget_coverage import BudgetUse as BudgetUse
+from retrieval_metrics.evaluation.budget_coverage import Filling as Filling
+from retrieval_metrics.evaluation.counts import Counts as Counts
+from retrieval_metrics.evaluation.explanation import Explanation as Explanation
+from retrieval_metrics.evaluation.explanation import Worst as Worst
+from retrieval_metrics.evaluation.merge_and_slices import Slices as Slices
+from retrieval_metrics.evaluation.outcomes import Finding as Finding
+from retrieval_metrics.evaluation.scores import ByMetric as ByMetric
+from retrieval_metrics.evaluation.scores import Scores as Scores
 from retrieval_metrics.evaluation.stages import Stages as Stages
-from retrieval_metrics.explaining.explanation import Explanation as Explanation
-from retrieval_metrics.explaining.explanation import Worst as Worst
-from retrieval_metrics.explaining.outcomes import Finding as Finding
+from retrieval_metrics.evaluation.summary import QueryScore as QueryScore
+from retrieval_metrics.evaluation.summary import TieRange as TieRange
+from retrieval_metrics.inputs.clusters import ClustersBy as ClustersBy
 from retrieval_metrics.inputs.items import Judgments as Judgments
 from retrieval_metrics.inputs.items import Piece as Piece
 from retrieval_metrics.inputs.items import QrelsMapping as QrelsMapping
 from retrieval_metrics.inputs.items import Ranking as Ranking
-from retrieval_metrics.inputs.question_clusters import ClustersBy as ClustersBy
 from retrieval_metrics.inputs.run import Seen as Seen
-from retrieval_metrics.labelling.estimate import Estimate as Estimate
-from retrieval_metrics.labelling.estimate import EstimatedDifference as EstimatedDifference
-from retrieval_metrics.labelling.people_and_model import Agreement as Agreement
-from retrieval_metrics.labelling.pool import Pool as Pool
-from retrieval_metrics.labelling.relabel import Match as Match
-from retrieval_metrics.labelling.relabel import Matches as Matches
-from retrieval_metrics.labelling.relabel import Relabelled as Relabelled
-from retrieval_metrics.labelling.relabel import Relabelling as Relabelling
-from retrieval_metrics.questions.findings import Lint as Lint
-from retrieval_metrics.questions.findings import LintFinding as LintFinding
-from retrieval_metrics.questions.generated import GeneratedQuestions as GeneratedQuestions
-from retrieval_metrics.questions.generated import RejectedQuestion as RejectedQuestion
-from retrieval_metrics.questions.prompter import Calls as Calls
-from retrieval_metrics.questions.sample import Sample as Sample
-from retrieval_metrics.results.conclusions import Conclusion as Conclusion
-from retrieval_metrics.results.conclusions import Conclusions as Conclusions
-from retrieval_metrics.results.counts import Counts as Counts
-from retrieval_metrics.results.difference import Difference as Difference
-from retrieval_metrics.results.room import BudgetUse as BudgetUse
-from retrieval_metrics.results.room import Filling as Filling
-from retrieval_metrics.results.scores import ByMetric as ByMetric
-from retrieval_metrics.results.scores import Scores as Scores
-from retrieval_metrics.results.summary import QueryScore as QueryScore
-from retrieval_metrics.results.summary import TieRange as TieRange
-from retrieval_metrics.retrieving.retrieve import Judgeable as Judgeable
-from retrieval_metrics.retrieving.vectors import Selection as Selection
-from retrieval_metrics.scoring.definition import ParameterValue as ParameterValue
+from retrieval_metrics.metrics.base.definition import ParameterValue as ParameterValue
+from retrieval_metrics.retrieval.retrieve import Judgeable as Judgeable
+from retrieval_metrics.retrieval.similarity import Selection as Selection
 from retrieval_metrics.statistics.means import Interval as Interval
 from retrieval_metrics.statistics.paired import PairedDifference as PairedDifference
-from retrieval_metrics.trajectories.trajectory import CallsView as CallsView
-from retrieval_metrics.trajectories.trajectory import View as View
 
 if TYPE_CHECKING:  # noqa: PYI002  (what has no value at run time)
-    from retrieval_metrics.checks import BoolArray as BoolArray
-    from retrieval_metrics.checks import FloatArray as FloatArray
+    from retrieval_metrics._internal.validation import BoolArray as BoolArray
+    from retrieval_metrics._internal.validation import FloatArray as FloatArray
     from retrieval_metrics.inputs.items import Key as Key
-    from retrieval_metrics.judging.ranking_order import MatchBy as MatchBy
+    from retrieval_metrics.matching.ranking_order import MatchBy as MatchBy

@@ -26,7 +26,7 @@ from peers import FROM_FILES, METRICS, TREC_EVAL, TREC_EVAL_REQUEST, UNCUT, US, 
 
 import retrieval_metrics as rm  # noqa: E402
 from generated import SHAPES, Qrels, Run, Shape, generate, write_trec  # noqa: E402
-from retrieval_metrics.presentation.tables import Table  # noqa: E402
+from retrieval_metrics.reports.tables import Table  # noqa: E402
 
 REPEATS = {1_000: 10, 6_980: 1}
 """Timed calls in one process after the first, by number of queries."""

@@ -30,7 +30,7 @@ use_one_thread()
 import numpy as np  # noqa: E402  (after the threads are set)
 
 import retrieval_metrics as rm  # noqa: E402
-from retrieval_metrics.presentation.tables import Table  # noqa: E402
+from retrieval_metrics.reports.tables import Table  # noqa: E402
 
 METRICS = ["mrr@10", "map", "ndcg@10"]
 LINEAR, BOUNDED, QUADRATIC = 1.3, 1.5, 2.3

@@ -44,7 +44,7 @@ import questions  # noqa: E402
 import retrieval_metrics as rm  # noqa: E402
 from corpus import passages  # noqa: E402
 from haystack_integrations.components.rankers.retrieval_metrics import MMRRanker  # noqa: E402
-from retrieval_metrics.presentation import tables  # noqa: E402
+from retrieval_metrics.reports import tables  # noqa: E402
 from retrievers import Dense  # noqa: E402
 
 FETCH_K, K = 50, 10

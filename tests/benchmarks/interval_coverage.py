@@ -38,7 +38,7 @@ import judge_driven_samples
 import label_estimates
 
 import retrieval_metrics as rm
-from retrieval_metrics.results.conclusions import flattered
+from retrieval_metrics.comparison.conclusions import flattered
 from retrieval_metrics.statistics import (
     Sums,
     Units,

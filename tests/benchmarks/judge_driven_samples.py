@@ -27,8 +27,8 @@ import argparse
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_metrics.labelling.grading import first_stratum
-from retrieval_metrics.questions.sample import draw
+from retrieval_metrics.datasets.grading import first_stratum
+from retrieval_metrics.datasets.sample import draw
 from retrieval_metrics.statistics import CorrectedMean, corrected_mean, spending_levels
 
 QUERIES, DOCUMENTS = 200, 10

@@ -41,7 +41,7 @@ from llama_index.core.schema import (  # noqa: E402  (as above)
 
 import retrieval_metrics as rm  # noqa: E402  (as above)
 from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator  # noqa: E402  (as above)
-from retrieval_metrics.presentation.tables import Table  # noqa: E402  (as above)
+from retrieval_metrics.reports.tables import Table  # noqa: E402  (as above)
 
 QUERIES, DEPTH, CORPUS = 1_000, 20, 5_000
 STOCK = "llama-index-core, one after another"

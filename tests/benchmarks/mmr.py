@@ -29,7 +29,7 @@ from pyversity import Strategy, diversify  # noqa: E402
 
 import retrieval_metrics as rm  # noqa: E402
 from generated import clustered  # noqa: E402
-from retrieval_metrics.presentation.tables import Table  # noqa: E402
+from retrieval_metrics.reports.tables import Table  # noqa: E402
 
 SIZES = ((20, 384, 10), (100, 1536, 10), (100, 1536, 50), (1000, 384, 100), (1000, 1536, 100), (10_000, 1536, 100))
 SLOWEST = 1000

@@ -38,8 +38,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from quick import CORE, LEFT_OUT, ROOT, belonging
 
 FOLDERS = (
-    *("comparing", "evaluation", "explaining", "files", "inputs", "judging", "keeping", "labelling", "metrics"),
-    *("questions", "results", "retrieving", "scoring", "statistics"),
+    *("comparison", "datasets", "evaluation", "files", "inputs", "matching", "metrics"),
+    *("retrieval", "statistics", "storage"),
 )
 FIRST = 5.0
 """Seconds of the fastest tests of its own folder that a mutant meets at first: few files, and most end there."""

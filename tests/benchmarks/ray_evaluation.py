@@ -43,9 +43,9 @@ from ray_retrieval_metrics.shuffled_rows import (  # noqa: E402
     read_judgments,
     to_rows,
 )
-from retrieval_metrics.presentation.tables import Table  # noqa: E402
-from retrieval_metrics.scoring.metric import as_metrics  # noqa: E402
-from retrieval_metrics.scoring.rules import as_rules  # noqa: E402
+from retrieval_metrics.metrics.base.metric import as_metrics  # noqa: E402
+from retrieval_metrics.metrics.base.rules import as_rules  # noqa: E402
+from retrieval_metrics.reports.tables import Table  # noqa: E402
 
 DEPTH = 100
 RELEVANT = 3

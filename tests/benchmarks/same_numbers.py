@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import retrieval_metrics as rm
-from retrieval_metrics.adapting import DEFINITIONS
+from retrieval_metrics.integration_api import DEFINITIONS
 
 SEMANTICS = ("standard", "trec_eval", "llama_index", "haystack", "ragas", "autorag", "mlflow")
 TIES = (None, None, "docid", "input", "expected")

@@ -36,7 +36,7 @@ from peers import FIRST, FROM_DICTS, IMPORTS, METRICS, UNCUT, US  # noqa: E402  
 
 import retrieval_metrics as rm  # noqa: E402
 from generated import SHAPES, Qrels, Run, Shape, clustered, generate, worsened, write_jsonl, write_trec  # noqa: E402
-from retrieval_metrics.presentation.tables import Table  # noqa: E402
+from retrieval_metrics.reports.tables import Table  # noqa: E402
 
 NUMPY = "import numpy"
 COMPARED = f"{US}, and compare"

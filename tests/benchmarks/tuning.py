@@ -23,7 +23,7 @@ from scipy import stats
 
 import retrieval_metrics as rm
 from retrieval_metrics.statistics import joint_sign_flips
-from retrieval_metrics.statistics.chosen_settings import out_of_bag
+from retrieval_metrics.statistics.out_of_bag import out_of_bag
 
 Values = NDArray[np.float64]
 FLIPS = 999

@@ -45,7 +45,7 @@ def test_every_folder_of_the_core_is_in_the_house() -> None:
     rows = [line for line in made.house().splitlines() if line.startswith("| `")]
     assert len(rows) == sum(len(floor) for part in made.floors().values() for floor in part)
     assert all(row.split(" | ")[1].removesuffix(" |") for row in rows)
-    assert any(row.startswith("| `judging` | Which retrieved items satisfy which judgments") for row in rows)
+    assert any(row.startswith("| `matching` | Which retrieved items satisfy which judgments") for row in rows)
 
 
 def test_a_link_to_a_folder_leads_to_its_files_packed() -> None:

@@ -19,8 +19,8 @@ from packaging.utils import canonicalize_name
 sys.path.insert(0, str(Path(__file__).parent.parent))  # for the command above; pytest puts it there itself
 
 import retrieval_metrics as rm
-from retrieval_metrics.checks import EXTRAS
-from retrieval_metrics.labelling.estimate import ENOUGH
+from retrieval_metrics._internal.validation import EXTRAS
+from retrieval_metrics.datasets.human_model_estimate import ENOUGH
 from running_pages import (
     FENCE,
     INSTALL,

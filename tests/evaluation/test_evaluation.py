@@ -11,7 +11,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_metrics.evaluation.evaluate import scored_run
-from retrieval_metrics.scoring.rules import STANDARD
+from retrieval_metrics.metrics.base.rules import STANDARD
 
 QRELS = {"q1": {"a": 2, "b": 1}, "q2": ["c"]}
 RUN = {"q1": ["b", "a"], "q2": ["x", "c"]}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.adapting.distributed import format_by_name
+from retrieval_metrics.integration_api.batches import format_by_name
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ import pytest
 from backports import zstd
 
 import retrieval_metrics as rm
-from retrieval_metrics.command_line.main import main
+from retrieval_metrics.cli.main import main
 
 TREC = "".join(f"q{number // 50} Q0 d{number} 1 {-number} t\n" for number in range(20_000))  # many pipe buffers
 CSV = "query,document,score\n" + "".join(f"q{number // 50},d{number},{-number}\n" for number in range(20_000))
@@ -100,7 +100,7 @@ def test_the_command_line_reads_pipes_of_any_size_and_standard_input(
 ) -> None:
     (tmp_path / "all.qrels").write_text("".join(f"q{query} 0 d{query * 50 + 1} 1\n" for query in range(400)))
     (tmp_path / "all.run").write_text(TREC)
-    command = f"{sys.executable} -m retrieval_metrics.command_line evaluate -m mrr --format csv"
+    command = f"{sys.executable} -m retrieval_metrics.cli evaluate -m mrr --format csv"
     run, qrels = tmp_path / "all.run", tmp_path / "all.qrels"
     for arguments in (
         f"<(cat {qrels}) <(cat {run})",

@@ -114,7 +114,7 @@ import sys
 for extra in {missing}:
     sys.modules[extra] = None  # importing it now fails, as where it is not installed
 import retrieval_metrics as rm
-from retrieval_metrics.command_line.main import main
+from retrieval_metrics.cli.main import main
 
 texts = {{"a.qrels": "# judged\\n1 0 d7 1\\n1\\t0  d3 2\\n\\n2 0 d1 0\\n", "b.qrels": "1 0 d7 0.5\\n",
     "a.run": "1 Q0 d7 1 2.5 t\\r\\n2 Q0 d1 1 1 t\\n # 1 2 3 4 5\\n1 Q0 d3 2 1e-7 t\\n", "b.run": "1 Q0 d7 1 x t\\n",

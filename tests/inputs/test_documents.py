@@ -16,7 +16,7 @@ from langchain_retrieval_metrics import aevaluate_retriever, evaluate_retriever
 from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator
 from pytest_retrieval_metrics import RetrievalCheck
 from pytest_retrieval_metrics.settings import Settings
-from retrieval_metrics.command_line.main import main
+from retrieval_metrics.cli.main import main
 from splitters import Case, cases, table
 
 if TYPE_CHECKING:

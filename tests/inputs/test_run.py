@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import retrieval_metrics as rm
 from retrieval_metrics.inputs.run import StreamedRun, in_single_precision, may_gain_a_tie, rounded
-from retrieval_metrics.judging.judge import judge
-from retrieval_metrics.judging.ranking_order import AS_GIVEN, BY_ID, RankOrder, ranked
+from retrieval_metrics.matching.judge import judge
+from retrieval_metrics.matching.ranking_order import AS_GIVEN, BY_ID, RankOrder, ranked
 
 near_each_other = st.builds(
     lambda base, steps: base * (1 + steps * 2.0**-26),

@@ -1,4 +1,4 @@
-"""An integration of somebody else: a distribution of its own, which needs `retrieval_metrics.adapting` alone."""
+"""An integration of somebody else: a distribution of its own, which needs `retrieval_metrics.integration_api` alone."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ class Model:
 """
 ADAPTER = """
 import retrieval_metrics as rm
-from retrieval_metrics.adapting import Host
+from retrieval_metrics.integration_api import Host
 from somebodys_framework import Finder, Model
 
 def ask(thing):
@@ -33,7 +33,7 @@ HOST = Host(name="somebody", ask=ask, items=items, model=model, documents=items)
 USER = """
 import asyncio, sys
 import retrieval_metrics as rm
-from retrieval_metrics.adapting import host_of
+from retrieval_metrics.integration_api import host_of
 assert "somebodys_adapter" not in sys.modules, "an integration is loaded before it is needed"
 
 import somebodys_framework as host

@@ -11,7 +11,7 @@ import piece_reference
 import reference
 import retrieval_metrics as rm
 from generated import DOCUMENTS, cutoffs, often, rankings, truths
-from retrieval_metrics.scoring.table import DEFINITIONS
+from retrieval_metrics.metrics.base.table import DEFINITIONS
 
 WITH_PARAMETER = [
     (name, key, value)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import retrieval_metrics as rm
-from retrieval_metrics.adapting.gating import ceiling, refuse_bound
-from retrieval_metrics.reporting.verdict import said_of_values, values_chart
-from retrieval_metrics.scoring.define import forget_metric
+from retrieval_metrics.comparison.comparison_tables import said_of_values, values_chart
+from retrieval_metrics.integration_api.pytest_support import ceiling, refuse_bound
+from retrieval_metrics.metrics.base.user_metrics import forget_metric
 
 QRELS: Any = {f"q{at}": {f"d{at}": 1, "x": 0} for at in range(40)}
 NAMES = ("found@2", "missed@2")

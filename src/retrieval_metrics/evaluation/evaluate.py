@@ -6,32 +6,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.checks import warn
+from retrieval_metrics._internal.validation import warn
+from retrieval_metrics.evaluation.counts import count
+from retrieval_metrics.evaluation.data_warnings import doubts_of
 from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.evaluation.scores import ByMetric, Origin, Scores
+from retrieval_metrics.inputs.clusters import clusters_of
 from retrieval_metrics.inputs.qrels import Qrels, as_qrels
-from retrieval_metrics.inputs.question_clusters import clusters_of
 from retrieval_metrics.inputs.run import RetrievedRun
-from retrieval_metrics.judging.by_id import common_queries
-from retrieval_metrics.judging.judge import judge, with_documents
-from retrieval_metrics.results.counts import count
-from retrieval_metrics.results.doubts import doubts_of
-from retrieval_metrics.results.scores import ByMetric, Origin, Scores
-from retrieval_metrics.scoring.definition import refuse_unknown_scale
-from retrieval_metrics.scoring.metric import DEFAULT_METRICS, Metric, as_metrics, relevant_from
-from retrieval_metrics.scoring.rules import STANDARD, as_rules
-from retrieval_metrics.scoring.score import refuse, score, truth_under
+from retrieval_metrics.matching.ids import common_queries
+from retrieval_metrics.matching.judge import judge, with_documents
+from retrieval_metrics.metrics.base.definition import refuse_unknown_scale
+from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric, as_metrics, relevant_from
+from retrieval_metrics.metrics.base.rules import STANDARD, as_rules
+from retrieval_metrics.metrics.base.score import refuse, score, truth_under
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retrieval_metrics.checks import FloatArray
+    from retrieval_metrics._internal.validation import FloatArray
+    from retrieval_metrics.evaluation.scores import Column
+    from retrieval_metrics.inputs.clusters import ClustersBy
     from retrieval_metrics.inputs.items import Judgments, Key, Ranking, RunMapping
     from retrieval_metrics.inputs.qrels import QuestionsOrQrels
-    from retrieval_metrics.inputs.question_clusters import ClustersBy
     from retrieval_metrics.inputs.run import Run
-    from retrieval_metrics.judging.ranking_order import Matching
-    from retrieval_metrics.results.scores import Column
-    from retrieval_metrics.scoring.rules import Rules
+    from retrieval_metrics.matching.ranking_order import Matching
+    from retrieval_metrics.metrics.base.rules import Rules
 
 
 def evaluate(

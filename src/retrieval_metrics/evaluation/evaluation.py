@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from retrieval_metrics.checks import require
-from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.tables import Printed
-from retrieval_metrics.results import summary
-from retrieval_metrics.results.scores import Scores
-from retrieval_metrics.results.summary import TieRange
-from retrieval_metrics.scoring.metric import as_metric
+from retrieval_metrics._internal.validation import require
+from retrieval_metrics.evaluation import summary
+from retrieval_metrics.evaluation.scores import Scores
+from retrieval_metrics.evaluation.summary import TieRange
+from retrieval_metrics.metrics.base.metric import as_metric
+from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.tables import Printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from retrieval_metrics.checks import FloatArray, QueryId
-    from retrieval_metrics.evaluation.parts import Slices
+    from retrieval_metrics._internal.validation import FloatArray, QueryId
+    from retrieval_metrics.evaluation.counts import Counts
+    from retrieval_metrics.evaluation.explanation import Explanation, Worst
+    from retrieval_metrics.evaluation.merge_and_slices import Slices
+    from retrieval_metrics.evaluation.scores import ByMetric, Totals
     from retrieval_metrics.evaluation.stages import Stages
-    from retrieval_metrics.explaining.explanation import Explanation, Worst
     from retrieval_metrics.inputs.items import QueryTexts
     from retrieval_metrics.inputs.questions import Questions
-    from retrieval_metrics.presentation.tables import Table
-    from retrieval_metrics.results.counts import Counts
-    from retrieval_metrics.results.scores import ByMetric, Totals
-    from retrieval_metrics.scoring.metric import Bounds, Metric
-    from retrieval_metrics.scoring.rules import Rules
+    from retrieval_metrics.metrics.base.metric import Bounds, Metric
+    from retrieval_metrics.metrics.base.rules import Rules
+    from retrieval_metrics.reports.tables import Table
     from retrieval_metrics.statistics import Interval
 
 
@@ -126,7 +126,7 @@ class Evaluation(Printed):
             >>> round(result.means["faithfulness"], 6), result.n["faithfulness"]  # (0.8 + 0.6) / 2
             (0.7, 2)
         """
-        from retrieval_metrics.evaluation.parts import given_scores  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.merge_and_slices import given_scores  # noqa: PLC0415  (seldom asked for)
 
         return cls(given_scores(scores, bounds, lower_is_better, clusters))
 
@@ -164,7 +164,7 @@ class Evaluation(Printed):
             >>> rm.Evaluation.from_frame(table, query="qid", metric="measure").means
             {'ndcg@10': 0.75}
         """
-        from retrieval_metrics.evaluation.parts import given_scores, scores_in_frame  # noqa: PLC0415  (as above)
+        from retrieval_metrics.evaluation.merge_and_slices import given_scores, scores_in_frame  # noqa: PLC0415  (as above)
 
         scores = scores_in_frame(frame, query, metric, value)
         return cls(given_scores(scores, bounds, lower_is_better, clusters))
@@ -194,7 +194,7 @@ class Evaluation(Printed):
             >>> found.with_scores({"latency": {"q1": 0.25}}, bounds=(0, None), lower_is_better="latency").means
             {'mrr': 0.5, 'latency': 0.25}
         """
-        from retrieval_metrics.evaluation.parts import with_given  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.merge_and_slices import with_given  # noqa: PLC0415  (seldom asked for)
 
         return Evaluation(with_given(self.scores, scores, bounds, lower_is_better), labels=self.labels)
 
@@ -365,7 +365,7 @@ class Evaluation(Printed):
                1  d3         unjudged
                2  d7         relevant
         """
-        from retrieval_metrics.explaining.explanation import explain  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.explanation import explain  # noqa: PLC0415  (seldom asked for)
 
         return explain(self.scores, query, metric, queries, corpus)
 
@@ -392,7 +392,7 @@ class Evaluation(Printed):
             KeyError: If the metric was not computed.
             ValueError: If the evaluation was made without its run, or n is not positive.
         """
-        from retrieval_metrics.explaining.explanation import worst  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.explanation import worst  # noqa: PLC0415  (seldom asked for)
 
         return worst(self.scores, metric, n, queries, corpus)
 
@@ -413,7 +413,7 @@ class Evaluation(Printed):
             >>> result.by({"q1": "short", "q2": "long"})["short"].means["mrr"]
             1.0
         """
-        from retrieval_metrics.evaluation.parts import slices  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.merge_and_slices import slices  # noqa: PLC0415  (seldom asked for)
 
         return slices(self.scores, labels, Evaluation)
 
@@ -429,7 +429,7 @@ class Evaluation(Printed):
         Raises:
             ValueError: If the metric takes no cut-off, or the evaluation was made without its run.
         """
-        from retrieval_metrics.results.summary import over_cutoffs  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.evaluation.summary import over_cutoffs  # noqa: PLC0415  (seldom asked for)
 
         return over_cutoffs(self.scores, metric, cutoffs)
 
@@ -453,7 +453,7 @@ class Evaluation(Printed):
             ValueError: If the kind is unknown, or no metric takes a cut-off.
         """
         require("matplotlib", "plot")
-        from retrieval_metrics.reporting.figures import evaluation_figure  # noqa: PLC0415  (brings matplotlib)
+        from retrieval_metrics.comparison.comparison_plots import evaluation_figure  # noqa: PLC0415  (brings matplotlib)
 
         return evaluation_figure(self._record, kind, metric, across)
 
@@ -490,8 +490,8 @@ class Evaluation(Printed):
         Raises:
             ValueError: If the evaluation was made without its run, or `k` or `text_length` is not positive.
         """
-        from retrieval_metrics.reporting.queries import ShownQueries  # noqa: PLC0415  (seldom asked for)
-        from retrieval_metrics.reporting.reports import evaluation_report  # noqa: PLC0415  (as above)
+        from retrieval_metrics.comparison.comparison_report import evaluation_report  # noqa: PLC0415  (as above)
+        from retrieval_metrics.evaluation.query_report import ShownQueries  # noqa: PLC0415  (seldom asked for)
 
         known = self.scores.query_texts
         shown = ShownQueries.of(
@@ -517,7 +517,7 @@ class Evaluation(Printed):
                 given as `match`. Nothing is written then.
             OSError: If the file cannot be written; an existing file stays as it was.
         """
-        from retrieval_metrics.keeping.saved import save_evaluation  # noqa: PLC0415  (seldom asked for)
+        from retrieval_metrics.comparison.saved_results import save_evaluation  # noqa: PLC0415  (seldom asked for)
 
         labels = self.labels if labels is None else labels
         save_evaluation(self._record, path, labels, rankings=rankings)
@@ -537,7 +537,7 @@ class Evaluation(Printed):
         return [summary.summary_table(self._record)]
 
     def _repr_html_(self) -> str:
-        from retrieval_metrics.reporting.reports import evaluation_html  # noqa: PLC0415  (only needed in a notebook)
+        from retrieval_metrics.comparison.comparison_report import evaluation_html  # noqa: PLC0415  (only needed in a notebook)
 
         return evaluation_html(self._record)
 

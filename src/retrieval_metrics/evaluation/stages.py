@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retrieval_metrics.evaluation.counts import count, counts_of_given
 from retrieval_metrics.evaluation.evaluate import judged_scores, scored_run
 from retrieval_metrics.evaluation.evaluation import Evaluation
-from retrieval_metrics.explaining.explanation import question_of
-from retrieval_metrics.explaining.fates import FOUND, judged_steps, shares_of, sources_of
-from retrieval_metrics.presentation import numbers
-from retrieval_metrics.presentation.tables import Printed, Table
-from retrieval_metrics.results.counts import count, counts_of_given
-from retrieval_metrics.results.scores import Origin, Scores, columns_of
-from retrieval_metrics.results.summary import means
-from retrieval_metrics.scoring.metric import Metric, as_metric, given_metric, leading
-from retrieval_metrics.scoring.rules import STANDARD
-from retrieval_metrics.scoring.score import two_valued
+from retrieval_metrics.evaluation.explanation import question_of
+from retrieval_metrics.evaluation.scores import Origin, Scores, columns_of
+from retrieval_metrics.evaluation.stage_losses import FOUND, judged_steps, shares_of, sources_of
+from retrieval_metrics.evaluation.summary import means
+from retrieval_metrics.metrics.base.metric import Metric, as_metric, given_metric, leading
+from retrieval_metrics.metrics.base.rules import STANDARD
+from retrieval_metrics.metrics.base.score import two_valued
+from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.tables import Printed, Table
 
 if TYPE_CHECKING:
-    from retrieval_metrics.explaining.fates import Step
+    from retrieval_metrics.evaluation.stage_losses import Step
 
 NOTHING_TOLD = (
     "the run does not tell the steps of its retriever; let the function that is asked return what it held after each, "

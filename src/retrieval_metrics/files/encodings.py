@@ -30,7 +30,7 @@ RETURN_ALONE = r"a carriage return stands alone; lines end with a line feed: tr 
 def refuse_marks(start: bytes, name: str) -> None:
     """Raise if the beginning of a text shows that it is UTF-16 or UTF-32."""
     found = next((encoding for mark, encoding in OTHERS.items() if start.startswith(mark)), None)
-    if found is None and len(start) > 3 and b"\x00" in (start[:1], start[1:2]) and start[:2] != b"\x00\x00":  # noqa: PLR2004  (two characters)
+    if found is None and len(start) > 3 and b"\x00" in (start[:1], start[1:2]) and start[:2] != b"\x00\x00":
         # Without a mark: one of the two bytes of a Latin letter is zero.
         odd, even = start[1::2].count(0), start[::2].count(0)
         found = "UTF-16" if max(odd, even) > 0.4 * len(start) / 2 else None

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from retrieval_metrics.checks import argument
+from retrieval_metrics._internal.validation import argument
 from retrieval_metrics.files.encodings import refuse_binary, refuse_marks
 from retrieval_metrics.files.opening import COMPRESSIONS
-from retrieval_metrics.inputs.columns import DOCUMENT, QUERY
+from retrieval_metrics.inputs.column_detection import DOCUMENT, QUERY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,7 +19,8 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_metrics.checks import argument, in_python, positive_integer, positive_number, require
+from retrieval_metrics._internal.append_log import saving
+from retrieval_metrics._internal.validation import argument, in_python, positive_integer, positive_number, require
 from retrieval_metrics.files.encodings import (
     BYTE_ORDER_MARK,
     refuse_binary,
@@ -27,7 +28,6 @@ from retrieval_metrics.files.encodings import (
     refuse_marks,
     refuse_other_encoding,
 )
-from retrieval_metrics.journal import saving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

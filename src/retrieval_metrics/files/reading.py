@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.checks import argument, require
-from retrieval_metrics.files import rows as json_files
+from retrieval_metrics._internal.validation import argument, require
+from retrieval_metrics.files import tabular_rows as json_files
 from retrieval_metrics.files.encodings import errors_of
 from retrieval_metrics.files.formats import FORMATS, format_of
 from retrieval_metrics.files.opening import opened
-from retrieval_metrics.files.rows import entries_of_table, read_table
+from retrieval_metrics.files.tabular_rows import entries_of_table, read_table
 from retrieval_metrics.files.trec import trec_qrels, trec_run
-from retrieval_metrics.inputs.columns import (
+from retrieval_metrics.inputs.column_detection import (
     DOCUMENT,
     OF_A_RUN,
     OF_JUDGMENTS,
@@ -23,9 +23,9 @@ from retrieval_metrics.inputs.columns import (
     allowances,
     is_frame,
 )
-from retrieval_metrics.inputs.entries import item_of, judgments_of
-from retrieval_metrics.inputs.frames import LongTable
+from retrieval_metrics.inputs.dataframes import LongTable
 from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.json_codec import item_of, judgments_of
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import RetrievedRun, Run
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from retrieval_metrics.files.opening import Limits, Reader, Source
-    from retrieval_metrics.files.rows import FileTable
-    from retrieval_metrics.inputs.columns import Columns, Role
+    from retrieval_metrics.files.tabular_rows import FileTable
+    from retrieval_metrics.inputs.column_detection import Columns, Role
 
 
 def read_qrels(
@@ -322,7 +322,7 @@ def _ranking(ranking: Any, where: str) -> Any:
         ]
     if isinstance(ranking, dict) and isinstance(ranking.get("documents"), list):
         documents, given = ranking["documents"], ranking.get("scores")
-        if not isinstance(given, list) or len(given) != len(documents) or len(ranking) > 2:  # noqa: PLR2004  (the two)
+        if not isinstance(given, list) or len(given) != len(documents) or len(ranking) > 2:
             raise ValueError(f"{where}: there must be as many 'scores' as 'documents', and nothing else")
         if len(set(map(repr, documents))) < len(documents):
             raise ValueError(f"{where}: a document appears twice, with a score each time")

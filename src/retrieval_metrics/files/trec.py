@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from retrieval_metrics.checks import argument, in_python, require
+from retrieval_metrics._internal.validation import argument, in_python, require
 from retrieval_metrics.files.encodings import at_line, decoded, errors_of
 from retrieval_metrics.files.opening import opened
-from retrieval_metrics.inputs.columns import warn_of_doubt
-from retrieval_metrics.inputs.frames import first_repeat, regrouped, whole_queries
+from retrieval_metrics.inputs.column_detection import warn_of_doubt
+from retrieval_metrics.inputs.dataframes import first_repeat, regrouped, whole_queries
 from retrieval_metrics.inputs.qrels import Qrels
 from retrieval_metrics.inputs.run import RetrievedRun, Run, StreamedRun
-from retrieval_metrics.presentation.progress import progress
+from retrieval_metrics.reports.progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import polars as pl
 
-    from retrieval_metrics.checks import FloatArray
+    from retrieval_metrics._internal.validation import FloatArray
     from retrieval_metrics.files.opening import Limits, Reader
-    from retrieval_metrics.inputs.columns import Batch
+    from retrieval_metrics.inputs.column_detection import Batch
 
     Part = tuple[pl.Series, pl.Series, FloatArray]
 
@@ -231,7 +231,7 @@ def line_of_repeat(source: Reader, layout: Layout, query: Any, document: Any) ->
             for number, raw in enumerate(piece.split(b"\n"), line):
                 if wanted in raw and (fields := raw.split())[document_at] == wanted:
                     seen += fields[query_at] == str(query).encode()
-                    if seen == 2:  # noqa: PLR2004  (the second is the repeat)
+                    if seen == 2:
                         return number, raw.decode().rstrip("\r")
         line += piece.count(b"\n")
     raise ValueError(f"{source.name} changed while it was read")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.checks import argument, require
+from retrieval_metrics._internal.validation import argument, require
 from retrieval_metrics.files.formats import FORMATS, format_by_name, known_format
 from retrieval_metrics.files.opening import saving_compressed
 from retrieval_metrics.files.reading import items_of, run_of_mapping
-from retrieval_metrics.files.rows import (
+from retrieval_metrics.files.tabular_rows import (
     ONLY_JSON,
     judgment_frame,
     judgment_lines,
@@ -23,7 +23,7 @@ from retrieval_metrics.files.rows import (
     trec_frame,
     trec_lines,
 )
-from retrieval_metrics.inputs.entries import of_item, of_judgments
+from retrieval_metrics.inputs.json_codec import of_item, of_judgments
 from retrieval_metrics.inputs.qrels import as_qrels
 from retrieval_metrics.inputs.run import Run
 

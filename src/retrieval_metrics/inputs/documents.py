@@ -10,14 +10,14 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, cast
 
-from retrieval_metrics.checks import argument
+from retrieval_metrics._internal.validation import argument
 from retrieval_metrics.inputs.items import Retrieved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from importlib.metadata import EntryPoint
 
-    from retrieval_metrics.checks import DocumentId
+    from retrieval_metrics._internal.validation import DocumentId
 
     Items = list[Retrieved | DocumentId]
 

@@ -8,12 +8,12 @@ from numbers import Integral
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from retrieval_metrics.checks import argument, in_python, named
+from retrieval_metrics._internal.validation import argument, in_python, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from retrieval_metrics.checks import DocumentId
+    from retrieval_metrics._internal.validation import DocumentId
 
 
 @dataclass(frozen=True, slots=True)

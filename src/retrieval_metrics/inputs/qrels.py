@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.checks import id_kind, judgments_first
-from retrieval_metrics.inputs.columns import (
+from retrieval_metrics._internal.validation import id_kind, judgments_first
+from retrieval_metrics.inputs.column_detection import (
     LARGEST_GRADE,
     OF_JUDGMENTS,
     finite_grades,
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import TypeAlias
 
-    from retrieval_metrics.checks import FloatArray, IntArray, QueryId
-    from retrieval_metrics.inputs.columns import Batch
+    from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
+    from retrieval_metrics.inputs.column_detection import Batch
     from retrieval_metrics.inputs.items import Judgments, QrelsMapping, Relevant
     from retrieval_metrics.inputs.questions import Provenance
 
@@ -166,7 +166,7 @@ class Qrels:
             >>> Qrels.from_frame({"query_id": ["q1", "q1"], "doc_id": ["d3", "d7"], "relevance": [2, 1]})
             <Qrels: 1 queries, 2 judgments, 2 groups>
         """
-        from retrieval_metrics.inputs.frames import LongTable  # noqa: PLC0415  (only those with a frame need it)
+        from retrieval_metrics.inputs.dataframes import LongTable  # noqa: PLC0415  (only those with a frame need it)
 
         return cls.of_table(LongTable(frame, OF_JUDGMENTS, columns, allow=allow).judgments())
 

@@ -8,13 +8,13 @@ from datetime import date as calendar_date
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from retrieval_metrics.checks import in_python
+from retrieval_metrics._internal.validation import in_python
 from retrieval_metrics.inputs.items import Text
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from retrieval_metrics.checks import QueryId
+    from retrieval_metrics._internal.validation import QueryId
     from retrieval_metrics.inputs.documents import Sources
     from retrieval_metrics.inputs.items import Judgments, QrelsMapping, QueryTexts
 
@@ -165,15 +165,15 @@ def _row(row: Any, number: int) -> tuple[QueryId, str, Judgments]:
         query_id = next((row[key] for key in ID_KEYS if row.get(key) is not None), text)
         relevant = _first(row, RELEVANT_KEYS, number, "relevant")
         if isinstance(relevant, list):  # from JSON, it can hold objects for quotes, texts and spans
-            from retrieval_metrics.inputs.entries import judgments_of  # noqa: PLC0415  (only rows need it)
+            from retrieval_metrics.inputs.json_codec import judgments_of  # noqa: PLC0415  (only rows need it)
 
             relevant = judgments_of(relevant, f"row {number}")
         if row.get("forbidden") is not None:
-            from retrieval_metrics.inputs.entries import with_forbidden  # noqa: PLC0415  (as above)
+            from retrieval_metrics.inputs.json_codec import with_forbidden  # noqa: PLC0415  (as above)
 
             relevant = with_forbidden(relevant, row["forbidden"], f"row {number}")
         return query_id, text, relevant
-    if isinstance(row, Sequence) and not isinstance(row, (str, bytes)) and len(row) == 2:  # noqa: PLR2004  (a pair)
+    if isinstance(row, Sequence) and not isinstance(row, (str, bytes)) and len(row) == 2:
         return row[0], row[0], row[1]
     raise TypeError(
         f"row {number} must be a (query, relevant) pair or a {{'query': ..., 'relevant': ...}} mapping, got {row!r}"

@@ -8,6 +8,7 @@ new metric is a module and a line here.
 from retrieval_metrics.metrics.alpha_ndcg import DEFINITION as ALPHA_NDCG
 from retrieval_metrics.metrics.average_precision import DEFINITION as AVERAGE_PRECISION
 from retrieval_metrics.metrics.average_precision import average_precision
+from retrieval_metrics.metrics.base.table import add
 from retrieval_metrics.metrics.bpref import DEFINITION as BPREF
 from retrieval_metrics.metrics.bpref import bpref
 from retrieval_metrics.metrics.coverage import DEFINITION as COVERAGE
@@ -46,7 +47,6 @@ from retrieval_metrics.metrics.recall import DEFINITION as RECALL
 from retrieval_metrics.metrics.recall import recall
 from retrieval_metrics.metrics.reciprocal_rank import DEFINITION as RECIPROCAL_RANK
 from retrieval_metrics.metrics.reciprocal_rank import reciprocal_rank
-from retrieval_metrics.scoring.table import add
 
 __all__ = [
     "average_precision",

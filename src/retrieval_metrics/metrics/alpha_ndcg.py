@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.judging.judged_run import is_relevant, ordinals
+from retrieval_metrics.matching.judged_run import is_relevant, ordinals
+from retrieval_metrics.metrics.base.definition import REL, Definition, Parameter, hits_per_group
+from retrieval_metrics.metrics.base.ties import mean_discounted
 from retrieval_metrics.metrics.dcg import discounted
-from retrieval_metrics.scoring.definition import REL, Definition, Parameter, hits_per_group
-from retrieval_metrics.scoring.ties import mean_discounted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from retrieval_metrics.checks import Cut, FloatArray
+    from retrieval_metrics._internal.validation import Cut, FloatArray
     from retrieval_metrics.inputs.qrels import Qrels
-    from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.scoring.definition import ParameterValue
+    from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.metrics.base.definition import ParameterValue
 
 DEFAULT_ALPHA = 0.5
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.judging.judged_run import is_relevant
-from retrieval_metrics.scoring.definition import (
+from retrieval_metrics.matching.judged_run import is_relevant
+from retrieval_metrics.metrics.base.definition import (
     PER,
     REL,
     Definition,
@@ -17,15 +17,15 @@ from retrieval_metrics.scoring.definition import (
     mean_over_groups,
     of_first_if_one_needed,
 )
-from retrieval_metrics.scoring.score import score_one
-from retrieval_metrics.scoring.ties import blocks_of, by_block, chance
+from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.ties import blocks_of, by_block, chance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.checks import Cut, FloatArray, Gains
-    from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.scoring.ties import Block
+    from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
+    from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.metrics.base.ties import Block
 
 
 def average_precision(gains: Gains, *, k: int | None = None, n_relevant: int | None = None) -> float:

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.judging.judged_run import count_above, is_relevant
-from retrieval_metrics.scoring.definition import REL, Definition, of_one_needed
-from retrieval_metrics.scoring.score import score_one
-from retrieval_metrics.scoring.ties import by_block
+from retrieval_metrics.matching.judged_run import count_above, is_relevant
+from retrieval_metrics.metrics.base.definition import REL, Definition, of_one_needed
+from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.ties import by_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.checks import BoolArray, FloatArray, Gains
-    from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.scoring.ties import Block
+    from retrieval_metrics._internal.validation import BoolArray, FloatArray, Gains
+    from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.metrics.base.ties import Block
 
 
 def bpref(gains: Gains, *, n_relevant: int, n_nonrelevant: int) -> float:

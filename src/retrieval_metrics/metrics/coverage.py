@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.scoring.definition import Definition
+from retrieval_metrics.metrics.base.definition import Definition
 
 if TYPE_CHECKING:
-    from retrieval_metrics.checks import Cut, FloatArray
-    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics._internal.validation import Cut, FloatArray
+    from retrieval_metrics.matching.judged_run import JudgedRun
 
 
 def score(judged: JudgedRun, *, k: Cut) -> FloatArray:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.scoring.definition import GAIN, GAINS, Definition, gain_of
-from retrieval_metrics.scoring.score import score_one
-from retrieval_metrics.scoring.ties import mean_discounted
+from retrieval_metrics.metrics.base.definition import GAIN, GAINS, Definition, gain_of
+from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.ties import mean_discounted
 
 if TYPE_CHECKING:
-    from retrieval_metrics.checks import Cut, FloatArray, Gains, IntArray
-    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics._internal.validation import Cut, FloatArray, Gains, IntArray
+    from retrieval_metrics.matching.judged_run import JudgedRun
 
 
 def dcg(gains: Gains, *, k: int | None = None, gain: str = "linear") -> float:

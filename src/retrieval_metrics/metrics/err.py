@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.scoring.definition import MAX_GRADE, Definition, exponential, largest_grade
-from retrieval_metrics.scoring.score import score_one
-from retrieval_metrics.scoring.ties import by_block, chance
+from retrieval_metrics.metrics.base.definition import MAX_GRADE, Definition, exponential, largest_grade
+from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.ties import by_block, chance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.checks import Cut, FloatArray, Gains
-    from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.scoring.ties import Block
+    from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
+    from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.metrics.base.ties import Block
 
 
 def err(gains: Gains, *, k: int | None = None, max_grade: float | None = None) -> float:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval_metrics.metrics import precision, recall
-from retrieval_metrics.scoring.definition import REL, Definition, of_first_if_one_needed
-from retrieval_metrics.scoring.score import score_one
-from retrieval_metrics.scoring.ties import mean_found
+from retrieval_metrics.metrics.base.definition import REL, Definition, of_first_if_one_needed
+from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.ties import mean_found
 
 if TYPE_CHECKING:
-    from retrieval_metrics.checks import Cut, FloatArray, Gains
-    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
+    from retrieval_metrics.matching.judged_run import JudgedRun
 
 
 def f1(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.scoring.definition import REL, Definition
-from retrieval_metrics.scoring.score import score_one
+from retrieval_metrics.metrics.base.definition import REL, Definition
+from retrieval_metrics.metrics.base.score import score_one
 
 if TYPE_CHECKING:
-    from retrieval_metrics.checks import Cut, FloatArray, Gains
-    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
+    from retrieval_metrics.matching.judged_run import JudgedRun
 
 
 def false_answer(gains: Gains) -> float:

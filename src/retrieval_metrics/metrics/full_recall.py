@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retrieval_metrics.metrics.base.definition import REL, Definition
+from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.ties import by_block, chance
 from retrieval_metrics.metrics.recall import groups_found
-from retrieval_metrics.scoring.definition import REL, Definition
-from retrieval_metrics.scoring.score import score_one
-from retrieval_metrics.scoring.ties import by_block, chance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.checks import Cut, FloatArray, Gains
-    from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.scoring.ties import Block
+    from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
+    from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.metrics.base.ties import Block
 
 
 def full_recall(gains: Gains, *, n_relevant: int, k: int | None = None) -> float:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.judging.judged_run import count_above, is_relevant
-from retrieval_metrics.scoring.definition import REL, Definition
-from retrieval_metrics.scoring.score import score_one
+from retrieval_metrics.matching.judged_run import count_above, is_relevant
+from retrieval_metrics.metrics.base.definition import REL, Definition
+from retrieval_metrics.metrics.base.score import score_one
 
 if TYPE_CHECKING:
-    from retrieval_metrics.checks import BoolArray, FloatArray, Gains, IntArray
-    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics._internal.validation import BoolArray, FloatArray, Gains, IntArray
+    from retrieval_metrics.matching.judged_run import JudgedRun
 
 EPSILON = 1e-5
 """What trec_eval adds to the numbers of documents, so that nothing is divided by 0."""

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.judging.judged_run import is_forbidden, is_relevant
-from retrieval_metrics.scoring.definition import REL, Definition, OverOrders
-from retrieval_metrics.scoring.score import score_one
-from retrieval_metrics.scoring.ties import blocks_of, chance
+from retrieval_metrics.matching.judged_run import is_forbidden, is_relevant
+from retrieval_metrics.metrics.base.definition import REL, Definition, OverOrders
+from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.ties import blocks_of, chance
 
 if TYPE_CHECKING:
-    from retrieval_metrics.checks import Cut, FloatArray, Gains, IntArray
-    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics._internal.validation import Cut, FloatArray, Gains, IntArray
+    from retrieval_metrics.matching.judged_run import JudgedRun
 
 
 def inverted(gains: Gains, *, k: int | None = None) -> float:

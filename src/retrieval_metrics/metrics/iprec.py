@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retrieval_metrics.scoring.definition import REL, Definition, Parameter, choice
-from retrieval_metrics.scoring.score import score_one
+from retrieval_metrics.metrics.base.definition import REL, Definition, Parameter, choice
+from retrieval_metrics.metrics.base.score import score_one
 
 if TYPE_CHECKING:
-    from retrieval_metrics.checks import FloatArray, Gains
-    from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.scoring.definition import ParameterValue
+    from retrieval_metrics._internal.validation import FloatArray, Gains
+    from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.metrics.base.definition import ParameterValue
 
 ELEVEN = tuple(at / 10 for at in range(11))
 """The recalls of the eleven-point average."""

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.judging.judged_run import is_forbidden, within
+from retrieval_metrics.matching.judged_run import is_forbidden, within
+from retrieval_metrics.metrics.base.definition import Definition, OverOrders, Parameter, number_between
+from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.ties import best_and_worst
 from retrieval_metrics.metrics.hit_rate import mean_over_orders as mean_of_hits
-from retrieval_metrics.scoring.definition import Definition, OverOrders, Parameter, number_between
-from retrieval_metrics.scoring.score import score_one
-from retrieval_metrics.scoring.ties import best_and_worst
 
 if TYPE_CHECKING:
-    from retrieval_metrics.checks import Cut, FloatArray, Gains
-    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
+    from retrieval_metrics.matching.judged_run import JudgedRun
 
 
 def leak(gains: Gains, *, k: int | None = None) -> float:

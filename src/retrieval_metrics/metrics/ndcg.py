@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.judging.judged_run import ordinals, within
+from retrieval_metrics.matching.judged_run import ordinals, within
+from retrieval_metrics.metrics.base.definition import GAIN, GAINS, Definition, choice, gain_of, of_first
+from retrieval_metrics.metrics.base.score import score_one
 from retrieval_metrics.metrics.dcg import discounted, mean_dcg
-from retrieval_metrics.scoring.definition import GAIN, GAINS, Definition, choice, gain_of, of_first
-from retrieval_metrics.scoring.score import score_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from retrieval_metrics.checks import BoolArray, Cut, FloatArray, Gains, IntArray
-    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics._internal.validation import BoolArray, Cut, FloatArray, Gains, IntArray
+    from retrieval_metrics.matching.judged_run import JudgedRun
 
 
 def ndcg(gains: Gains, *, k: int | None = None, ideal: Gains | None = None, gain: str = "linear") -> float:

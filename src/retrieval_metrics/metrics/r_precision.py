@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.scoring.definition import REL, Definition, of_one_needed
-from retrieval_metrics.scoring.score import score_one
-from retrieval_metrics.scoring.ties import mean_found
+from retrieval_metrics.metrics.base.definition import REL, Definition, of_one_needed
+from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.ties import mean_found
 
 if TYPE_CHECKING:
-    from retrieval_metrics.checks import FloatArray, Gains
-    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics._internal.validation import FloatArray, Gains
+    from retrieval_metrics.matching.judged_run import JudgedRun
 
 
 def r_precision(gains: Gains, *, n_relevant: int) -> float:

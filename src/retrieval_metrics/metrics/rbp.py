@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrieval_metrics.judging.judged_run import cut_rows
-from retrieval_metrics.scoring.definition import MAX_GRADE, Definition, Parameter, largest_grade, number_between
-from retrieval_metrics.scoring.score import score_one
-from retrieval_metrics.scoring.ties import mean_weight
+from retrieval_metrics.matching.judged_run import cut_rows
+from retrieval_metrics.metrics.base.definition import MAX_GRADE, Definition, Parameter, largest_grade, number_between
+from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.ties import mean_weight
 
 if TYPE_CHECKING:
-    from retrieval_metrics.checks import Cut, FloatArray, Gains, IntArray
-    from retrieval_metrics.judging.judged_run import JudgedRun
+    from retrieval_metrics._internal.validation import Cut, FloatArray, Gains, IntArray
+    from retrieval_metrics.matching.judged_run import JudgedRun
 
 
 def rbp(gains: Gains, *, k: int | None = None, p: float = 0.8, max_grade: float | None = None) -> float:

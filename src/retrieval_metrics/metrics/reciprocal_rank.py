@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval_metrics.scoring.definition import PER, REL, Definition, hits_per_group, mean_over_groups, of_first
-from retrieval_metrics.scoring.score import score_one
-from retrieval_metrics.scoring.ties import by_block
+from retrieval_metrics.metrics.base.definition import PER, REL, Definition, hits_per_group, mean_over_groups, of_first
+from retrieval_metrics.metrics.base.score import score_one
+from retrieval_metrics.metrics.base.ties import by_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retrieval_metrics.checks import Cut, FloatArray, Gains
-    from retrieval_metrics.judging.judged_run import JudgedRun
-    from retrieval_metrics.scoring.ties import Block
+    from retrieval_metrics._internal.validation import Cut, FloatArray, Gains
+    from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.metrics.base.ties import Block
 
 
 def reciprocal_rank(gains: Gains, *, k: int | None = None) -> float:

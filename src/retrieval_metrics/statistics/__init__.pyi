@@ -1,10 +1,8 @@
-from retrieval_metrics.statistics.corrected_means import CorrectedMean as CorrectedMean
-from retrieval_metrics.statistics.corrected_means import corrected_mean as corrected_mean
-from retrieval_metrics.statistics.graders import Agreed as Agreed
-from retrieval_metrics.statistics.graders import cohens_kappa as cohens_kappa
-from retrieval_metrics.statistics.graders import kappa_by_cluster as kappa_by_cluster
-from retrieval_metrics.statistics.graders import krippendorffs_alpha as krippendorffs_alpha
-from retrieval_metrics.statistics.graders import share_by_cluster as share_by_cluster
+from retrieval_metrics.statistics.kappa import Agreed as Agreed
+from retrieval_metrics.statistics.kappa import cohens_kappa as cohens_kappa
+from retrieval_metrics.statistics.kappa import kappa_by_cluster as kappa_by_cluster
+from retrieval_metrics.statistics.kappa import krippendorffs_alpha as krippendorffs_alpha
+from retrieval_metrics.statistics.kappa import share_by_cluster as share_by_cluster
 from retrieval_metrics.statistics.means import ExactSums as ExactSums
 from retrieval_metrics.statistics.means import Interval as Interval
 from retrieval_metrics.statistics.means import Sums as Sums
@@ -30,6 +28,8 @@ from retrieval_metrics.statistics.power import QueriesNeeded as QueriesNeeded
 from retrieval_metrics.statistics.power import detectable_difference as detectable_difference
 from retrieval_metrics.statistics.power import queries_needed as queries_needed
 from retrieval_metrics.statistics.power import spending_levels as spending_levels
+from retrieval_metrics.statistics.prediction_powered import CorrectedMean as CorrectedMean
+from retrieval_metrics.statistics.prediction_powered import corrected_mean as corrected_mean
 from retrieval_metrics.statistics.sign_flips import Contrasts as Contrasts
 from retrieval_metrics.statistics.sign_flips import JointTest as JointTest
 from retrieval_metrics.statistics.sign_flips import SignFlip as SignFlip

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.checks import proportion
+from retrieval_metrics._internal.validation import proportion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
-    from retrieval_metrics.checks import FloatArray
+    from retrieval_metrics._internal.validation import FloatArray
 
 
 ROUNDING = 1e-12
@@ -45,7 +45,7 @@ def finite(array: NDArray[np.float64], name: str) -> NDArray[np.float64]:
 def settings_table(values: ArrayLike) -> NDArray[np.float64]:
     """Return values of several settings as a float64 array, shape (questions, settings)."""
     array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 2 or not array.size:  # noqa: PLR2004  (dimensions)
+    if array.ndim != 2 or not array.size:
         raise ValueError(f"values must have a row per question and a column per setting; got shape {array.shape}")
     if not np.isfinite(array).all():
         raise ValueError("values must be finite; leave out the questions for which the metric is undefined")

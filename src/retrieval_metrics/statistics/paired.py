@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from retrieval_metrics.checks import positive_number, proportion
+from retrieval_metrics._internal.validation import positive_number, proportion
 from retrieval_metrics.statistics import means as arrays
 from retrieval_metrics.statistics.means import FEWEST_FOR_A_SPREAD, Interval, Units
 from retrieval_metrics.statistics.sign_flips import Contrasts, joint_sign_flips

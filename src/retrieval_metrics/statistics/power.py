@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.checks import positive_integer, positive_number, proportion
+from retrieval_metrics._internal.validation import positive_integer, positive_number, proportion
 from retrieval_metrics.statistics.means import FEWEST_FOR_A_SPREAD, Units
 from retrieval_metrics.statistics.paired import fewest_units
 
@@ -332,7 +332,7 @@ def _bound(grid: NDArray[np.float64], density: NDArray[np.float64], sigma: float
     from scipy.special import ndtr  # noqa: PLC0415 - importing the package must not load scipy
 
     low, high = 0.0, WIDEST
-    while high - low > 1e-9:  # noqa: PLR2004  (far below what a grid of so many points gives)
+    while high - low > 1e-9:
         middle = (low + high) / 2
         edge = middle * root
         outside = float(density @ (ndtr((grid - edge) / sigma) + ndtr((-edge - grid) / sigma)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retrieval_metrics.checks import positive_integer, proportion
+from retrieval_metrics._internal.validation import positive_integer, proportion
 from retrieval_metrics.statistics import means as arrays
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 import retrieval_metrics as rm
 from haystack_hosts import Embedder, Prepared, pipeline_of
 from haystack_integrations.components.evaluators.retrieval_metrics import PipelineRetriever, evaluate_pipeline
-from retrieval_metrics.adapting import host_of
+from retrieval_metrics.integration_api import host_of
 
 QUESTIONS = {"q1": "who wraps a block?", "q2": "what closes a file?"}
 TEXTS = {

@@ -18,7 +18,7 @@ from llama_index.embeddings.openai import OpenAIEmbedding
 import retrieval_metrics as rm
 from embedding_service import TOPICS, running_service
 from llama_index.evaluation.retrieval_metrics import RetrieverEvaluator
-from retrieval_metrics.adapting.twins import run_until_complete
+from retrieval_metrics.integration_api.async_support import run_until_complete
 
 ROWS = [(f"what does {topic} do?", [topic]) for topic in TOPICS]
 

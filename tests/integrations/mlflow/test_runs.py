@@ -36,7 +36,7 @@ def test_an_evaluation_becomes_metrics_artefacts_and_a_table(evaluation: rm.Eval
     stored = mlflow.get_run(run)
     low, high = evaluation.intervals()["ndcg@3"]
     assert stored.info.status == "FINISHED"
-    assert stored.data.tags["retrieval_metrics.version"] == rm.__version__
+    assert stored.data.tags["retrieval_metrics._internal.version"] == rm.__version__
     assert {name: value for name, value in stored.data.metrics.items() if name.startswith("ndcg")} == {
         "ndcg_at_3/mean": evaluation.means["ndcg@3"],
         "ndcg_at_3/low_95": low,

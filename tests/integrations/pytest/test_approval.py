@@ -8,7 +8,7 @@ import pytest
 
 import retrieval_metrics as rm
 from retrieval_builds import SUITE, WORDS, Builds
-from retrieval_metrics.keeping.document import DIGEST, signed
+from retrieval_metrics.files.saved_format import DIGEST, signed
 
 pytest_plugins = ["pytester"]
 

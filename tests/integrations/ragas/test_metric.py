@@ -19,7 +19,7 @@ import retrieval_metrics as rm
 from ragas_retrieval_metrics import F1, MAP, MRR, NDCG, HitRate, Precision, Recall, RetrievalMetric, metric_suite
 from ragas_retrieval_metrics.metric import By, Named, OnUnjudged
 from ragas_retrieval_metrics.rows import Row
-from retrieval_metrics.adapting import DEFINITIONS
+from retrieval_metrics.integration_api import DEFINITIONS
 
 pytestmark = pytest.mark.filterwarnings("ignore:a?evaluate\\(\\) is deprecated:DeprecationWarning")
 

@@ -13,7 +13,7 @@ from ir_measures.providers.base import NOT_PROVIDED, Choices
 from ir_measures.providers.base import Any as Anything
 
 import retrieval_metrics as rm
-from retrieval_metrics.adapting import Scorer
+from retrieval_metrics.integration_api import Scorer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -17,14 +17,14 @@ from retrieval_metrics import (
     aretrieve,
     retrieve,
 )
-from retrieval_metrics.adapting import Asked
-from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on, positive_integer
+from retrieval_metrics.integration_api import Asked
+from retrieval_metrics.integration_api.async_support import WORKERS, arguments_of, passed_on, positive_integer
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from retrieval_metrics import Evaluation, Metric, Rules
-    from retrieval_metrics.adapting import Steps
+    from retrieval_metrics.integration_api import Steps
     from retrieval_metrics.types import ClustersBy, MatchBy
 
 Documents: TypeAlias = Sequence[Document]

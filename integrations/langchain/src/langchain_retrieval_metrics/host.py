@@ -20,7 +20,7 @@ from langchain_core.vectorstores import VectorStoreRetriever
 
 from langchain_retrieval_metrics.stepping import StepHandler, with_steps
 from retrieval_metrics import Retrieved
-from retrieval_metrics.adapting import Host, Recording, Ways, known_score, listed
+from retrieval_metrics.integration_api import Host, Recording, Ways, known_score, listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from langchain_core.outputs import LLMResult
     from langchain_core.runnables import RunnableConfig
 
-    from retrieval_metrics.adapting import Steps
+    from retrieval_metrics.integration_api import Steps
     from retrieval_metrics.types import QueryId
 
 

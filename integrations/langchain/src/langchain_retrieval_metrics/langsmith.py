@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from langchain_retrieval_metrics.host import Refused, how_to_ask, part
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, RetrievalWarning, RetrievedRun
-from retrieval_metrics.adapting import RowPaths, RowScorer, Scorer, row_error, scored_name
-from retrieval_metrics.adapting.printing import numbers
-from retrieval_metrics.adapting.twins import arguments_of, passed_on, run_until_complete
+from retrieval_metrics.integration_api import RowPaths, RowScorer, Scorer, row_error, scored_name
+from retrieval_metrics.integration_api.async_support import arguments_of, passed_on, run_until_complete
+from retrieval_metrics.integration_api.text import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from langchain_retrieval_metrics.host import score_of
 from langchain_retrieval_metrics.vectors import WantedVectors, as_vector, state_vector
 from retrieval_metrics import mmr
-from retrieval_metrics.adapting import relevance_by, vector_cache
+from retrieval_metrics.integration_api import relevance_by, vector_cache
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.runnables.config import merge_configs
 
-from retrieval_metrics.adapting import RETURNED, Steps
+from retrieval_metrics.integration_api import RETURNED, Steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,8 +10,8 @@ from langchain_retrieval_metrics.evaluating import workers_of
 from langchain_retrieval_metrics.host import items_of
 from langchain_retrieval_metrics.retriever import MMRRetriever
 from retrieval_metrics import RetrievalWarning, RetrievedRun, aretrieve, mmr, retrieve, tune
-from retrieval_metrics.adapting import Asked, Ways
-from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on, positive_integer
+from retrieval_metrics.integration_api import Asked, Ways
+from retrieval_metrics.integration_api.async_support import WORKERS, arguments_of, passed_on, positive_integer
 from retrieval_metrics.types import Tuning
 
 if TYPE_CHECKING:

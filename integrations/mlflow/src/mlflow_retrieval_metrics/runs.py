@@ -154,7 +154,7 @@ def _logged(
         with _run(run_id, name, numbers) as run:
             client, now = MlflowClient(), time.time_ns() // 1_000_000
             client.log_artifacts(run, str(folder), name)
-            client.set_tag(run, "retrieval_metrics.version", __version__)
+            client.set_tag(run, "retrieval_metrics._internal.version", __version__)
             metrics = [LoggedMetric(key, value, now, 0) for key, value in numbers.items()]
             for start in range(0, len(metrics), _BATCH):
                 client.log_batch(run, metrics[start : start + _BATCH])

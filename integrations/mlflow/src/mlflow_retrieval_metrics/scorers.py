@@ -13,7 +13,7 @@ from mlflow.genai.scorers.base import ScorerKind, SerializedScorer
 from pydantic import PrivateAttr
 
 from retrieval_metrics import DEFAULT_METRICS, Evaluation, Metric
-from retrieval_metrics.adapting import RowPaths, RowScorer, scored_name
+from retrieval_metrics.integration_api import RowPaths, RowScorer, scored_name
 from retrieval_metrics.types import CallsView  # noqa: TC001  (pydantic reads it)
 
 if TYPE_CHECKING:

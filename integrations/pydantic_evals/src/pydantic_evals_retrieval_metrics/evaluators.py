@@ -16,7 +16,7 @@ from pydantic_evals_retrieval_metrics.reports import (
 )
 from pydantic_evals_retrieval_metrics.spans import RELEVANT, SPANS, paths_of, seen_in_spans
 from retrieval_metrics import DEFAULT_METRICS
-from retrieval_metrics.adapting import RowPaths, RowScorer, Scorer, scored_name
+from retrieval_metrics.integration_api import RowPaths, RowScorer, Scorer, scored_name
 from retrieval_metrics.types import CallsView
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pydantic_evals.reporting import ReportCaseFailure
 
 from pydantic_evals_retrieval_metrics.spans import FOUND, GIVEN, KEPT, RELEVANT, SPANS
 from retrieval_metrics import DEFAULT_METRICS, RetrievalWarning, RetrievedRun
-from retrieval_metrics.adapting import RowPaths, Scorer, row_error
+from retrieval_metrics.integration_api import RowPaths, Scorer, row_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_evals.lifecycle import CaseLifecycle
 
 from retrieval_metrics import RetrievalWarning, Retrieved
-from retrieval_metrics.adapting import RowPaths
+from retrieval_metrics.integration_api import RowPaths
 
 if TYPE_CHECKING:
     from collections.abc import Callable

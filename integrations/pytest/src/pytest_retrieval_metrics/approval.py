@@ -23,7 +23,7 @@ from pytest_retrieval_metrics.gates import (
 )
 from pytest_retrieval_metrics.settings import ALL
 from retrieval_metrics import Metric
-from retrieval_metrics.adapting.printing import numbers, save_text
+from retrieval_metrics.integration_api.text import numbers, save_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

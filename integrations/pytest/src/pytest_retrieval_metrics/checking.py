@@ -36,9 +36,9 @@ from pytest_retrieval_metrics.gates import (
 from pytest_retrieval_metrics.records import end, ends, hand_to_junit, measured, metric_rows, unmeasured, warned
 from pytest_retrieval_metrics.settings import beside, name_of
 from retrieval_metrics import Evaluation, EvaluationSet, Qrels, RetrievedRun, Run, aretrieve, evaluate, retrieve
-from retrieval_metrics.adapting.gating import with_documents
-from retrieval_metrics.adapting.printing import numbers
-from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on, positive_integer
+from retrieval_metrics.integration_api.async_support import WORKERS, arguments_of, passed_on, positive_integer
+from retrieval_metrics.integration_api.pytest_support import with_documents
+from retrieval_metrics.integration_api.text import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator, Sequence

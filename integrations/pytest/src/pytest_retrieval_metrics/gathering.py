@@ -112,7 +112,7 @@ class Gathered:
             return
         from pytest_retrieval_metrics.gates import Able  # noqa: PLC0415  (brings the core)
         from pytest_retrieval_metrics.records import title  # noqa: PLC0415  (likewise)
-        from retrieval_metrics.adapting.gating import fewest_units  # noqa: PLC0415  (likewise)
+        from retrieval_metrics.integration_api.pytest_support import fewest_units  # noqa: PLC0415  (likewise)
 
         settings, config = self._settings, self._config
         folders = {Path(one["baseline"]).parent.parent for one in stored}
@@ -186,7 +186,7 @@ def orphans(
 def renamed(orphan: Orphan, records: Sequence[dict[str, Any]]) -> str | None:
     """Return the new name of an orphan: the file of a check with the same questions but no baseline."""
     from pytest_retrieval_metrics.gates import read  # noqa: PLC0415  (brings the core)
-    from retrieval_metrics.adapting.gating import questions_fingerprint  # noqa: PLC0415  (likewise)
+    from retrieval_metrics.integration_api.pytest_support import questions_fingerprint  # noqa: PLC0415  (likewise)
 
     homeless = [one for one in records if one["baseline"] and not one["had_baseline"] and one["questions"]]
     if not homeless:

@@ -15,8 +15,8 @@ from pytest_retrieval_metrics.approval import texts_of
 from pytest_retrieval_metrics.gates import BASELINE, p_of_drop
 from pytest_retrieval_metrics.settings import beside, name_of
 from retrieval_metrics import History, RetrievalWarning, load
-from retrieval_metrics.adapting.gating import questions_fingerprint
-from retrieval_metrics.adapting.printing import Table, numbers
+from retrieval_metrics.integration_api.pytest_support import questions_fingerprint
+from retrieval_metrics.integration_api.text import Table, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,7 +15,7 @@ from pytest_retrieval_metrics.gates import NOW
 from pytest_retrieval_metrics.records import failed, moved, taken, telling_queries, title
 from pytest_retrieval_metrics.settings import file_name
 from retrieval_metrics import Evaluation
-from retrieval_metrics.adapting.printing import Table, numbers, page, save_text
+from retrieval_metrics.integration_api.text import Table, numbers, page, save_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.rows import RetrievedDataset, SingleTurnSample
 from retrieval_metrics import Qrels
-from retrieval_metrics.adapting import host_of
-from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
+from retrieval_metrics.integration_api import host_of
+from retrieval_metrics.integration_api.async_support import WORKERS, arguments_of, passed_on
 
 if TYPE_CHECKING:
     from ragas.dataset_schema import MultiTurnSample

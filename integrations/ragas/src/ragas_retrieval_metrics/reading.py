@@ -14,7 +14,7 @@ from pydantic import BaseModel
 import retrieval_metrics as rm
 from ragas_retrieval_metrics.metric import Named, RowToScore, compared
 from ragas_retrieval_metrics.rows import EvaluationResult, MetricResult, Row
-from retrieval_metrics.adapting import Scorer, row_error
+from retrieval_metrics.integration_api import Scorer, row_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -26,7 +26,8 @@ from ray_retrieval_metrics.shuffled_rows import (
     without_unjudged,
 )
 from retrieval_metrics import Qrels, Run
-from retrieval_metrics.adapting.distributed import (
+from retrieval_metrics.integration_api.async_support import positive_integer
+from retrieval_metrics.integration_api.batches import (
     OF_A_RUN,
     OF_JUDGMENTS,
     ROWS_FOR_DOUBT,
@@ -39,7 +40,6 @@ from retrieval_metrics.adapting.distributed import (
     scored_run,
     warn_of_doubt,
 )
-from retrieval_metrics.adapting.twins import positive_integer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -169,7 +169,7 @@ def _partitions(run: Dataset, wanted: int | None) -> int:
     return max(int(resources.get("CPU", 1)), math.ceil(rows / ROWS_IN_A_PARTITION))
 
 
-def score_block(  # noqa: PLR0917  (Ray gives them by name)
+def score_block(
     rows: pa.Table,
     metrics: Sequence[rm.Metric],
     rules: rm.Rules,
@@ -190,7 +190,7 @@ def score_block(  # noqa: PLR0917  (Ray gives them by name)
         ) from error
 
 
-def _score(  # noqa: PLR0917  (what score_block was given)
+def _score(
     rows: pa.Table,
     metrics: Sequence[rm.Metric],
     rules: rm.Rules,

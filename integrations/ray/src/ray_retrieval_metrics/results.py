@@ -13,7 +13,7 @@ import pyarrow as pa
 
 import retrieval_metrics as rm
 from ray_retrieval_metrics.shuffled_rows import blockwise, need_dataset
-from retrieval_metrics.adapting.distributed import (
+from retrieval_metrics.integration_api.batches import (
     COLUMNS,
     NOTHING_FOUND,
     OTHER_IDS,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ray.data import Dataset
 
     from retrieval_metrics import Totals
-    from retrieval_metrics.adapting.distributed import Column
+    from retrieval_metrics.integration_api.batches import Column
     from retrieval_metrics.types import ClustersBy, FloatArray
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyarrow import compute as pc
 
 import retrieval_metrics as rm
-from retrieval_metrics.adapting.distributed import (
+from retrieval_metrics.integration_api.batches import (
     OF_JUDGMENTS,
     allowances,
     find_columns,

@@ -48,8 +48,8 @@ from llama_index.evaluation.retrieval_metrics.scoring import (
 )
 from llama_index.evaluation.retrieval_metrics.stepping import RETRIEVED, Telling
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Retrieved, aretrieve, retrieve
-from retrieval_metrics.adapting import Ways
-from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
+from retrieval_metrics.integration_api import Ways
+from retrieval_metrics.integration_api.async_support import WORKERS, arguments_of, passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Coroutine, Generator, Mapping, Sequence

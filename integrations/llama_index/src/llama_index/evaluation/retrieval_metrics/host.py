@@ -13,7 +13,7 @@ from llama_index.core.tools import FunctionTool
 from llama_index.evaluation.retrieval_metrics.evaluator import Retrieving, how_to_ask
 from llama_index.evaluation.retrieval_metrics.recording import nodes_found
 from llama_index.evaluation.retrieval_metrics.scoring import items_of
-from retrieval_metrics.adapting import Host, Ways
+from retrieval_metrics.integration_api import Host, Ways
 
 if TYPE_CHECKING:
     from llama_index.core.llms import ChatResponse

@@ -11,8 +11,8 @@ from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
 
 from retrieval_metrics import Metric
-from retrieval_metrics.adapting import DEFINITIONS, Scorer
-from retrieval_metrics.adapting.distributed import refuse_unknown_scale as refuse_scale
+from retrieval_metrics.integration_api import DEFINITIONS, Scorer
+from retrieval_metrics.integration_api.batches import refuse_unknown_scale as refuse_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

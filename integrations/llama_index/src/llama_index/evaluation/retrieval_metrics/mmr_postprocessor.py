@@ -22,7 +22,7 @@ from llama_index.core.settings import Settings
 from llama_index.core.vector_stores import SimpleVectorStore
 
 from retrieval_metrics import mmr
-from retrieval_metrics.adapting import relevance_by, vector_cache
+from retrieval_metrics.integration_api import relevance_by, vector_cache
 
 VectorLookup: TypeAlias = Callable[[list[str]], Sequence[Any]]
 """Returns the vector of each node id, None for an unknown one."""

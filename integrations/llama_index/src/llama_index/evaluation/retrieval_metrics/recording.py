@@ -23,7 +23,7 @@ from pydantic import PrivateAttr
 
 from llama_index.evaluation.retrieval_metrics.scoring import items_of, nodes_of
 from retrieval_metrics import SearchCall, Trajectories, Trajectory
-from retrieval_metrics.adapting import Recording
+from retrieval_metrics.integration_api import Recording
 
 if TYPE_CHECKING:
     import inspect

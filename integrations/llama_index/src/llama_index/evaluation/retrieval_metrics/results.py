@@ -14,7 +14,7 @@ from llama_index.core.evaluation.retrieval.base import RetrievalEvalMode, Retrie
 from llama_index.core.schema import BaseNode, NodeWithScore
 
 from retrieval_metrics import EvaluationSet, RetrievalWarning, Text, compare
-from retrieval_metrics.adapting.printing import Table, numbers, read_again, save_text, written
+from retrieval_metrics.integration_api.text import Table, numbers, read_again, save_text, written
 from retrieval_metrics.types import Piece, Stages
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from llama_index.evaluation.retrieval_metrics.results import (
     relevant_ids,
 )
 from retrieval_metrics import DEFAULT_METRICS, EvaluationSet, Matching, Metric, Qrels, Retrieved
-from retrieval_metrics.adapting import Asked, RowScorer, known_score, listed
-from retrieval_metrics.adapting.printing import numbers
+from retrieval_metrics.integration_api import Asked, RowScorer, known_score, listed
+from retrieval_metrics.integration_api.text import numbers
 
 if TYPE_CHECKING:
     from llama_index.core.base.response.schema import Response

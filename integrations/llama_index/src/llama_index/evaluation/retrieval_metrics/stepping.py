@@ -11,7 +11,7 @@ from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index_instrumentation import get_dispatcher
 
-from retrieval_metrics.adapting import Steps, numbered
+from retrieval_metrics.integration_api import Steps, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable

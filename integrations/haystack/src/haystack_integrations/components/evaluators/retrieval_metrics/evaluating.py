@@ -14,8 +14,8 @@ from haystack.components.routers import ConditionalRouter
 
 from haystack_integrations.components.evaluators.retrieval_metrics.tracing import Costs
 from retrieval_metrics import DEFAULT_METRICS, Retrieved, aretrieve, retrieve
-from retrieval_metrics.adapting import Asked, Steps, Ways, known_score, listed
-from retrieval_metrics.adapting.twins import WORKERS, arguments_of, passed_on
+from retrieval_metrics.integration_api import Asked, Steps, Ways, known_score, listed
+from retrieval_metrics.integration_api.async_support import WORKERS, arguments_of, passed_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -30,8 +30,8 @@ from retrieval_metrics import (
     Span,
     evaluate,
 )
-from retrieval_metrics.adapting import Scorer, listed
-from retrieval_metrics.adapting.printing import read_again, written
+from retrieval_metrics.integration_api import Scorer, listed
+from retrieval_metrics.integration_api.text import read_again, written
 from retrieval_metrics.types import DocumentId
 
 if TYPE_CHECKING:

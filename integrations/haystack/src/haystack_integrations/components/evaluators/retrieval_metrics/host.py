@@ -15,7 +15,7 @@ from haystack_integrations.components.evaluators.retrieval_metrics.evaluating im
     sockets_of,
     ways_of,
 )
-from retrieval_metrics.adapting import Host, Ways
+from retrieval_metrics.integration_api import Host, Ways
 
 
 def _retriever(thing: Any) -> PipelineRetriever | None:

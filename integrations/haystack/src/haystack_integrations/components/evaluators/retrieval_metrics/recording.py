@@ -11,7 +11,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import items_of
 from haystack_integrations.components.evaluators.retrieval_metrics.tracing import Heard, Listener
-from retrieval_metrics.adapting import Recording
+from retrieval_metrics.integration_api import Recording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ from haystack.core.serialization import component_to_dict
 
 from haystack_integrations.components.evaluators.retrieval_metrics.evaluating import run_async, shown
 from retrieval_metrics import mmr
-from retrieval_metrics.adapting import relevance_by, vector_cache
-from retrieval_metrics.adapting.twins import arguments_of, passed_on, positive_integer
+from retrieval_metrics.integration_api import relevance_by, vector_cache
+from retrieval_metrics.integration_api.async_support import arguments_of, passed_on, positive_integer
 
 Relevance = Literal["query", "score", "rank"]
 Ranked: TypeAlias = Callable[..., dict[str, list[Document]]]

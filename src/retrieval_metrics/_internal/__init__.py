@@ -1,0 +1,1 @@
+"""Internal tools: validation, optional imports, lazy loading and append logs."""

@@ -1,0 +1,45 @@
+"""Names that are imported when they are first used, as the Scientific Python project advises (SPEC 1).
+
+The names of such a package or module stand once, in the stub beside it, a `.pyi` file that type checkers and editors
+read too. It has one line for each: `from module import name as name`.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def lazy(
+    owner: str, find_hint: Callable[[str], str] = lambda _: ""
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return the `__getattr__`, `__dir__` and `__all__` of a package or module with a stub.
+
+    Args:
+        owner: Its name.
+        find_hint: Returns what to add to the message about an unknown name.
+    """
+    spec: Any = sys.modules[owner].__spec__
+    stub: bytes = spec.loader.get_data(f"{spec.origin.removesuffix('c')}i")  # also from an archive
+    modules = {}
+    for line in stub.decode().splitlines():
+        match line.split(" "):
+            case ["from", module, "import", name, "as", _]:
+                modules[name] = module
+
+    def get(name: str) -> Any:
+        if name not in modules:
+            hint = "" if name.startswith("_") else find_hint(name)
+            raise AttributeError(f"module {owner!r} has no attribute {name!r}{hint}", name=name, obj=sys.modules[owner])
+        module = modules[name]
+        # What the owner imports from itself is a module of it.
+        value = import_module(f"{owner}.{name}") if module == owner else getattr(import_module(module), name)
+        setattr(sys.modules[owner], name, value)
+        return value
+
+    public = [name for name in modules if not name.startswith("_")]
+    return get, lambda: public, public

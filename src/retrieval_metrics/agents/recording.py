@@ -1,0 +1,98 @@
+"""What agents do while they are recorded."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Literal
+
+from retrieval_metrics.agents.read_traces import read_traces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics.agents.trajectories import Trajectories
+
+
+class Recording:
+    """What agents searched, read and cited while they were recorded; the `record` of an integration makes one.
+
+    Attributes:
+        spans: The recorded spans as plain dicts, as `read_traces` takes them.
+    """
+
+    def __init__(
+        self,
+        *,
+        citations: Callable[..., Sequence[Any]] | Literal["numbered"] | None = None,
+        tools: str | Collection[str] = (),
+        documents: Callable[[Any], Any] | None = None,
+        context: Literal["answer", "any"] = "answer",
+    ) -> None:
+        """Take what `read_traces` takes."""
+        self.spans: list[dict[str, Any]] = []
+        self._settings: Any = {"citations": citations, "tools": tools, "documents": documents, "context": context}
+        self._question: ContextVar[QueryId | None] = ContextVar("question", default=None)
+        self._open: dict[str, dict[str, Any]] = {}
+
+    @contextmanager
+    def question(self, query: QueryId) -> Iterator[None]:
+        """Name the question that is asked inside a `with` statement.
+
+        Args:
+            query: Its id in the judgments.
+        """
+        before = self._question.set(query)
+        try:
+            yield
+        finally:
+            self._question.reset(before)
+
+    def start(
+        self,
+        span: str,
+        parent: str | None,
+        kind: str,
+        name: str,
+        given: Any,
+        *,
+        query: QueryId | None = None,
+        **more: Any,
+    ) -> None:
+        """Note that a span began; `query` is the question of an outermost span, if it is known by another way."""
+        within = self._open.get(parent) if parent is not None else None
+        asked = query if query is not None else self._question.get()
+        self._open[span] = {
+            "trace": within["trace"] if within is not None else span,
+            "span": span,
+            "parent": None if within is None else parent,
+            "kind": kind,
+            "name": name,
+            "input": given,
+            "start": perf_counter(),
+            "metadata": {} if asked is None else {"question": asked},
+            **more,
+        }
+        self.spans.append(self._open[span])
+
+    def change(self, span: str, **values: Any) -> None:
+        """Add to what is known of a span that has begun; another span is ignored."""
+        if span in self._open:
+            self._open[span] |= values
+
+    def end(self, span: str, **values: Any) -> None:
+        """Note that a span ended, with its `output` or its `error`."""
+        self.change(span, end=perf_counter(), **values)
+
+    @property
+    def trajectories(self) -> Trajectories:
+        """What was recorded, by question; runs without the id of a question are left out and counted.
+
+        Raises:
+            ValueError: If nothing was recorded, or a search does not say what it found.
+        """
+        if not self.spans:
+            raise ValueError("nothing was recorded: nothing ran inside record(), or its callbacks were not passed on")
+        return read_traces(list(self.spans), query="metadata.question", **self._settings)

@@ -1,0 +1,304 @@
+"""The arguments that commands share, what is wrong with several together, and what a shell completes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import stat
+import sys
+from importlib import import_module
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import retrieval_metrics as rm
+from retrieval_metrics._internal.append_log import STANDARD_OUTPUT
+from retrieval_metrics.cli.option_types import READING, memory_size, metrics
+from retrieval_metrics.cli.output import FORMATS as OUTPUT_FORMATS
+from retrieval_metrics.cli.trec_eval_lines import is_metric, of_only_trec_eval
+from retrieval_metrics.files.formats import FORMATS
+from retrieval_metrics.files.saved_format import is_saved
+from retrieval_metrics.inputs.column_detection import ALLOWED, OF_A_RUN, OF_JUDGMENTS
+from retrieval_metrics.metrics.base.rules import RULE_SETS
+from retrieval_metrics.metrics.base.table import DEFINITIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+
+class Target(str):
+    """The name of a file that a command writes."""
+
+    __slots__ = ()
+
+
+def add_files_to(parser: argparse.ArgumentParser, *, runs: str | None) -> None:
+    """Add the judgments and the runs."""
+    parser.add_argument(
+        "qrels",
+        metavar="QRELS",
+        help="judgments: TREC, BEIR, CSV, TSV, JSON, JSONL, Parquet, Arrow; - is standard input",
+    )
+    one = "a run, in any of these formats, also .gz, .zst, .bz2, .xz and .zip"
+    if runs is None:
+        parser.add_argument("run", metavar="RUN", help=one)
+    else:
+        several = f"{one}; named after its file, or NAME=FILE to give another name"
+        parser.add_argument("runs", metavar="RUN", nargs=runs, help=several)
+
+
+def add_metrics_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose metrics."""
+    option = parser.add_argument(
+        "-m",
+        "--metric",
+        action="extend",
+        type=metrics,
+        metavar="METRIC",
+        help=f"a metric such as ndcg@10; several with commas, or repeated (default: {','.join(rm.DEFAULT_METRICS)})",
+    )
+    offer(option, sorted({*DEFINITIONS, *rm.DEFAULT_METRICS}))
+    add_modules_to(parser)
+
+
+def add_modules_to(parser: argparse.ArgumentParser) -> None:
+    """Add `--metrics-from`, for names on the command line and in saved files."""
+    parser.add_argument(
+        "--metrics-from",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="a Python module that defines metrics of your own, in the current folder or on the Python path",
+    )
+
+
+def add_rules_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options for scoring."""
+    parser.add_argument("--semantics", choices=list(RULE_SETS), help="default: standard; trec_eval with its format")
+    parser.add_argument(
+        "--ties",
+        choices=["docid", "input", "expected"],
+        help="equal scores: by document id, in the order given, or the mean of all orders (default: that of the rules)",
+    )
+    add_match_to(parser)
+    parser.add_argument(
+        "--documents",
+        metavar="PATH",
+        help="the documents that chunks were cut from, if spans are judged: a folder of text files, or a corpus file",
+    )
+    parser.add_argument(
+        "--clusters",
+        default="source",
+        metavar="FILE",
+        help='a JSON file {"query id": "cluster", ...} of queries that belong together, such as those about one '
+        'document; "none" if all are independent (default: the source of the judgments, if they have one)',
+    )
+
+
+def add_match_to(parser: argparse.ArgumentParser) -> None:
+    """Add the option for matching items with judgments."""
+    parser.add_argument(
+        "--match",
+        default="id",
+        metavar="WHAT",
+        help="what an id of the judgments is compared with: id, source or metadata:NAME (default: %(default)s)",
+    )
+
+
+def add_output_to(parser: argparse.ArgumentParser, formats: Sequence[str] = ()) -> None:
+    """Add the options for output, with further formats."""
+    add_result_to(parser, formats)
+    parser.add_argument("--report", type=Target, metavar="FILE", help="also write an HTML report to this file")
+
+
+def add_result_to(parser: argparse.ArgumentParser, formats: Sequence[str] = ()) -> None:
+    """Add the options that say where a result is written, and how."""
+    usual = [name for name in OUTPUT_FORMATS if name != "trec_eval"]
+    parser.add_argument(
+        "--format", choices=[*usual, *formats], help="default: that of FILE's extension, such as .csv, else text"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Target, metavar="FILE", help="write to this file instead of the terminal"
+    )
+
+
+def add_texts_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options that give a report the texts of queries and documents."""
+    parser.add_argument(
+        "--queries", metavar="FILE", help="the texts of the queries, for the report: JSONL, TSV, CSV, JSON or Parquet"
+    )
+    parser.add_argument(
+        "--corpus",
+        metavar="FILE",
+        help="the texts of the documents, for the report: a folder of texts, or a file such as BEIR's corpus.jsonl",
+    )
+
+
+def add_traces_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options for traces of agents."""
+    traces = parser.add_argument_group("traces of agents")
+    traces.add_argument(
+        "--view",
+        choices=get_args(rm.types.CallsView),
+        help="the runs are traces of agents: score all searches (union, with metrics such as recall@3calls; or "
+        "interleaved), the first or the last one, what the answering model read (context), or what it cited",
+    )
+    traces.add_argument(
+        "--question-id",
+        metavar="PATH",
+        help="where a trace has the id of its question, such as metadata.question_id (default: its own id)",
+    )
+    traces.add_argument(
+        "--tool", action="append", default=[], metavar="NAME", help="a tool that searches; repeat for several"
+    )
+    traces.add_argument(
+        "--citations",
+        metavar="PATTERN",
+        help=r"a regular expression for the ids that an answer cites, such as \[(\w+)\]",
+    )
+
+
+def add_reading_to(parser: argparse.ArgumentParser, *files: str) -> None:
+    """Add the options for reading files."""
+    reading = parser.add_argument_group("reading files")
+    for what in files:
+        number = "grade" if what == "qrels" else "score"
+        reading.add_argument(
+            f"--{what}-format", choices=FORMATS, help=f"the format of {what.upper()}, if its name does not show it"
+        )
+        option = reading.add_argument(
+            f"--{what}-column",
+            action="append",
+            default=[],
+            metavar="ROLE=NAME",
+            help=f"a column of {what.upper()}: query=..., document=..., {number}=...; {number}= if there is none",
+        )
+        offer(option, [f"{role}=" for role in (OF_JUDGMENTS if what == "qrels" else OF_A_RUN)])
+    if files:
+        reading.add_argument(
+            "--allow",
+            action="append",
+            default=[],
+            choices=ALLOWED,
+            help="accept ids with blanks at their ends, or repeated columns and keys, of which the first counts",
+        )
+    if "run" in files:
+        reading.add_argument(
+            "--memory",
+            type=memory_size,
+            metavar="SIZE",
+            help="stream a run that needs more memory than this, such as 4GB",
+        )
+    option = reading.add_argument(
+        "--reading",
+        action="append",
+        default=[],
+        type=_setting,
+        metavar="KEY=VALUE",
+        help="what is rarely needed: compression=RATIO and line=SIZE, beyond which a file is refused (default: "
+        f"{rm.Limits().compression:g} and 64MB); progress=no, no bar for a large file; subset=NAME and split=NAME, of "
+        "the predictions of MTEB",
+    )
+    offer(option, [f"{key}=" for key in READING])
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """Return what a text such as `line=1GB` says."""
+    key, equals, value = text.partition("=")
+    if not equals or key not in READING:
+        raise argparse.ArgumentTypeError(f"{text!r} must be one of {', '.join(f'{name}=...' for name in READING)}")
+    try:
+        return key, READING[key].convert(value)
+    except (ValueError, argparse.ArgumentTypeError) as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
+
+
+def add_arguments_of(verb: Callable[..., Any], parser: argparse.ArgumentParser, **words: str) -> None:
+    """Add options for arguments of a verb, of the type and with the default that it has."""
+    for name, said in words.items():
+        argument = signature(verb).parameters[name]
+        value, bar, what = said.rpartition(" | ")
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            type={"int": int, "float": float}.get(argument.annotation.partition(" ")[0], str),
+            default=None if argument.default is Parameter.empty else argument.default,
+            required=argument.default is Parameter.empty,
+            metavar=value if bar else None,
+            help=what if argument.default in {None, Parameter.empty} else f"{what} (default: %(default)s)",
+        )
+
+
+def passed_to(verb: Callable[..., Any], given: argparse.Namespace, **more: Any) -> dict[str, Any]:
+    """Return the options that were given and are arguments of a verb of the same name, and others."""
+    named = {name for name, one in signature(verb).parameters.items() if one.kind is Parameter.KEYWORD_ONLY}
+    return {name: value for name, value in vars(given).items() if name in named and value is not None} | more
+
+
+def offer(option: argparse.Action, words: Iterable[str]) -> None:
+    """Let an option be completed with some words, also after a comma."""
+
+    def after_comma(prefix: str, **_: Any) -> list[str]:
+        before, comma, _last = prefix.rpartition(",")
+        return [f"{before}{comma}{word}" for word in words]
+
+    option.completer = after_comma  # type: ignore[attr-defined]  # where argcomplete looks for it
+
+
+def import_metrics(arguments: Sequence[str] | None) -> None:
+    """Import the modules of `--metrics-from` first, because other options can name their metrics."""
+    early = argparse.ArgumentParser(prog="retrieval-metrics", add_help=False, allow_abbrev=False)
+    add_modules_to(early)
+    modules: list[str] = early.parse_known_args(arguments)[0].metrics_from
+    if modules and not {"", str(Path.cwd())} & set(sys.path):
+        sys.path.insert(0, str(Path.cwd()))  # `python -m` searches here too; an installed script does not
+    for module in modules:
+        try:
+            import_module(module)
+        except Exception as error:
+            raise ImportError(
+                f"--metrics-from {module} cannot be imported: {type(error).__name__}: {error}", name=module
+            ) from error
+
+
+def refuse_unknown_metrics(given: argparse.Namespace) -> None:
+    """End the program if a metric is unknown, and none of the files named is a saved one that can give its values."""
+    asked = given.metric if isinstance(getattr(given, "metric", None), list) else []
+    bounds = [str(name) for option in ("at_least", "at_most") for name, _ in getattr(given, option, ())]
+    unknown = [name for name in (*asked, *bounds) if not of_only_trec_eval(name) and not is_metric(name)]
+    if unknown and not any(map(is_saved, _files(given))):
+        try:
+            rm.Metric.parse(unknown[0])
+        except ValueError as error:
+            given.parser.error(f"{error} (one of your own needs --metrics-from MODULE)")
+
+
+def refuse_lost_files(given: argparse.Namespace) -> None:
+    """Raise before anything is read if a file would be replaced that the call also names for something else."""
+    values = [each for value in vars(given).values() for each in (value if isinstance(value, list) else [value])]
+    named = [each for each in values if isinstance(each, str)]
+    for at, target in enumerate(named):
+        if not isinstance(target, Target) or target == STANDARD_OUTPUT:
+            continue
+        written = _file(target)
+        for other_at, other in enumerate(named):
+            # A run can be given as NAME=FILE.
+            if at != other_at and written in {_file(other), _file(other.partition("=")[2] or other)}:
+                what = "is also written" if isinstance(other, Target) else "is one of the files that are read"
+                raise ValueError(f"{target} is to be written, but {other} {what}, and it is the same file")
+
+
+def _files(given: argparse.Namespace) -> Iterator[str]:
+    """Yield all texts that can be names of files to read, also after `NAME=`."""
+    for value in vars(given).values():
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, str) and not isinstance(each, Target):
+                yield from {each, each.partition("=")[2] or each}
+
+
+def _file(path: str) -> Any:
+    """Return what two names of the same regular file have in common; the name itself if there is no file yet."""
+    try:
+        found = os.stat(path)  # noqa: PTH116  (any text, also one that is no path)
+    except (OSError, ValueError):
+        return os.path.realpath(path) if path.isprintable() else path
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else object()

@@ -1,0 +1,312 @@
+"""The commands for several runs: compare, changes, tune and audit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import retrieval_metrics as rm
+from retrieval_metrics._internal.append_log import save_text
+from retrieval_metrics._internal.validation import positive_number
+from retrieval_metrics.cli import output
+from retrieval_metrics.cli.arguments import (
+    Target,
+    add_arguments_of,
+    add_files_to,
+    add_match_to,
+    add_metrics_to,
+    add_modules_to,
+    add_output_to,
+    add_reading_to,
+    add_rules_to,
+    add_texts_to,
+    passed_to,
+)
+from retrieval_metrics.cli.input_files import (
+    named,
+    read_both,
+    run_or_saved,
+    saved_evaluations,
+    scoring_of,
+    texts_of,
+)
+from retrieval_metrics.cli.option_types import bound, metrics
+from retrieval_metrics.comparison.comparison_tables import comparison_tables, notes_tables
+from retrieval_metrics.comparison.plan import FEWEST_OF_A_PILOT, IF_FEW
+from retrieval_metrics.metrics.base.rules import RULE_SETS
+from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.tables import Table
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_to_compare(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    add_files_to(parser, runs="+")
+    parser.add_argument(
+        "--save", type=Target, metavar="FILE", help="save the comparison for report, such as comparison.json.gz"
+    )
+    add_metrics_to(parser)
+    add_rules_to(parser)
+    add_arguments_of(
+        rm.compare,
+        parser,
+        baseline="NAME | compare all other runs with this one (default: every pair)",
+        level="confidence level",
+        margin="SIZE | also say whether a run is no worse by more than this, such as 0.02",
+        unseen="N | with --unjudged bounds: a query may have up to N more relevant documents that nobody retrieved",
+        seed="seed of the randomisation test",
+    )
+    parser.add_argument(
+        "--unjudged",
+        choices=["bounds", "condensed"],
+        help="how to treat unjudged documents: bounds reports how much their grades could change, condensed takes them "
+        "out of the rankings (default: they are not relevant)",
+    )
+    parser.add_argument(
+        "--plan",
+        type=float,
+        metavar="SIZE",
+        help="also say how many questions it takes to find a difference of this size, with these as a pilot",
+    )
+    parser.add_argument(
+        "--fail-if-worse", action="store_true", help="exit with 1 if a run is significantly worse than the baseline"
+    )
+    add_output_to(parser)
+    add_texts_to(parser)
+    add_reading_to(parser, "qrels", "run")
+
+
+def run_compare(given: argparse.Namespace) -> bool:
+    """Run the command; with --fail-if-worse, return whether no run is significantly worse than the baseline."""
+    if given.fail_if_worse and given.baseline is None:
+        raise ValueError("--fail-if-worse needs --baseline NAME, the run to compare with")
+    if given.plan is not None:
+        positive_number(given.plan, "plan")
+    saved = saved_evaluations([given.qrels, *given.runs])
+    names = named(given.runs) if saved is None else saved
+    if given.baseline is not None and given.baseline not in names:
+        raise ValueError(f"no run is named {given.baseline!r}, the --baseline; the runs are {', '.join(names)}")
+    texts = texts_of(given)
+    of = read_both(given, named(given.runs)) if saved is None else (saved,)
+    options = passed_to(rm.compare, given, metrics=given.metric or rm.DEFAULT_METRICS, **scoring_of(given))
+    result = rm.compare(*of, **options)
+    if given.report is not None:
+        result.report(given.report, **texts)
+    if given.save is not None:
+        result.save(given.save)
+    worse = [each.sentence for each in result.conclusions if given.fail_if_worse and each.kind == "worse"]
+    return output.finish(_shown(result, given.plan), given, worse)
+
+
+def _plans(result: rm.Comparison, size: float) -> list[tuple[rm.types.Difference, rm.types.Plan]]:
+    """Return how many questions each difference takes that shows a spread."""
+    return [
+        (each, rm.plan(size, each.metric, pilot=each, comparisons=len(result.differences), level=result.level))
+        for each in result.differences
+        if each.n >= FEWEST_OF_A_PILOT and not each.identical
+    ]
+
+
+def _plan_table(plans: list[tuple[rm.types.Difference, rm.types.Plan]], size: float) -> Table:
+    header = ["metric", "pair", "standard deviation", "questions", "range", "if few carry it"]
+    rows = [
+        [
+            each.metric,
+            f"{each.system} - {each.baseline}",
+            numbers.value(of.rows[1].spread),
+            f"{of.questions:,}",
+            "{:,} to {:,}".format(*of.range),
+            f"{of.rows[1].uneven:,}",
+        ]
+        for each, of in plans
+    ]
+    notes = [IF_FEW] if rows else ["no pair of systems differs on any query, which shows no spread to plan with"]
+    return Table(header, rows, notes, f"questions for a difference of {size:g}, found in 80 % of evaluations", (0, 1))
+
+
+def _shown(result: rm.Comparison, size: float | None) -> output.Shown:
+    data = {
+        **output.fields(result, "baseline", "level"),
+        "means": result.table,
+        "conclusions": [each.as_dict() for each in result.conclusions],
+        **output.fields(result, "verdict", "notes"),
+    }
+    records = [
+        output.fields(each, "metric", "system", "baseline", "n", "difference")
+        | {"low": each.interval.low, "high": each.interval.high, "p": each.p, "p_alone": each.found.p_alone}
+        | {"conclusion": each.kind}
+        for each in result.conclusions
+    ]
+    tables = [*comparison_tables(result), *notes_tables(result)]
+    if size is not None:
+        plans = _plans(result, size)
+        data["plan"] = [
+            output.fields(each, "metric", "system", "baseline")
+            | {"spread": of.rows[1].spread, **output.fields(of, "questions", "range")}
+            | {"if_few_carry_it": of.rows[1].uneven}
+            for each, of in plans
+        ]
+        tables.append(_plan_table(plans, size))
+    return output.Shown(tables, data, records)
+
+
+# `retrieval-metrics changes BEFORE AFTER`, without judgments.
+
+
+def add_to_changes(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    for side in ("before", "after"):
+        parser.add_argument(side, metavar=side.upper(), help=f"the run {side} the change, in any format of a run")
+    parser.add_argument(
+        "-m",
+        "--measures",
+        default="overlap@10,rbo,ndcg@10",
+        help="overlap@k, rbo, and metrics of which the largest possible change is told (default: %(default)s)",
+    )
+    add_arguments_of(rm.changes, parser, tolerance="SIZE | scores no further apart tie at rank k")
+    add_match_to(parser)
+    parser.add_argument("--save", type=Target, metavar="FILE", help="save the numbers, such as changes.json.gz")
+    add_output_to(parser)
+    add_texts_to(parser)
+    add_reading_to(parser, "run")
+
+
+def run_changes(given: argparse.Namespace) -> bool:
+    """Run the command; its exit code is always 0."""
+    before, after = (run_or_saved(given, path) for path in (given.before, given.after))
+    result = rm.changes(before, after, given.measures.split(","), match=given.match, tolerance=given.tolerance)
+    if given.report is not None:
+        result.report(given.report, **texts_of(given))
+    if given.save is not None:
+        result.save(given.save)
+    means, ends = result.means, result.intervals()
+    records = [
+        {"metric": name, "mean": mean, "low": ends[name].low, "high": ends[name].high} for name, mean in means.items()
+    ]
+    return output.finish(output.Shown(result.tables, output.fields(result, "means", "per_query"), records), given)
+
+
+# `retrieval-metrics tune QRELS RUN RUN --default NAME`, or `tune SAVED SAVED --default NAME`.
+
+PLAIN = (
+    *("metric", "winner", "default", "questions", "level", "mean", "new_mean", "gain", "new_gain", "p", "better"),
+    *("conclusion", "new_mean_interval", "new_gain_interval"),
+)
+"""What JSON holds of a tuning as it is."""
+
+
+def add_to_tune(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    add_files_to(parser, runs="+")
+    parser.add_argument(
+        "-m",
+        "--metric",
+        type=metrics,
+        default=["ndcg@10"],
+        metavar="METRIC",
+        help="the metric to choose by; further ones, after commas, are shown (default: ndcg@10)",
+    )
+    add_arguments_of(
+        rm.tune,
+        parser,
+        default="NAME | the run to keep unless another is better",
+        level="confidence level",
+        seed="seed of the resamples",
+    )
+    for name, words in (("least", "least"), ("most", "largest")):
+        parser.add_argument(
+            f"--at-{name}",
+            action="append",
+            default=[],
+            type=bound,
+            metavar="METRIC=MEAN",
+            help=f"do not choose a run whose mean is beyond this, the {words} that it may be",
+        )
+    parser.add_argument("--save", type=Target, metavar="FILE", help="save the tuning, such as tuning.json.gz")
+    add_rules_to(parser)
+    add_output_to(parser)
+    add_modules_to(parser)
+    add_reading_to(parser, "qrels", "run")
+
+
+def run_tune(given: argparse.Namespace) -> bool:
+    """Run the command; the exit code of a choice is always 0."""
+    chosen_by, *others = given.metric
+    saved = saved_evaluations([given.qrels, *given.runs])
+    qrels, runs = read_both(given, named(given.runs)) if saved is None else (None, saved)
+    bounds = {name: {str(metric): mean for metric, mean in getattr(given, name)} for name in ("at_least", "at_most")}
+    # The options for scoring are no arguments of `tune` itself, which passes them on.
+    result = rm.tune(runs, qrels, chosen_by, **passed_to(rm.tune, given, others=others, **bounds, **scoring_of(given)))
+    if given.report is not None:
+        result.report(given.report)
+    if given.save is not None:
+        result.save(given.save)
+    return output.finish(_shown_tune(result), given)
+
+
+def _shown_tune(result: rm.types.Tuning) -> output.Shown:
+    settings: list[dict[str, Any]] = []
+    for one in result.settings:
+        found = one.difference
+        gain, low, high, p = (0.0, 0.0, 0.0, 1.0) if found is None else (found.mean, *found.interval, found.p_corrected)
+        settings.append(
+            {
+                "setting": one.name,
+                **{str(name): one.means[name] for name in result.rule.metrics},
+                "gain": gain,
+                "low": low,
+                "high": high,
+                "p": p,
+                "chosen": one.chosen,
+                "as_good": one.name == result.winner or one.name in result.as_good,
+                "allowed": one.allowed,
+            }
+        )
+    return output.Shown(result.tables, {**output.fields(result, *PLAIN), "settings": settings}, settings)
+
+
+# `retrieval-metrics audit QRELS RUN`.
+
+
+def add_to_audit(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    add_files_to(parser, runs=None)
+    add_metrics_to(parser)
+    parser.add_argument(
+        "--semantics",
+        action="append",
+        choices=list(RULE_SETS),
+        help="a rule set; repeat for several; the others are compared with the first (default: all)",
+    )
+    add_match_to(parser)
+    add_output_to(parser)
+    add_reading_to(parser, "qrels", "run")
+
+
+def run_audit(given: argparse.Namespace) -> bool:
+    """Run the command; the exit code of an audit is always 0."""
+    qrels, runs = read_both(given, {"run": given.run})
+    result = rm.audit(
+        qrels,
+        runs["run"],
+        given.metric or rm.DEFAULT_METRICS,
+        semantics=given.semantics or tuple(RULE_SETS),
+        match=given.match,
+    )
+    shown = _shown_audit(result)
+    if given.report is not None:
+        save_text(given.report, output.page(shown))
+    return output.finish(shown, given)
+
+
+def _shown_audit(result: rm.types.Audit) -> output.Shown:
+    told = ("metric", "semantics", "rules", "meaning", "queries", "example", "value", "reference")
+    data = {
+        **output.fields(result, "means", "refused"),
+        "differences": [output.fields(found, *told) for found in result.differences],
+        "lints": result.lints,
+    }
+    metrics, means = map(str, result.metrics), result.means
+    records = [{"metric": name} | {one: means[one].get(name, float("nan")) for one in means} for name in metrics]
+    return output.Shown(result.tables, data, records)

@@ -1,0 +1,206 @@
+"""Results as text, JSON, CSV and Markdown, for a terminal or a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+import textwrap
+from collections.abc import Mapping
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from math import isnan
+from numbers import Number
+from pathlib import Path
+from types import NoneType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from retrieval_metrics._internal.append_log import STANDARD_OUTPUT, save_text
+from retrieval_metrics.reports.tables import Table, escaped, on_one_line
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from rich.console import Console
+
+    from retrieval_metrics.reports.tables import Table
+
+WIDTH = 120
+"""The width to which sentences are wrapped if there is no terminal."""
+
+
+class Shown(NamedTuple):
+    """A result in the three forms from which all formats are made.
+
+    Attributes:
+        tables: For people.
+        data: For programs; `plain` makes JSON of it.
+        records: For spreadsheets, row by row; NaN becomes an empty cell.
+        columns: The columns, if they are not the keys of the first record.
+        lines: As trec_eval prints it, where it does.
+    """
+
+    tables: Sequence[Table]
+    data: Mapping[str, Any]
+    records: Sequence[Mapping[str, Any]]
+    columns: Sequence[str] = ()
+    lines: str = ""
+
+
+def finish(shown: Shown, given: argparse.Namespace, failures: Sequence[str] = ()) -> bool:
+    """Write a result and the reasons why the command fails, as its last step; return whether there are none."""
+    _write(shown, given.format, given.output)
+    for failure in failures:
+        _complain(failure)
+    return not failures
+
+
+def _write(shown: Shown, kind: str | None, path: str | None) -> None:
+    """Write a result in a format, or in that of the file's extension, to a file or to stdout."""
+    if kind is None:
+        kind = "text" if path is None else EXTENSIONS.get(Path(path).suffix.lower(), "text")
+    to_terminal = path in {None, STANDARD_OUTPUT} and sys.stdout.isatty()
+    if kind == "text" and to_terminal and find_spec("rich") is not None:
+        _print(shown.tables)
+        return
+    text = FORMATS[kind](shown) + "\n"
+    if path is not None and path != STANDARD_OUTPUT:
+        save_text(path, text)
+        return
+    with for_reader(sys.stdout):
+        sys.stdout.write(escaped(text) if to_terminal else text)
+
+
+@contextmanager
+def for_reader(stream: Any) -> Iterator[None]:
+    """Write to stdout or stderr; a reader that stops early, as `head` does, is no error and changes no exit code."""
+    try:
+        yield
+        stream.flush()
+    except BrokenPipeError:
+        discard(stream)
+
+
+def say(text: str) -> None:
+    """Write a line of this program to stderr."""
+    with for_reader(sys.stderr):
+        sys.stderr.write(f"retrieval-metrics: {on_one_line(text)}\n")
+
+
+def discard(stream: Any) -> None:
+    """Discard what was not yet written to a stream, because Python would try again when it exits."""
+    with suppress(OSError, ValueError):  # tests replace stdout by something that is not a file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def page(shown: Shown) -> str:
+    """Return a result as one page of HTML."""
+    head = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Retrieval metrics</title></head><body>'
+    return "\n".join([head, *(table.html() for table in shown.tables), "</body></html>"])
+
+
+def _text(shown: Shown) -> str:
+    return "\n\n".join(table._replace(notes=_wrapped(table.notes)).text() for table in shown.tables)
+
+
+def _wrapped(notes: Iterable[str]) -> list[str]:
+    """Return sentences wrapped to lines, with continuation lines indented."""
+    lines: list[str] = []
+    for note in notes:
+        indent = note[: len(note) - len(note.lstrip())] + "  "
+        lines += textwrap.wrap(note, WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [note]
+    return lines
+
+
+def _csv(shown: Shown) -> str:
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(_cells(shown))
+    return file.getvalue().removesuffix("\n")
+
+
+def _cells(shown: Shown) -> Iterator[list[Any]]:
+    columns = shown.columns or list(next(iter(shown.records), ()))
+    yield list(columns)
+    for record in shown.records:
+        yield ["" if record[column] is None or _is_nan(record[column]) else record[column] for column in columns]
+
+
+def fields(of: object, *names: str) -> dict[str, Any]:
+    """Return attributes by name, as a result's data and records hold them."""
+    return {name: getattr(of, name) for name in names}
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: an interval is a list, NaN is null, and a metric or a quote is its text."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    if isinstance(value, (str, Number, NoneType)):
+        return None if _is_nan(value) else value
+    return str(value)
+
+
+def _json(shown: Shown) -> str:
+    return json.dumps(plain(shown.data), ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and isnan(value)
+
+
+def _markdown(shown: Shown) -> str:
+    return "\n\n".join(table.markdown() for table in shown.tables)
+
+
+FORMATS: Mapping[str, Callable[[Shown], str]] = {
+    "text": _text,
+    "json": _json,
+    "csv": _csv,
+    "markdown": _markdown,
+    "trec_eval": lambda shown: shown.lines,
+}
+EXTENSIONS = {".csv": "csv", ".json": "json", ".md": "markdown"}
+"""The formats of files; any other extension is that of a text."""
+
+
+def _complain(text: str) -> None:
+    """Report a failure on stderr, in red on a terminal."""
+    text = escaped(f"FAILED: {text}")
+    with for_reader(sys.stderr):
+        if sys.stderr.isatty() and find_spec("rich") is not None:
+            _console(stderr=True).print(text, style="bold red", markup=False, highlight=False)
+        else:
+            sys.stderr.write(f"{text}\n")
+
+
+def _console(*, stderr: bool = False) -> Console:
+    from rich.console import Console  # noqa: PLC0415  (an extra: imported where it is used)
+
+    # With NO_COLOR, rich would still write bold and dim.
+    colours = None if os.environ.get("NO_COLOR") else "auto"
+    return Console(stderr=stderr, highlight=False, color_system=colours)  # type: ignore[arg-type]  # a literal of its own
+
+
+def _print(shown: Sequence[Table]) -> None:
+    from rich.text import Text  # noqa: PLC0415  (an extra: imported where it is used)
+
+    console = _console()
+    for number, table in enumerate(shown):
+        if number:
+            console.print()
+        lines = table._replace(notes=(), title="").text().splitlines() if table.header else []
+        if table.title:
+            console.print(Text(escaped(table.title), style="bold"))
+        if max(map(len, lines), default=0) > console.width:
+            console.print(table._replace(notes=(), title="").rich())  # folds cells, and rows stay rows
+        elif lines:
+            console.print(Text(lines[0], style="bold"))
+            for line in lines[1:]:
+                name, gap, rest = line.partition("  ")
+                console.print(Text.assemble((name, "cyan"), gap, rest))
+        for note in table.notes:
+            console.print(Text(escaped(note), style="dim"))

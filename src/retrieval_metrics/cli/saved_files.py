@@ -1,0 +1,101 @@
+"""The commands for saved files: history and report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import retrieval_metrics as rm
+from retrieval_metrics.cli import output
+from retrieval_metrics.cli.arguments import Target, add_modules_to, add_reading_to, add_result_to, add_texts_to
+from retrieval_metrics.cli.input_files import kind_of, texts_of
+from retrieval_metrics.cli.option_types import metrics as metric_names
+from retrieval_metrics.storage.history import table_of
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_to_history(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    add = _action(actions, "add", "append the numbers of a saved evaluation", _add)
+    add.add_argument("saved", metavar="SAVED", help="a file written by evaluate --save or Evaluation.save")
+    add_modules_to(add)
+    add.add_argument("--label", metavar="TEXT", help="the label of the entry (default: its label commit, or a number)")
+    show = _action(actions, "show", "print every entry, and where the questions or the rules changed", _show)
+    add_result_to(show)
+    plot = _action(actions, "plot", "draw a metric over time", _plot)
+    plot.add_argument("-m", "--metric", action="extend", type=metric_names, metavar="METRIC", help="default: the first")
+    plot.add_argument("-o", "--output", type=Target, metavar="FILE", required=True, help="an image: .svg, .png or .pdf")
+
+
+def _action(actions: Any, name: str, what: str, act: Any) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = actions.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
+    parser.add_argument("history", metavar="HISTORY", help="the file of the history, such as retrieval.jsonl")
+    parser.set_defaults(act=act)
+    return parser
+
+
+def run_history(given: argparse.Namespace) -> bool:
+    """Run the action; the exit code of a history is always 0."""
+    done: bool = given.act(given)
+    return done
+
+
+def _add(given: argparse.Namespace) -> bool:
+    rm.History(given.history).add(given.saved, given.label)
+    return True
+
+
+def _show(given: argparse.Namespace) -> bool:
+    entries = rm.History(given.history).entries()
+    if not entries:
+        raise ValueError(f"{given.history} has no entries; add one with history add")
+    listed: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
+    for entry in entries:
+        of = {"label": entry.label, "date": entry.date.isoformat()}
+        by = output.fields(entry, "questions", "rules")
+        ends, n = entry.intervals, entry.n
+        metrics = {name: {"mean": mean, "interval": ends[name], "n": n[name]} for name, mean in entry.means.items()}
+        listed.append({**of, "metrics": metrics, **by, "saved": entry.saved})
+        records += [
+            {**of, "metric": name, "mean": mean, "low": ends[name].low, "high": ends[name].high, "n": n[name], **by}
+            for name, mean in entry.means.items()
+        ]
+    shown = output.Shown([table_of(entries)], {"entries": listed}, records)
+    return output.finish(shown, given)
+
+
+def _plot(given: argparse.Namespace) -> bool:
+    wanted = given.metric or [None]
+    if len(wanted) > 1:
+        raise ValueError("history plot draws one metric; run it once for each")
+    rm.History(given.history).plot(wanted[0]).savefig(given.output)
+    return True
+
+
+def add_to_report(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes."""
+    parser.add_argument(
+        "saved", metavar="SAVED", help="a file written by --save, Evaluation.save, Comparison.save or Tuning.save"
+    )
+    parser.add_argument("-o", "--output", type=Target, metavar="FILE", required=True, help="where to write the report")
+    parser.add_argument("--title", default="", help="the heading of the report")
+    add_texts_to(parser)
+    add_modules_to(parser)
+    add_reading_to(parser)
+
+
+def run_report(given: argparse.Namespace) -> bool:
+    """Run the command; the exit code of a report is always 0."""
+    saved = rm.load(given.saved)
+    if isinstance(saved, rm.types.Tuning):
+        if (given.queries, given.corpus) != (None, None):
+            raise ValueError("the report of a tuning shows no single queries, so it takes no --queries and no --corpus")
+        saved.report(given.output, title=given.title)
+        return True
+    if not isinstance(saved, (rm.Evaluation, rm.Comparison)):
+        raise ValueError(f"{given.saved} cannot be reported: it holds {kind_of(saved)}")  # noqa: TRY004  (of the file)
+    saved.report(given.output, title=given.title, **texts_of(given))
+    return True

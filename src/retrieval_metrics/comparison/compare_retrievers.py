@@ -1,0 +1,183 @@
+"""Ask several retrievers the same questions and compare what they return."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from retrieval_metrics._internal.validation import arguments_of, passed_on, warn
+from retrieval_metrics.comparison.compare import compare
+from retrieval_metrics.comparison.tests_of_pairs import pairs_of
+from retrieval_metrics.evaluation.row_scorer import first_answer_check
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.matching.judge import with_documents
+from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, Metric
+from retrieval_metrics.retrieval.retrieve import WORKERS, Asking, ask_all
+from retrieval_metrics.retrieval.sync_async import run_until_complete
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from os import PathLike
+
+    from retrieval_metrics.comparison.comparison import Comparison
+    from retrieval_metrics.inputs.items import Key
+    from retrieval_metrics.inputs.run import RetrievedRun
+    from retrieval_metrics.matching.ranking_order import Matching
+    from retrieval_metrics.metrics.base.rules import Rules
+
+
+class _Retrieval:
+    """The retrievers and the questions, checked before any retriever is asked."""
+
+    def __init__(
+        self,
+        retrievers: Mapping[str, Any],
+        questions: Any,
+        metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+        *,
+        baseline: str | None = None,
+        semantics: str | Rules = "standard",
+        match: str | Key | Matching = "id",
+        workers: int = WORKERS,
+        timeout: float | None = None,
+        retries: int = 0,
+        show_progress: bool = False,
+        raise_on_error: bool = False,
+        resume: str | PathLike[str] | None = None,
+        **options: Any,
+    ) -> None:
+        options |= {"show_progress": show_progress, "baseline": baseline, "semantics": semantics, "match": match}
+        if not isinstance(retrievers, Mapping):
+            raise TypeError(
+                f"retrievers must map the name of each system to its retriever, got {type(retrievers).__name__}"
+            )
+        pairs_of(list(retrievers), options["baseline"])
+        known = inspect.signature(compare).parameters
+        if unknown := [
+            name for name in options if name not in known or known[name].kind is not known[name].KEYWORD_ONLY
+        ]:
+            raise TypeError(f"compare_retrievers and compare have no option {', '.join(map(repr, unknown))}")
+        self.options = options
+        self.metrics = metrics if isinstance(metrics, (str, Metric)) else list(metrics)
+        self.questions = Questions.of(questions)
+        self.qrels = as_qrels(self.questions)  # with the texts and sources of the questions
+        options["match"] = with_documents(options["match"], options.pop("documents", None), self.qrels, self.questions)
+        rules = {name: options[name] for name in ("semantics", "match", "ties", "unjudged") if name in options}
+        if rules.get("unjudged") == "bounds":
+            del rules["unjudged"]
+        check = first_answer_check(self.qrels, self.metrics, **rules)
+        self._rehearse(list(retrievers))
+        self._retrievers = retrievers
+        self._resume = resume
+        self._limits = {
+            "workers": workers,
+            "timeout": timeout,
+            "retries": retries,
+            "raise_on_error": raise_on_error,
+            "match": options["match"],
+            "check": check,
+        }
+
+    async def runs(self) -> dict[str, RetrievedRun]:
+        """Ask each retriever every question."""
+        askings = []
+        for name, retriever in self._retrievers.items():
+            try:
+                kept = None if self._resume is None else _file_of(name, self._resume)
+                askings.append(Asking(retriever, self.questions, name=name, resume=kept, **self._limits))
+            except (TypeError, ImportError) as error:
+                error.add_note(f"this is the retriever of the system {name!r}")
+                raise
+        runs = await ask_all(askings, show_progress=self.options["show_progress"])
+        return dict(zip(self._retrievers, runs, strict=True))
+
+    def _rehearse(self, names: Sequence[str]) -> None:
+        """Compare empty rankings, so that an option that the comparison refuses is refused before any call."""
+        pair = dict.fromkeys([self.options["baseline"] or names[0], *names])
+        nothing: Any = dict.fromkeys(self.qrels.queries, ())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compare(self.qrels, dict.fromkeys(list(pair)[:2], nothing), self.metrics, **self.options)
+
+    def compared(self, runs: dict[str, RetrievedRun]) -> Comparison:
+        """Compare the runs; warnings point to the caller of the public function."""
+        # Not in a thread, even for an asynchronous caller: catching warnings is not thread-safe.
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            comparison = compare(self.qrels, runs, self.metrics, **self.options)
+        for warning in caught:
+            warn(warning.message, warning.category)
+        return comparison
+
+
+@arguments_of(_Retrieval)
+def compare_retrievers(*args: Any, **options: Any) -> Comparison:  # noqa: D417  (they are those of _Retrieval)
+    """Ask several retrievers the same questions, and test in which metrics they differ.
+
+    The retrievers are asked one after the other, so that they do not slow each other down. Before that, each is asked
+    the first question, so that an error in the answers of any of them is raised early. Judgments, metrics and options
+    are checked before the first question.
+
+    Args:
+        retrievers: The retrievers by the name of the system, as in `retrieve`: functions, asynchronous functions, and
+            retrievers of installed hosts, in any mixture.
+        questions: An `EvaluationSet`, or anything that `EvaluationSet.of` reads, such as pairs `(query, relevant)`.
+        metrics: Names such as `"ndcg@10"` or `["map", "mrr@10"]`.
+        baseline: The name of the system that all others are compared with; None compares every pair.
+        semantics: The rules, as in `evaluate`.
+        match: What an id of the judgments is compared with, as in `evaluate`.
+        workers: How many queries may be under way at once.
+        timeout: Seconds that one attempt may take, as in `retrieve`.
+        retries: How often a failed query is repeated, as in `retrieve`.
+        show_progress: Show a progress bar on stderr, if rich is installed.
+        raise_on_error: Raise the first failure instead of recording it.
+        resume: A folder with a file per system to which every answer is written as it arrives, as in `retrieve`. What
+            is there is not asked again, so that an interrupted comparison goes on.
+        **options: Other arguments of `compare`, such as `documents`, `level` and `seed`.
+
+    Returns:
+        The comparison of the runs of these retrievers. Its `seconds` and `errors` hold how long each system took for
+        each query, and which queries failed; both are printed with it.
+
+    Raises:
+        TypeError: If `retrievers` does not map names to retrievers, an option is unknown, or as in `retrieve` and
+            `compare`.
+        ValueError: If there are fewer than two retrievers, the baseline is not among them, or as in `retrieve` and
+            `compare`.
+        ImportError: If a retriever is of a host whose integration is not installed.
+
+    Warns:
+        RetrievalWarning: As in `evaluate`, with the name of the system, for example if a retriever failed.
+
+    Example:
+        >>> questions = [(f"question {number}", ["d"]) for number in range(8)]
+        >>> retrievers = {"second": lambda text: ["x", "d"], "first": lambda text: ["d", "x"]}
+        >>> comparison = compare_retrievers(retrievers, questions, "mrr")
+        >>> print(comparison.conclusions.of("mrr"))
+        first is better than second in mrr, by 0.500 in every query.
+        >>> len(comparison.seconds["first"])
+        8
+    """
+    retrieval = passed_on("compare_retrievers", _Retrieval, args, options)
+    return retrieval.compared(run_until_complete(retrieval.runs()))
+
+
+@arguments_of(_Retrieval)
+async def acompare_retrievers(*args: Any, **options: Any) -> Comparison:
+    """Ask several retrievers the same questions on the running event loop, and compare them.
+
+    This is the asynchronous twin of `compare_retrievers`, with the same arguments, result and errors.
+    """
+    retrieval = passed_on("acompare_retrievers", _Retrieval, args, options)
+    return retrieval.compared(await retrieval.runs())
+
+
+def _file_of(system: str, folder: str | PathLike[str]) -> Path:
+    """Return the file for the answers of a system, whatever its name holds; the folder is made."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return Path(folder) / f"{quote(system, safe=' =,()')}.jsonl"

@@ -1,0 +1,245 @@
+"""The result of a comparison: means, differences and a conclusions; printed, plotted, or as a report."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from retrieval_metrics._internal.validation import data_frame, positive_integer, require
+from retrieval_metrics.comparison.comparison_tables import comparison_tables
+from retrieval_metrics.comparison.system_ranking import Compared, ranking_of
+from retrieval_metrics.comparison.tests_of_pairs import ranking_metrics
+from retrieval_metrics.comparison.unjudged_bounds import to_judge
+from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.reports.tables import Printed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics.comparison.conclusions import Conclusion, ToJudge
+    from retrieval_metrics.comparison.difference import Difference
+    from retrieval_metrics.comparison.system_ranking import Standings
+    from retrieval_metrics.inputs.items import QueryTexts
+    from retrieval_metrics.inputs.questions import Questions
+    from retrieval_metrics.metrics.base.metric import Metric
+    from retrieval_metrics.reports.tables import Table
+
+
+class Comparison(Compared, Printed):
+    """Several systems on the same queries: their means, their differences, and the conclusions.
+
+    Attributes:
+        scores: The scores of each system, by name.
+        metrics: The metrics.
+        aligned: The values of all systems on the same queries.
+        baseline: The system all others are compared with; None if every pair is compared.
+        level: Confidence level of the intervals; 1 - level is the accepted rate of false findings.
+        differences: One per metric and pair of systems; they can be printed.
+        margin: The largest acceptable loss; None if there is no margin.
+        clusters: The clusters of the queries; None if queries are independent.
+        ignorance: How much of what each system retrieved is judged; None if that is unknown.
+        unjudged: The bounds of means and differences over all grades of unjudged documents; None if not requested.
+        notes: Sentences on what differs between compared evaluations besides the rankings.
+        budgets: How the systems fill each budget among the metrics, such as the 2,000 characters of
+            `recall@2000chars`.
+        drawn: The number of random choices of signs, and their seed; None in files of earlier versions.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Comparison):
+            return NotImplemented
+        from retrieval_metrics.comparison.saved_results import are_alike  # noqa: PLC0415  (seldom asked for)
+
+        return are_alike(self, other)
+
+    def __hash__(self) -> int:
+        return hash((self.systems, self.metrics))
+
+    @cached_property
+    def evaluations(self) -> dict[str, Evaluation]:
+        """The evaluation of each system, by name."""
+        return {name: Evaluation(scores) for name, scores in self.scores.items()}
+
+    @cached_property
+    def ranking(self) -> Standings:
+        """The systems by metric, best first, and which are better or worse than the baseline or the best."""
+        return ranking_of(self)
+
+    @property
+    def verdict(self) -> list[str]:
+        """The conclusions in words: a sentence for what is concluded alike of two systems, after what it rests on."""
+        return self.conclusions.sentences
+
+    @property
+    def seconds(self) -> dict[str, dict[QueryId, float]]:
+        """How long each system took for each query, by system and query id; empty for a run that was not timed."""
+        return {name: scores.seconds for name, scores in self.scores.items()}
+
+    @property
+    def errors(self) -> dict[str, dict[QueryId, Exception]]:
+        """The exception of each query whose retriever failed, by system and query id."""
+        return {name: scores.errors for name, scores in self.scores.items()}
+
+    def save(
+        self, path: str | PathLike[str], *, labels: Mapping[str, str | float] | None = None, rankings: bool = True
+    ) -> None:
+        """Save the comparison with its data to a file that `load` reads.
+
+        The file holds questions, judgments, rankings with their texts, rules, metrics, every number, the versions and
+        the date, so a loaded comparison can be printed, plotted and reported as before.
+
+        Args:
+            path: The JSON file; a further `.gz` or `.zst` compresses it.
+            labels: Labels of your own, such as `{"commit": "4f2a91c", "model": "small"}`.
+            rankings: False saves only the numbers, which is far smaller; methods that need rankings then raise.
+
+        Raises:
+            ValueError: If something cannot be written as JSON, such as a date in the metadata of an item or a function
+                given as `match`. Nothing is written then.
+            OSError: If the file cannot be written; an existing file stays as it was.
+        """
+        from retrieval_metrics.comparison.saved_results import save_comparison  # noqa: PLC0415  (seldom asked for)
+
+        save_comparison(self, path, labels, rankings=rankings)
+
+    def to_judge(self, n: int = 20) -> list[ToJudge]:
+        """Return the unjudged documents whose judgments would change the comparison most, in that order.
+
+        The candidates are the unjudged documents among the first k of a system, where k is the largest cut-off of the
+        metrics. Each is ranked by how much a mean difference between two compared systems would change if this document
+        alone were judged and had the highest grade.
+
+        Args:
+            n: How many.
+
+        Raises:
+            ValueError: If n is not positive, the judgments are groups or pieces, or an evaluation came without its run.
+        """
+        metrics = ranking_metrics([metric for metric in self.metrics if not metric.definition.given] or self.metrics)
+        return to_judge(self.scores, metrics, self.pairs, positive_integer(n, "n"))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with one row per difference.
+
+        Raises:
+            ImportError: If pandas is not installed; the message holds the command.
+        """
+        found = {each.found: each for each in self.conclusions}
+        return data_frame([{**_row(each), **_concluded(found[each])} for each in self.differences])
+
+    def plot(
+        self,
+        kind: Literal["overview", "intervals", "differences", "wins", "cutoffs", "precision_recall"] = "overview",
+        metric: str | Metric | None = None,
+        *,
+        across: int | None = None,
+    ) -> Figure:
+        """Return a figure to show in a notebook or to save with `figure.savefig(path)`.
+
+        Args:
+            kind: `overview`: which system is better and how sure that is, by the means and query by query, with the
+                means of the other metrics below. `intervals`: the means of every system and metric. `differences`: the
+                difference of every query, sorted; of more than six pairs, those told apart most clearly. `wins`: the
+                queries won, tied and lost. `cutoffs`: the metric over k. `precision_recall`: mean precision against
+                mean recall, a point for each k.
+            metric: The metric of `overview`, `differences` and `cutoffs`; None takes the first of the comparison.
+            across: How many panels are in a row; None takes two, and one where a notebook is narrow.
+
+        Raises:
+            ImportError: If matplotlib is not installed; the message holds the command.
+            ValueError: If the kind is unknown, or the metric takes no cut-off.
+            KeyError: If the metric was not compared.
+        """
+        require("matplotlib", "plot")
+        from retrieval_metrics.comparison.comparison_plots import comparison_figure  # noqa: PLC0415  (brings matplotlib)
+
+        return comparison_figure(self, kind, metric, across)
+
+    def report(
+        self,
+        path: str | PathLike[str],
+        *,
+        title: str = "",
+        queries: QueryTexts | Questions | None = None,
+        corpus: QueryTexts | None = None,
+        slices: Mapping[Any, Any] | None = None,
+        k: int | None = None,
+        text_length: int | None = None,
+        show_progress: bool = False,
+    ) -> None:
+        """Write an HTML report with the verdict, the ranking, the differences, and every query side by side.
+
+        The file is self-contained and fetches nothing. The queries can be sorted, filtered, searched and opened;
+        without JavaScript they are listed. Of more than 1,000 queries, the 100 that moved most are there with
+        their results, the others with their values and what they miss.
+
+        Args:
+            path: The file to write.
+            title: The heading; if empty, the names of the systems.
+            queries: Query texts by query id, or the evaluation set that has them; None takes those of the judgments,
+                if these came with texts.
+            corpus: Document texts by document id, if the rankings hold only ids.
+            slices: A label for each query, by query id, to filter by.
+            k: How many results of each query; None takes the largest cut-off of the metrics, and at least 10.
+            text_length: How many characters of a text are shown, around the needed words; None shows whole texts if the
+                page stays below about 10 MB.
+            show_progress: Show a progress bar on stderr, if rich is installed.
+
+        Raises:
+            ValueError: If `k` or `text_length` is not positive.
+        """
+        from retrieval_metrics.comparison.comparison_report import comparison_report  # noqa: PLC0415  (as above)
+        from retrieval_metrics.evaluation.query_report import ShownQueries  # noqa: PLC0415  (seldom asked for)
+
+        known = next(iter(self.scores.values())).query_texts
+        shown = ShownQueries.of(
+            queries, corpus, slices, k=k, length=text_length, show_progress=show_progress, known=known
+        )
+        comparison_report(self, path, title, shown)
+
+    def _tables(self) -> Sequence[Table]:
+        return comparison_tables(self)
+
+    def _repr_html_(self) -> str:
+        from retrieval_metrics.comparison.comparison_report import comparison_html  # noqa: PLC0415  (only needed in a notebook)
+
+        return comparison_html(self)
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(self.systems)} in {', '.join(map(str, self.metrics))}>"
+
+
+def _row(one: Difference) -> dict[str, Any]:
+    """Return a difference as a row of a DataFrame."""
+    detectable = one.detectable()
+    return {
+        "metric": one.metric,
+        "system": one.system,
+        "baseline": one.baseline,
+        "n": one.n,
+        "difference": one.mean,
+        "low": one.interval.low,
+        "high": one.interval.high,
+        "low_alone": one.interval_alone.low,
+        "high_alone": one.interval_alone.high,
+        "p": one.p_corrected,
+        "p_alone": one.p_alone,
+        "p_t": one.paired.p_t,
+        "effect_size": one.paired.effect_size,
+        "wins": one.paired.wins,
+        "ties": one.paired.ties,
+        "losses": one.paired.losses,
+        "detectable": detectable.low,
+        "detectable_high": detectable.high,
+    }
+
+
+def _concluded(one: Conclusion) -> dict[str, Any]:
+    margin = one.found.margin
+    outcome = {} if margin is None else {"margin": one.within_margin, "low_one_sided": margin.low}
+    return {"conclusion": one.kind, **outcome}

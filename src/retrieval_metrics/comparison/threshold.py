@@ -1,0 +1,424 @@
+"""The score from which on results are worth showing, with a promise for questions that have no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import ceil, inf, isinf, log, log1p, nan
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+
+from retrieval_metrics._internal.validation import named, require
+from retrieval_metrics.evaluation.data_warnings import said_of_distances
+from retrieval_metrics.evaluation.evaluate import scored_run
+from retrieval_metrics.evaluation.summary import clustered_sums, intervals, means
+from retrieval_metrics.files.saved_format import SavedFields
+from retrieval_metrics.inputs.clusters import clusters_of
+from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.qrels import Qrels, as_qrels
+from retrieval_metrics.inputs.run import RetrievedRun, Run, as_list, refuse_bad_score
+from retrieval_metrics.matching.ids import common_queries
+from retrieval_metrics.matching.judge import with_documents
+from retrieval_metrics.matching.judged_run import is_relevant
+from retrieval_metrics.metrics.base.metric import as_metric, relevant_from
+from retrieval_metrics.metrics.base.rules import STANDARD
+from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.tables import Table
+from retrieval_metrics.statistics import Interval, interval_from_sums
+from retrieval_metrics.statistics.means import Sums
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from retrieval_metrics._internal.validation import FloatArray, IntArray, QueryId
+    from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.items import Key, RunMapping
+    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.matching.ranking_order import Matching
+    from retrieval_metrics.metrics.base.metric import Metric
+
+POINTS = 60
+"""The number of cut-offs of the curve."""
+HALF = 0.5
+"""A threshold that costs more of the metric than this share is not worth it."""
+
+T = TypeVar("T")
+
+
+class Cutoff(NamedTuple):
+    """What a threshold would do.
+
+    Attributes:
+        score: What scores above it stays.
+        wrong: How many of the questions without an answer get one.
+        upper: The upper end of the share of new ones that would, at the level that was asked for.
+        mean: The mean of the metric; NaN without questions that have an answer.
+        answered: The share of the questions with an answer for which something stays; NaN likewise.
+    """
+
+    score: float
+    wrong: int
+    upper: float
+    mean: float
+    answered: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Threshold(SavedFields):
+    """The score above which results stay, so that few new questions without an answer get one.
+
+    Attributes:
+        score: What scores above it stays; None if these questions can promise nothing, minus infinity if nothing needs
+            to be cut.
+        false_answer: The largest share of new questions without an answer that may get one.
+        level: With which confidence.
+        metric: The metric that shows what it costs.
+        n: How many questions without an answer there are.
+        worth: How many independent ones they are worth, if they are clustered.
+        fewest: How many are needed if none of them gets an answer.
+        wrong: How many of them get an answer above the score.
+        upper: The upper end of the share of new ones that will; without a score, the least that these can promise.
+        answerable: How many questions have an answer.
+        before: The mean of the metric over these without a threshold; NaN if there are none.
+        before_interval: Its 95 % interval.
+        after: The mean with the threshold.
+        after_interval: Its 95 % interval.
+        curve: What other thresholds would do, the lowest first.
+        kinds: How many questions of each kind get an answer that they do not have, and how many there are.
+    """
+
+    kind: ClassVar[str] = "threshold"
+    records: ClassVar[tuple[type, ...]] = (Cutoff,)
+
+    score: float | None
+    false_answer: float
+    level: float
+    metric: str
+    n: int
+    worth: float
+    fewest: int
+    wrong: int
+    upper: float
+    answerable: int
+    before: float
+    before_interval: Interval
+    after: float
+    after_interval: Interval
+    curve: tuple[Cutoff, ...]
+    kinds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def is_worth_it(self) -> bool:
+        """Whether there is a score, and it costs at most half of the metric."""
+        return self.score is not None and not self.before - self.after > HALF * self.before
+
+    @property
+    def conclusion(self) -> str:
+        """What to do, in a sentence."""
+        asked = "questions without an answer"
+        if self.score is None:
+            worth = f"{self.worth:.0f}" if self.worth >= 2 else "fewer than 2"
+            by = "" if self.worth >= self.n else f", worth {worth} independent ones,"
+            promised = "nothing" if self.upper > HALF else f"{100 * self.upper:.1f} %"
+            return (
+                f"No threshold: {self.n} {asked}{by} cannot promise {_percent(self.false_answer)}, whatever they "
+                f"score: at least {self.fewest} are needed if none of them gets an answer; these can promise "
+                f"{promised}."
+            )
+        if isinf(self.score):
+            return (
+                f"Nothing needs to be cut: {self.wrong} of {self.n} {asked} get one, which bounds new ones at "
+                f"{100 * self.upper:.1f} %."
+            )
+        promised = (
+            f"Keep what scores above {_short(self.score)}: with {_percent(self.level)} confidence at most "
+            f"{_percent(self.false_answer)} of new {asked}, if they are like these {self.n}, then get one (here "
+            f"{self.wrong}; the bound is {100 * self.upper:.1f} %)."
+        )
+        if not self.answerable:
+            return f"{promised} No question with an answer is in the run, so what it costs is unknown."
+        cost = f"{promised} It costs {self.before - self.after:.3f} of {self.metric}"
+        if self.is_worth_it:
+            return f"{cost}."
+        return f"{cost}: the scores hardly tell the two kinds of question apart, so no threshold is worth it."
+
+    def apply(self, run: RunMapping | Run) -> RetrievedRun:
+        """Return the part of a run that scores above the threshold; failures and times stay.
+
+        Raises:
+            ValueError: If there is no threshold, or a ranking has no scores.
+
+        Example:
+            >>> qrels = {"a": ["d1"], **{f"n{at}": [] for at in range(30)}}
+            >>> run = {"a": {"d1": 0.9, "d2": 0.3}, **{f"n{at}": {"d2": 0.1 + at / 100} for at in range(30)}}
+            >>> threshold(qrels, run).apply(run)["a"]  # the best score without an answer is 0.39
+            {'d1': 0.9}
+        """
+        if self.score is None:
+            raise ValueError(f"there is no threshold to apply. {self.conclusion}")
+        return _above(run, self.score)
+
+    def plot(self) -> Figure:
+        """Return a figure of false answers, their bound and the metric over the score.
+
+        Raises:
+            ImportError: If matplotlib is not installed; the message contains the command that installs it.
+        """
+        require("matplotlib", "plot")
+        from retrieval_metrics.comparison.comparison_plots import threshold_figure  # noqa: PLC0415  (brings matplotlib)
+
+        return threshold_figure(self)
+
+    def _tables(self) -> list[Table]:
+        notes = [self.conclusion]
+        if self.kinds:
+            notes.append(
+                "By kind: " + ", ".join(f"{kind} {wrong} of {n}" for kind, (wrong, n) in self.kinds.items()) + "."
+            )
+        if self.score is None or isinf(self.score):
+            return [Table((), (), notes)]
+        every = self.curve[0]
+        rows = [["false answers", f"{every.wrong} of {self.n}", f"{self.wrong} of {self.n}"]]
+        if self.answerable:
+            here = next(one for one in self.curve if one.score == self.score)
+            both = (self.before, self.before_interval), (self.after, self.after_interval)
+            rows.append([self.metric, *(numbers.mean(*one) for one in both)])
+            rows.append(
+                [
+                    "answered",
+                    *(f"{round(one.answered * self.answerable)} of {self.answerable}" for one in (every, here)),
+                ]
+            )
+        return [Table(["", "all", f"above {_short(self.score)}"], rows, notes)]
+
+    def __repr__(self) -> str:
+        return f"<Threshold: {self.conclusion}>"
+
+
+def threshold(
+    questions: QuestionsOrQrels,
+    run: RunMapping | Run,
+    metric: str | Metric = "hit_rate@5",
+    *,
+    false_answer: float = 0.1,
+    level: float = 0.95,
+    clusters: ClustersBy = "source",
+    match: str | Key | Matching = "id",
+    documents: Any = None,
+) -> Threshold:
+    """Return the score above which results stay, so that few new questions without an answer get one.
+
+    A question has no answer if nothing has a grade above 0. Of the best score of each, cut-offs are tried from the
+    strictest down, until the exact binomial bound of the share that exceeds it is first above `false_answer`. Whatever
+    the distribution of the scores, ties included, the share among new questions like these is then above `false_answer`
+    with a probability of at most 1 - `level`; for clustered questions this holds approximately. Questions with an
+    answer take no part in the choice, so what it costs is unbiased. Choosing among several runs or shares by what comes
+    out voids the promise.
+
+    Args:
+        questions: The questions with their judgments, as in `evaluate`; some of them without an answer.
+        run: Their rankings with scores, higher is better: by document id, or lists of `Retrieved` with a score.
+        metric: The metric that shows what a threshold costs the questions with an answer.
+        false_answer: The largest share of new questions without an answer that may get one.
+        level: The confidence, above one half.
+        clusters: The clusters of the questions, as in `evaluate`.
+        match: What an id of the judgments is compared with, as in `evaluate`.
+        documents: The documents that chunks were cut from, as in `evaluate`.
+
+    Returns:
+        The threshold; print, plot, apply or save it. It says if no threshold is worth it, or too few questions are
+        there to promise anything.
+
+    Raises:
+        TypeError: As in `evaluate`.
+        ValueError: If no question without an answer is in the run, a ranking has no scores, scores are distances, or
+            lower is better in the metric.
+
+    Example:
+        >>> qrels = {f"a{at}": [f"d{at}"] for at in range(20)} | {f"n{at}": [] for at in range(30)}
+        >>> run = {f"a{at}": {f"d{at}": 0.8} for at in range(20)}
+        >>> run |= {f"n{at}": {"x": 0.3 + at / 100} for at in range(30)}
+        >>> found = threshold(qrels, run)
+        >>> round(found.score, 2), found.wrong, round(found.upper, 3)  # 1 - 0.05 ** (1 / 30)
+        (0.59, 0, 0.095)
+
+    References:
+        S. S. Wilks (1941). Determination of sample sizes for setting tolerance limits. Annals of Mathematical
+        Statistics 12.
+        A. N. Angelopoulos et al. (2025). Learn then test: calibrating predictive algorithms to achieve risk control.
+        Annals of Applied Statistics 19.
+    """
+    if not 0 < false_answer < 1:
+        raise ValueError(f"{named('false_answer')} must be above 0 and below 1, got {false_answer!r}")
+    if not HALF < level < 1:
+        raise ValueError(f"{named('level')} must be above 0.5 and below 1, got {level!r}")
+    truth = as_qrels(questions)
+    (chosen,) = relevant_from([as_metric(metric)], truth.relevant_from)
+    if not chosen.definition.higher_is_better or not chosen.definition.needs_relevant:
+        raise ValueError(f"{chosen} does not show what a threshold costs; name a metric such as hit_rate@5")
+    common_queries(run, truth)
+    rankings: Mapping[Any, Any] = run.as_dict() if isinstance(run, Run) else run
+    errors = run.errors if isinstance(run, RetrievedRun) else {}
+    rel: Any = dict(chosen.parameters).get("rel")
+    answered = np.bincount(truth.group_query[is_relevant(truth.group_grade, rel)], minlength=len(truth)) > 0
+    given = {query: bool(has) for query, has in zip(truth.queries, answered, strict=True) if query in rankings}
+    asked = [query for query, has in given.items() if not has and query not in errors]
+    if not asked:
+        raise ValueError(
+            f"there is nothing to choose by: of the {int((~answered).sum())} questions without an answer, for which "
+            "nothing has a grade above 0, none is in the run and was answered"
+        )
+    best = _best_scores({query: rankings[query] for query in given})
+    judged = {query: truth.judgments(at) for at, query in enumerate(truth.queries) if given.get(query)}
+    known = clusters_of(questions, truth, clusters)
+    choice = _Choice(
+        np.array([best[query] for query in asked]), None if known is None else known.of(asked).labels, level
+    )
+    cost = _Cost(
+        judged, {query: rankings[query] for query in judged}, chosen, with_documents(match, documents, truth, questions)
+    )
+    score = choice.lowest(false_answer)
+    shown = inf if score is None else score
+    firsts = np.array([best[query] for query in judged], dtype=np.float64)
+    before, after = cost.at(-inf), (nan, Interval(nan, nan)) if score is None else cost.at(score)
+    kinds: dict[str, list[bool]] = {}
+    for query, top in zip(asked, choice.best.tolist(), strict=True):
+        if (made := truth.provenance.get(query)) is not None and made.kind is not None:
+            kinds.setdefault(made.kind, []).append(top > (-inf if score is None else score))
+    return Threshold(
+        score=score,
+        false_answer=false_answer,
+        level=level,
+        metric=str(chosen),
+        n=len(asked),
+        worth=choice.worth,
+        fewest=ceil(log(1 - level) / log1p(-false_answer) - 1e-12),
+        wrong=choice.wrong(shown),
+        upper=choice.upper(shown),
+        answerable=len(judged),
+        before=before[0],
+        before_interval=before[1],
+        after=after[0],
+        after_interval=after[1],
+        curve=tuple(
+            Cutoff(
+                at, choice.wrong(at), choice.upper(at), cost.at(at)[0], float(np.mean(firsts > at)) if judged else nan
+            )
+            for at in _tried(np.concatenate([choice.best, firsts]), score)
+        ),
+        kinds={kind: (sum(wrong), len(wrong)) for kind, wrong in kinds.items()},
+    )
+
+
+class _Choice:
+    """The best scores of the questions without an answer, and what a cut-off makes of them."""
+
+    def __init__(self, best: FloatArray, labels: IntArray | None, level: float) -> None:
+        self.best, self._labels, self._level = best, labels, level
+        self.worth = float(self._sums(inf).count)
+
+    def _sums(self, score: float) -> Sums:
+        wrong = (self.best > score).astype(np.float64)
+        return Sums.of(wrong) if self._labels is None else clustered_sums(wrong, self._labels)
+
+    def wrong(self, score: float) -> int:
+        """Return how many questions get an answer above a score."""
+        return int((self.best > score).sum())
+
+    def upper(self, score: float) -> float:
+        """Return the exact one-sided upper end of the share; one-sided at a level is two-sided at twice the error."""
+        return interval_from_sums(self._sums(score), level=2 * self._level - 1, binary=True).high
+
+    def lowest(self, allowed: float) -> float | None:
+        """Return the lowest cut-off before the first, from the strictest down, whose upper end is not allowed."""
+        found = None
+        for score in np.unique([*self.best, -inf])[::-1].tolist():
+            if self.upper(score) > allowed:
+                break
+            found = score
+        return found
+
+
+class _Cost:
+    """The metric of the questions with an answer at any cut-off."""
+
+    def __init__(self, judged: Mapping[Any, Any], rankings: Mapping[Any, Any], metric: Metric, match: Any) -> None:
+        self._truth = Qrels(judged) if judged else None
+        self._rankings, self._metric, self._match = rankings, metric, match
+
+    def at(self, score: float) -> tuple[float, Interval]:
+        """Return its mean with its interval; NaN without such questions."""
+        if self._truth is None:
+            return nan, Interval(nan, nan)
+        scores = scored_run(self._truth, _above(self._rankings, score), [self._metric], STANDARD, self._match)
+        if score == -inf and (said := said_of_distances(scores.needed_origin("cut").judged, self._rankings)):
+            raise ValueError(said)
+        name = str(self._metric)
+        return means(scores)[name], intervals(scores, 0.95)[name]
+
+
+def _tried(firsts: FloatArray, score: float | None) -> list[float]:
+    """Return the cut-offs of a curve: all, none, and some of the scores at which something changes."""
+    finite = np.unique(firsts[np.isfinite(firsts)])
+    some = finite[np.unique(np.linspace(0, len(finite) - 1, min(POINTS, len(finite))).astype(int))]
+    return [-inf, *np.unique([*some, *([] if score is None or isinf(score) else [score])]).tolist()]
+
+
+def _scores(ranking: Any, query: QueryId) -> list[float]:
+    """Return the scores of a ranking in the order in which it is given."""
+    if isinstance(ranking, Mapping):
+        refuse_bad_score(ranking, query)
+        return list(ranking.values())
+    items = as_list(ranking, query)
+    for item in items:
+        if not isinstance(item, Retrieved) or item.score is None:
+            raise ValueError(
+                f"the ranking of query {query!r} has no scores, which a threshold needs; pass documents with their "
+                f"scores, or Retrieved(..., score=...)"
+            )
+    refuse_bad_score({at: item.score for at, item in enumerate(items)}, query)
+    return [item.score for item in items]
+
+
+def _best_scores(rankings: Mapping[Any, Any]) -> dict[QueryId, float]:
+    """Return the best score of each query, minus infinity where nothing came back; distances are refused."""
+    found = {query: _scores(ranking, query) for query, ranking in rankings.items()}
+    listed = [scores for query, scores in found.items() if not isinstance(rankings[query], Mapping)]
+    long = [scores for scores in listed if len(scores) > 1 and scores[0] != scores[-1]]
+    rising = [scores for scores in long if all(np.diff(scores) >= 0)]
+    if len(rising) > len(long) / 2:
+        raise ValueError(
+            f"the scores rise in {len(rising)} of {len(long)} rankings, as distances do, and the first would be cut "
+            "first; pass them negated"
+        )
+    return {query: max(scores, default=-inf) for query, scores in found.items()}
+
+
+def _above(run: RunMapping | Run, score: float) -> RetrievedRun:
+    """Return what scores above, with what is known of the failures."""
+    known = run if isinstance(run, RetrievedRun) else RetrievedRun({})
+    kept: dict[Any, Any] = {}
+    calls: dict[Any, Any] = {}
+    rankings: Mapping[Any, Any] = run.as_dict() if isinstance(run, Run) else run
+    for query, ranking in rankings.items():
+        stays = [one > score for one in _scores(ranking, query)]
+
+        def of(values: Sequence[T], stays: Sequence[bool] = stays) -> list[T]:
+            return [value for value, stay in zip(values, stays, strict=True) if stay]
+
+        whole: Any = list(ranking.items()) if isinstance(ranking, Mapping) else as_list(ranking, query)
+        kept[query] = dict(of(whole)) if isinstance(ranking, Mapping) else of(whole)
+        if query in known.calls:
+            calls[query] = of(known.calls[query])
+    return RetrievedRun(kept, known.errors, known.seconds, calls=calls)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:g} %"
+
+
+def _short(score: float) -> str:
+    return f"{score:.4g}"

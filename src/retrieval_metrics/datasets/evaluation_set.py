@@ -1,0 +1,436 @@
+"""Evaluation sets and their methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from os import PathLike
+from os.path import exists
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics.datasets.export import (
+    langsmith_examples,
+    llama_index_content,
+    mlflow_rows,
+    pydantic_evals_cases,
+    ragas_rows,
+    read_beir,
+    read_json,
+    write_beir,
+)
+from retrieval_metrics.datasets.lint import lint
+from retrieval_metrics.datasets.sample import Sample, draw, merged, only, parts
+from retrieval_metrics.inputs.documents import Sources, source_texts
+from retrieval_metrics.inputs.items import Span
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.questions import Questions, texts_in_context
+from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.tables import beginning
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    from retrieval_metrics._internal.validation import QueryId
+    from retrieval_metrics.datasets.lint_report import Lint
+    from retrieval_metrics.metrics.base.metric import Metric
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class EvaluationSet(Questions):
+    """Questions with their judgments, answers and provenance.
+
+    Attributes:
+        queries: The text of each query, by query id.
+        qrels: The judgments of each query, by query id, in any shape that `evaluate` takes.
+        provenance: Where each question comes from, by query id, as far as it is known.
+        changes: The changes since it was read, such as those of `Lint.repaired`, one sentence each.
+        sources: The texts that spans refer to, or their digests; None if they were not kept.
+        answers: The reference answer of each query, by query id, as far as it is known. No retrieval metric reads it.
+        history: What was said before a query, by query id: messages such as `{"role": "user", "content": "..."}`.
+
+    Raises:
+        TypeError: If a query or an answer is no text, or what was said is no list of messages.
+        ValueError: If either belongs to no query, or a message is from neither the user nor the assistant.
+
+    Example:
+        >>> questions = EvaluationSet.of([{"id": "q1", "query": "why?", "relevant": ["d7"], "source": "handbook.md"}])
+        >>> questions.labels("source")
+        {'q1': 'handbook.md'}
+        >>> import retrieval_metrics as rm
+        >>> rm.evaluate(questions, {"q1": ["d3", "d7"]}, "mrr").means
+        {'mrr': 0.5}
+        >>> questions
+        <EvaluationSet: 1 question, such as 'q1': 'why?'>
+    """
+
+    @classmethod
+    def of(cls, dataset: Any, *, split: str = "test") -> EvaluationSet:
+        """Read a dataset.
+
+        Args:
+            dataset: One of
+
+                - pairs `(query text, relevant)`;
+                - rows `{"query": text, "relevant": ..., "id": ...}`; the id is optional. The query can also be
+                  called `question`, `user_input` or `text`, its judgments `relevant_docs`, `expected_ids`,
+                  `reference_context_ids` or `qrels`, its id `query_id` or `_id`. What must not come back is a list
+                  `forbidden` beside them, or has a grade below 0. A row can say where the question comes from:
+                  `source`, `kind`, `person`, `model`, `prompt`, `date` and `labels`, as in `Provenance`; its answer
+                  (`answer`, `reference` or `reference_answer`); and its `history`, the messages before it;
+                - an object or a mapping with `queries` (id to text) and `relevant_docs` (id to judgments), such as
+                  LlamaIndex's EmbeddingQAFinetuneDataset or its JSON;
+                - a pandas or polars DataFrame, an Arrow table or a Hugging Face dataset with one row per question, with
+                  columns named like the keys of rows;
+                - LlamaIndex's LabelledRagDataset or its JSON; a Ragas EvaluationDataset or Testset; examples of
+                  LangSmith with the question in their inputs and the judgments in their outputs. If such a dataset has
+                  texts but no ids, its judgments are `Text`;
+                - the path of a BEIR folder (`queries.jsonl` and `qrels/test.tsv`), or of a JSON file that holds one
+                  of the mappings above;
+                - a mapping of query texts to judgments;
+                - an `EvaluationSet`.
+
+                `relevant` holds the judgments of a query as in `evaluate`: ids, grades, or groups. Without an id, the
+                text is the id.
+            split: The judgments of a BEIR folder to read; only queries that they judge are read.
+
+        Raises:
+            TypeError: If the dataset or one of its rows has another shape.
+            ValueError: If it is empty, a row is incomplete, a query appears twice, or judgments have no query.
+            OSError: If the path cannot be read.
+        """
+        if isinstance(dataset, PathLike) or (isinstance(dataset, str) and exists(dataset)):  # noqa: PTH110  (of a text that can be no path, Path raises)
+            path = Path(dataset)
+            return read_beir(cls, path, split) if path.is_dir() else cls.of(read_json(path))
+        return super(EvaluationSet, cls).of(dataset)
+
+    def __repr__(self) -> str:
+        first = next(((query, text) for query, text in self.queries.items()), None)
+        such = "" if first is None else f", such as {first[0]!r}: {beginning(first[1])!r}"
+        return f"<EvaluationSet: {numbers.count(len(self.queries), 'question')}{such}>"
+
+    @property
+    def unanswerable(self) -> tuple[QueryId, ...]:
+        """The ids of the questions that nothing in the corpus answers: nothing has a grade above 0.
+
+        `false_answer` and `threshold` are about them; metrics that need something relevant are undefined for them.
+
+        Example:
+            >>> EvaluationSet({"q1": "why?", "q2": "who?"}, {"q1": ["d7"], "q2": {"d3": -1}}).unanswerable
+            ('q2',)
+        """
+        graded = as_qrels(self.qrels).graded()
+        return tuple(query for query, grades in graded.items() if not any(grade > 0 for grade in grades.values()))
+
+    def in_context(self) -> EvaluationSet:
+        r"""Return the set with what was said before each question in front of it, one message a line.
+
+        A follow-up such as "And at weekends?" finds nothing by itself. With this set a retriever that takes one text is
+        asked all of it; a retriever that rewrites the question reads `history` instead.
+
+        Example:
+            >>> said = [{"role": "user", "content": "Who may open the vault?"}]
+            >>> questions = EvaluationSet({"q1": "And at night?"}, {"q1": ["d7"]}, history={"q1": said})
+            >>> questions.in_context().queries
+            {'q1': 'Who may open the vault?\nAnd at night?'}
+        """
+        return replace(self, queries=texts_in_context(self.queries, self.history), history={})
+
+    def with_sources(self, documents: Any) -> EvaluationSet:
+        """Return the set with the texts that its spans refer to.
+
+        Evaluating then finds chunks in them by their text, with no need to pass `documents`.
+
+        Args:
+            documents: The whole documents: texts by source, `Retrieved` with texts, or documents of an installed host.
+
+        Raises:
+            TypeError: If they are anything else.
+            ValueError: If two of them could be the source of a span, or none has the name of any.
+
+        Example:
+            >>> import retrieval_metrics as rm
+            >>> questions = rm.EvaluationSet({"q1": "who?"}, {"q1": [rm.Span("a.md", 6, 11)]})
+            >>> kept = questions.with_sources({"a.md": "Hello world"})
+            >>> rm.evaluate(kept, {"q1": [rm.Retrieved("c", "world", source="a.md")]}, "recall").means["recall"]
+            1.0
+        """
+        judged = {piece.source for piece in as_qrels(self).documents if isinstance(piece, Span)}
+        texts = source_texts(documents, judged)
+        return replace(self, sources=Sources.of({name: texts[name] for name in texts if name in judged or not judged}))
+
+    def split(self, *shares: float, seed: int = 0) -> tuple[EvaluationSet, ...]:
+        """Split the questions into parts without leakage, such as one for tuning and one for testing.
+
+        Questions stay together if they come from one source, or if the same document, quote or span is judged for both,
+        directly or through other questions. A retriever tuned on one part has therefore not seen the answers of
+        another. The clusters are assigned in random order, largest first, so the shares are met only approximately.
+
+        Args:
+            shares: The share of the questions in each part; they add up to 1. The default is 0.8 and 0.2.
+            seed: Seed of the random order; the same seed gives the same parts.
+
+        Returns:
+            The parts, in the order of their shares, each with its questions in their original order.
+
+        Raises:
+            ValueError: If the shares do not add up to 1, one is not positive, or a part would be empty.
+
+        Example:
+            >>> rows = [
+            ...     {"id": f"q{at}", "query": f"{at}?", "relevant": [f"d{at}"], "source": f"s{at // 2}"}
+            ...     for at in range(8)
+            ... ]
+            >>> tuning, testing = EvaluationSet.of(rows).split(0.5, 0.5)
+            >>> (
+            ...     len(tuning),
+            ...     len(testing),
+            ...     set(tuning.labels("source").values()) & set(testing.labels("source").values()),
+            ... )
+            (4, 4, set())
+        """
+        return tuple(only(self, queries) for queries in parts(self, shares or (0.8, 0.2), seed))
+
+    def sample(self, n: int, strata: str | Mapping[Any, Hashable] | None = None, seed: int = 0) -> Sample:
+        """Draw a random sample of queries, for people to grade.
+
+        `evaluate_with_labels` needs a random sample, because grades of hand-picked queries say nothing about the
+        others. With one seed, a larger sample contains every smaller one, so you can add labels later.
+
+        Args:
+            n: How many queries.
+            strata: Draw in proportion from each stratum, at least two: a mapping of query ids to strata, or an
+                attribute of the provenance, such as `"kind"`. Strata help if systems do better in some than in others.
+            seed: Seed of the sample; the same seed draws the same queries.
+
+        Raises:
+            TypeError: If `n` or `seed` is not an integer, or `strata` is neither text nor a mapping.
+            ValueError: If there are fewer than `n` queries, a query has no stratum, a stratum has a single query, or
+                `n` is less than twice the number of strata.
+
+        Example:
+            >>> questions = EvaluationSet.of({f"q{at}": ["d"] for at in range(40)})
+            >>> sample = questions.sample(10)
+            >>> len(sample), sample.probabilities[sample.queries[0]]
+            (10, 0.25)
+            >>> set(sample) < set(questions.sample(15))
+            True
+        """
+        layers = self.labels(strata) if isinstance(strata, str) else strata
+        sources = {query: made.source for query, made in self.provenance.items() if made.source is not None}
+        return replace(draw(list(self.queries), n, layers, seed), sources=sources)
+
+    def merge(self, *others: EvaluationSet) -> EvaluationSet:
+        """Merge several sets into one.
+
+        A question that is in several of them with the same text and the same judgments is kept once.
+
+        Args:
+            others: The sets to add.
+
+        Raises:
+            TypeError: If some ids are str and others int.
+            ValueError: If two sets have different questions or judgments under one id.
+
+        Example:
+            >>> one, other = (
+            ...     EvaluationSet({"q1": "why?"}, {"q1": ["d1"]}),
+            ...     EvaluationSet({"q2": "how?"}, {"q2": ["d2"]}),
+            ... )
+            >>> one.merge(other).queries
+            {'q1': 'why?', 'q2': 'how?'}
+        """
+        return merged(EvaluationSet, [self, *others])
+
+    def to_beir(
+        self, folder: str | PathLike[str], corpus: Mapping[str, str] | None = None, *, split: str = "test"
+    ) -> None:
+        """Write a BEIR folder: `queries.jsonl`, `qrels/<split>.tsv` and, if a corpus is given, `corpus.jsonl`.
+
+        `EvaluationSet.of(folder)` reads it again; provenance, answers and what was said before a question are in the
+        metadata of the queries.
+
+        Args:
+            folder: The folder, which is created if it does not exist.
+            corpus: The text of each document by id.
+            split: The name of the judgments.
+
+        Raises:
+            ValueError: If a judgment is a quote or a span, a group has alternatives, or a grade is not a whole number,
+                which BEIR cannot hold.
+            OSError: If the folder cannot be written.
+        """
+        write_beir(self, Path(folder), corpus, split)
+
+    def to_ragas(self, *, lossy: bool = False) -> list[dict[str, Any]]:
+        """Return rows for `EvaluationDataset.from_list` of Ragas: `user_input`, the judgments and the `reference`.
+
+        Ids become `reference_context_ids`; quotes and texts become `reference_contexts`, and a span beside one of them
+        says the same; the answer becomes the `reference`. Ids and provenance of the questions are left out.
+
+        Args:
+            lossy: Write what Ragas has no place for as well as it can: it has neither grades nor groups, so everything
+                relevant is listed alike, as if each of several alternatives were needed; what is forbidden is left out.
+
+        Raises:
+            ValueError: If a group has alternatives, grades differ or something is forbidden, and `lossy` is not set; if
+                a group holds only spans or metadata, or something was said before a question, which Ragas cannot hold
+                at all.
+
+        Example:
+            >>> questions = EvaluationSet({"q1": "why?"}, {"q1": ["d7"]}, answers={"q1": "because"})
+            >>> questions.to_ragas()
+            [{'user_input': 'why?', 'reference_context_ids': ['d7'], 'reference': 'because'}]
+        """
+        return ragas_rows(self, lossy=lossy)
+
+    def to_mlflow(self) -> list[dict[str, Any]]:
+        """Return rows for `mlflow.genai.evaluate`: `inputs`, `expectations` and `tags`.
+
+        The judgments are `relevant_ids` of the expectations, as the scorers of `mlflow-retrieval-metrics` read them;
+        the answer is the `expected_response`, as MLflow's own scorers read it. What was said before a question is the
+        `history` of its inputs; the id is a tag, and the provenance is left out.
+
+        Raises:
+            ValueError: If something cannot be written as JSON.
+
+        Example:
+            >>> questions = EvaluationSet({"q1": "why?"}, {"q1": ["d7"]}, answers={"q1": "because"})
+            >>> questions.to_mlflow()[0]["expectations"]
+            {'relevant_ids': ['d7'], 'expected_response': 'because'}
+        """
+        return mlflow_rows(self)
+
+    def to_pydantic_evals(self) -> list[dict[str, Any]]:
+        """Return the arguments of cases of Pydantic Evals: `[Case(**row) for row in questions.to_pydantic_evals()]`.
+
+        The answer is the expected output, as LLM judges read it. The judgments are `relevant` in the metadata, beside
+        the provenance: `RetrievalMetrics(relevant="metadata.relevant")` reads them.
+
+        Raises:
+            ValueError: If something cannot be written as JSON, or something was said before a question.
+
+        Example:
+            >>> questions = EvaluationSet({"q1": "why?"}, {"q1": ["d7"]}, answers={"q1": "because"})
+            >>> questions.to_pydantic_evals()
+            [{'name': 'q1', 'inputs': 'why?', 'expected_output': 'because', 'metadata': {'relevant': ['d7']}}]
+        """
+        return pydantic_evals_cases(self)
+
+    def to_langsmith(self) -> list[dict[str, Any]]:
+        """Return examples for `Client.create_examples` of LangSmith: inputs, outputs and metadata.
+
+        Nothing but the sources is lost: `EvaluationSet.of` reads the examples again, also as LangSmith returns them.
+        Grades, groups, quotes, texts and spans are JSON as in a file of `save`; the answer is beside them in the
+        outputs, what was said before a question is in the inputs, and the id and the provenance are in the metadata.
+
+        Raises:
+            ValueError: If something cannot be written as JSON.
+
+        Example:
+            >>> import retrieval_metrics as rm
+            >>> questions = rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Quote("because it is so")]})
+            >>> (example,) = questions.to_langsmith()
+            >>> example["outputs"]
+            {'relevant': [{'type': 'quote', 'text': 'because it is so'}]}
+            >>> rm.EvaluationSet.of([example]).qrels
+            {'q1': [Quote(text='because it is so')]}
+        """
+        return langsmith_examples(self)
+
+    def to_llama_index(self, corpus: Mapping[str, str] | None = None, *, lossy: bool = False) -> dict[str, Any]:
+        """Return the content of the JSON file of a dataset of LlamaIndex.
+
+        If ids are judged, it is that of an EmbeddingQAFinetuneDataset, which has no place for answers. If quotes or
+        texts are judged, it is that of a LabelledRagDataset, which holds the answers and who wrote the questions, but
+        no ids of questions. The rest of the provenance is left out of both.
+
+        Args:
+            corpus: The text of each document by id.
+            lossy: As in `to_ragas`: LlamaIndex has neither grades nor groups, so everything relevant is listed alike.
+
+        Raises:
+            ValueError: If a group has alternatives or grades differ, and `lossy` is not set; if a judgment is neither
+                an id nor a text, ids stand beside texts, or something was said before a question.
+        """
+        return llama_index_content(self, corpus, lossy=lossy)
+
+    def lint(
+        self,
+        corpus: Any = None,
+        runs: Any = None,
+        *,
+        metric: str | Metric = "ndcg@10",
+        difference: float = 0.05,
+        show_progress: bool = False,
+    ) -> Lint[EvaluationSet]:
+        """Find problems in the questions and their judgments, without a model.
+
+        It finds questions that repeat or contradict each other, refer to an unseen passage or say too little;
+        judgments that are not in the corpus, and quotes and spans that moved; unjudged passages that resemble a
+        relevant one; questions that repeat their answer, and questions without an answer. Without a corpus and runs,
+        only the questions and judgments are checked; `Lint.unchecked` lists what was not.
+
+        Args:
+            corpus: The corpus: texts by id, a list of `Retrieved` with their texts (and sources and offsets, for
+                spans), documents or nodes of a framework, a folder of text files, a file that `read_corpus` reads, or
+                only the ids of all documents.
+            runs: A run, or several by name, to see which questions are always or never answered, and how much their
+                results vary. Without runs, BM25 searches the corpus (`pip install 'retrieval-metrics[questions]'`).
+            metric: The metric of the wanted difference.
+            difference: The difference of means, at most 1, that the set should be able to detect with 80 % power.
+            show_progress: Show a progress bar on stderr, if rich is installed.
+
+        Returns:
+            The findings. `print` shows them, `.to_pandas()` has one row for each, and `.repaired()` makes safe repairs.
+
+        Raises:
+            TypeError: If the corpus or the runs have another shape.
+            ValueError: If the corpus is empty or has an id twice, or the difference is not above 0 and at most 1.
+
+        Example:
+            >>> import retrieval_metrics as rm
+            >>> questions = rm.EvaluationSet(
+            ...     {"q1": "Who may open the vault at night?", "q2": "who may open the vault at night"},
+            ...     {"q1": ["d1"], "q2": ["d1"]},
+            ... )
+            >>> lint = questions.lint(["d1", "d2"])
+            >>> [(finding.name, finding.query) for finding in lint.of("warning")]
+            [('duplicate_question', 'q2')]
+            >>> lint.repaired().queries
+            {'q1': 'Who may open the vault at night?'}
+        """
+        return lint(self, corpus, runs, metric=metric, difference=difference, show_progress=show_progress)
+
+    def save(
+        self,
+        path: str | PathLike[str],
+        *,
+        labels: Mapping[str, str | float] | None = None,
+        sources: bool = False,
+    ) -> None:
+        """Save the questions with their judgments, answers and provenance to a file that `load` reads.
+
+        Args:
+            path: The JSON file; a further `.gz` or `.zst` compresses it.
+            sources: Write the texts of the sources too, so that whoever loads the set needs no documents. Otherwise
+                their digests are written, if the set has its sources, so that a changed document is noticed.
+            labels: Labels of your own, such as `{"reviewed by": "Ada"}`; `load` ignores them.
+
+        Raises:
+            TypeError: If judgments have a shape that `evaluate` does not take.
+            ValueError: If something cannot be written as JSON, or `sources` is set and the set has no texts. Nothing is
+                written then.
+            OSError: If the file cannot be written; an existing file stays as it was.
+
+        Example:
+            >>> from pathlib import Path
+            >>> from tempfile import mkdtemp
+            >>> import retrieval_metrics as rm
+            >>> path = Path(mkdtemp()) / "questions.json"
+            >>> rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Quote("because it is so")]}).save(path)
+            >>> rm.load(path).queries
+            {'q1': 'why?'}
+        """
+        from retrieval_metrics.comparison.saved_results import save_questions  # noqa: PLC0415  (seldom asked for)
+
+        save_questions(self, path, labels, sources=sources)

@@ -1,0 +1,464 @@
+"""Ask a model: any callable, several at a time, with its answers kept."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import partial
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from retrieval_metrics._internal.append_log import Journal
+from retrieval_metrics._internal.validation import positive_integer
+from retrieval_metrics.datasets.json_replies import FORM, BadReplyError, schema_of
+from retrieval_metrics.inputs.documents import host_of
+from retrieval_metrics.inputs.json_codec import fingerprint
+from retrieval_metrics.reports.progress import progress
+from retrieval_metrics.retrieval.call_policy import Caller, several_at_a_time
+from retrieval_metrics.retrieval.sync_async import way_for_caller
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+    from os import PathLike
+
+
+KeyT = TypeVar("KeyT")
+Parsed = TypeVar("Parsed")
+
+UNHEARD = 3
+"""How many prompts may fail before a model that has never replied is given up."""
+MOST_WITHOUT_FORM = 10
+"""Replies in a row that are not of the form asked for, or calls in a row that fail, after which no more is spent."""
+MOST_UNUSABLE = 50
+"""Replies in a row that cannot be used for whatever reason, after which no more is spent."""
+
+
+LONGEST_SHOWN = 4_000
+"""Characters of an unusable reply that the model is shown again: what is longer costs tokens and helps nobody."""
+
+
+def once_more(prompt: str, reply: str, error: BadReplyError) -> str:
+    """Return a prompt that repeats the first and tells the model what was wrong with its reply."""
+    shown = reply if len(reply) <= LONGEST_SHOWN else f"{reply[:LONGEST_SHOWN]} [...]"
+    return f"{prompt}\n\nYou replied:\n{shown}\n\nThat cannot be used: {error}\nReply again as asked above."
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A prompt without a usable reply.
+
+    Attributes:
+        reason: A few words by which failures are counted: that of a `BadReplyError`, or one of `call failed`,
+            `timed out`, `no text`, `budget spent` and `given up`.
+        message: What was wrong.
+        reply: The last reply, if there was one.
+    """
+
+    reason: str
+    message: str
+    reply: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Replies(Generic[KeyT, Parsed]):
+    """The parsed replies and the failures; each key is in one of the two, in the order of the prompts.
+
+    Attributes:
+        parsed: The parsed replies.
+        failures: The prompts that failed.
+    """
+
+    parsed: dict[KeyT, Parsed] = field(default_factory=dict)
+    failures: dict[KeyT, Failure] = field(default_factory=dict)
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """The number of failures for each reason, the most frequent first."""
+        return dict(Counter(failure.reason for failure in self.failures.values()).most_common())
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model with all that a function needs to call it: its name, where replies are kept, and what it may cost.
+
+    Wherever a model is taken, it is this, or just what `ask` can be.
+
+    Attributes:
+        ask: A function from a prompt to a reply, synchronous or not, or a chat model or LLM of an installed host.
+        name: Its name, for the cache and the provenance; None takes its own.
+        cache: A file such as `replies.jsonl` to which every reply is written as it arrives, and from which it is read
+            next time: a second run makes no calls, and an interrupted one continues where it stopped.
+        workers: How many calls may be under way at once.
+        timeout: Seconds that one attempt of a call may take; None sets no limit.
+        retries: How often a failed call is repeated: after 0.5 seconds, then 1, 2, 4 ... and at most 30.
+        budget: The largest number of calls of a function it is given to, retries included; replies from the cache are
+            free.
+        token_budget: Likewise, the largest number of tokens in prompts and replies together.
+        count_tokens: Returns the number of tokens of a text; None counts one token for every four characters.
+
+    Raises:
+        TypeError: If it is not a model, or an option has another type.
+        ValueError: If an option is out of range, or there is a cache but no name.
+
+    Example:
+        >>> Model(lambda prompt: "yes", "an echo", budget=100).budget
+        100
+    """
+
+    ask: Any
+    name: str | None = None
+    cache: str | PathLike[str] | None = None
+    workers: int = 8
+    timeout: float | None = None
+    retries: int = 2
+    budget: int | None = None
+    token_budget: int | None = None
+    count_tokens: Callable[[str], int] | None = None
+
+    def __post_init__(self) -> None:
+        if self.name is not None and (not isinstance(self.name, str) or not self.name.strip()):
+            raise TypeError(f"the name of a model must be a text, got {self.name!r}")
+        object.__setattr__(self, "name", name_of(self.ask) if self.name is None else self.name)
+        if self.cache is not None and not self.name:
+            raise ValueError(
+                "a cache needs the name of the model, which keeps the replies of different models apart; write "
+                "Model(ask, 'its name', cache=...)"
+            )
+        Caller(how_to_prompt(self.ask), what="model", timeout=self.timeout, retries=self.retries)
+        positive_integer(self.workers, "workers")
+        Spending(Calls(), self.budget, self.token_budget, self.count_tokens)
+
+
+class Prompter:
+    """Asks a model, and holds what that has cost.
+
+    Attributes:
+        model_name: The name of the model; None if it is unknown.
+        calls: The calls so far.
+        stopped: Why no more calls are made: a budget is spent, or too many replies in a row were unusable; else None.
+
+    Example:
+        >>> from retrieval_metrics.retrieval.sync_async import run_until_complete
+        >>> prompter = Prompter(lambda prompt: prompt.upper())
+        >>> replies = run_until_complete(prompter.ask({1: "yes", 2: "no"}, lambda key, reply: f"{key} {reply}"))
+        >>> replies.parsed
+        {1: '1 YES', 2: '2 NO'}
+        >>> prompter.calls.made, prompter.calls.cached
+        (2, 0)
+    """
+
+    def __init__(self, model: Any) -> None:
+        model = model if isinstance(model, Model) else Model(model)
+        prompt = how_to_prompt(model.ask)
+        self._takes_schema = takes_schema(prompt)
+        self._caller = Caller(prompt, what="model", timeout=model.timeout, retries=model.retries)
+        self.model_name = model.name
+        self._cache = ReplyCache(model.cache)
+        self._workers = model.workers
+        self.calls = Calls()
+        self._spending = Spending(self.calls, model.budget, model.token_budget, model.count_tokens)
+        self._under_way: dict[str, asyncio.Lock] = {}
+        self._heard = False
+        self._without_form = 0
+        self._unusable = 0
+        self.stopped: str | None = None
+
+    async def ask(
+        self,
+        prompts: Mapping[KeyT, str],
+        parse: Callable[[KeyT, str], Parsed],
+        *,
+        fields: Callable[[KeyT], Mapping[str, Any]] | None = None,
+        label: str = "asking the model",
+        show_progress: bool = False,
+    ) -> Replies[KeyT, Parsed]:
+        """Send every prompt and parse the replies; synchronous callers use `run_until_complete`."""
+        parsed: dict[KeyT, Parsed] = {}
+        failures: dict[KeyT, Failure] = {}
+        waiting = iter(prompts.items())
+        with progress(label, len(prompts), enabled=show_progress and bool(prompts)) as show:
+
+            async def one(asked: tuple[KeyT, str]) -> None:
+                key, prompt = asked
+                options = {SCHEMA: schema_of(fields(key))} if fields is not None and self._takes_schema else {}
+                try:
+                    parsed[key] = await self._one(key, prompt, parse, options)
+                except _FailedError as failed:
+                    failures[key] = failed.failure
+                show(len(parsed) + len(failures))
+
+            try:
+                await self._first(waiting, one)
+                await several_at_a_time(waiting, one, min(self._workers, len(prompts)))
+            finally:
+                self._caller.end()
+        return Replies(_in_order(parsed, prompts), _in_order(failures, prompts))
+
+    async def _first(
+        self, waiting: Iterator[tuple[KeyT, str]], one: Callable[[tuple[KeyT, str]], Awaitable[None]]
+    ) -> None:
+        """Send one prompt after the other until the model has replied, so that a broken one costs few calls."""
+        while not self._heard and (asked := next(waiting, None)) is not None:
+            await one(asked)
+
+    async def _one(
+        self, key: KeyT, prompt: str, parse: Callable[[KeyT, str], Parsed], options: Mapping[str, Any]
+    ) -> Parsed:
+        first, reply = await self._reply(prompt, partial(parse, key), options)
+        if not isinstance(first, BadReplyError):
+            return first
+        second, reply = await self._reply(once_more(prompt, reply, first), partial(parse, key), options)
+        if isinstance(second, BadReplyError):
+            raise _FailedError(second.reason, str(second), reply) from second
+        if first.reason in FORM:  # the first reply was not kept, so that a second run need not ask for it
+            self._cache.keep(self.model_name, prompt, reply)
+        return second
+
+    async def _reply(
+        self, prompt: str, parse: Callable[[str], Parsed], options: Mapping[str, Any]
+    ) -> tuple[Parsed | BadReplyError, str]:
+        """Return a reply, parsed or with what is wrong with it, and as it was; from the cache or from the model."""
+        async with self._under_way.setdefault(prompt, asyncio.Lock()):
+            if (known := self._cache.get(self.model_name, prompt)) is not None:
+                self.calls.cached += 1
+                return _parsed(parse, known), known
+            reply = await self._call(prompt, options)
+            parsed = _parsed(parse, reply)
+            if isinstance(parsed, BadReplyError):
+                self._count(parsed.reason, str(parsed), reply)
+            else:
+                self._without_form = self._unusable = 0
+            if isinstance(parsed, BadReplyError) and parsed.reason in FORM:
+                self._cache.keep_unusable(self.model_name, prompt, reply, parsed.reason)
+            else:  # what the model says is of use for a rerun, which then rejects it for the same reason
+                self._cache.keep(self.model_name, prompt, reply)
+        return parsed, reply
+
+    def _count(self, reason: str, message: str, reply: object = None) -> None:
+        """Count a reply or a call that is of no use, and stop asking where there are too many in a row."""
+        self._unusable += 1
+        self._without_form = self._without_form + 1 if reason in FORM or reason in _FAILURES else 0
+        if self.stopped is None and (self._without_form >= MOST_WITHOUT_FORM or self._unusable >= MOST_UNUSABLE):
+            number = MOST_WITHOUT_FORM if self._without_form >= MOST_WITHOUT_FORM else MOST_UNUSABLE
+            shown = "" if reply is None else f"; it replied {str(reply)[:300]!r}"
+            self.stopped = f"{number} replies in a row could not be used, the last because {message}{shown}"
+
+    async def _call(self, prompt: str, options: Mapping[str, Any]) -> str:
+        if self.stopped is not None:
+            raise _FailedError("budget spent" if self._unusable == 0 else "given up", self.stopped)
+        try:
+            reply = await self._caller.call(
+                prompt, before=partial(self._spending.start, prompt), after=self._took, **options
+            )
+        except BudgetSpentError as error:
+            self.stopped = str(error)
+            raise _FailedError("budget spent", str(error)) from error
+        except Exception as error:
+            self.calls.failed += 1
+            if not self._heard and self.calls.failed >= UNHEARD:
+                error.add_note(f"the model has not replied to any of {self.calls.made} calls")
+                raise
+            reason = "timed out" if isinstance(error, TimeoutError) else "call failed"
+            self._count(reason, f"{type(error).__name__}: {error}")
+            raise _FailedError(reason, f"{type(error).__name__}: {error}") from error
+        if isinstance(reply, str) and reply.strip():
+            self._heard = True
+            self._spending.end(reply)
+            return reply
+        if not self._heard and not isinstance(reply, str):
+            raise TypeError(f"a model must reply with a text, got {reply!r} ({type(reply).__name__})")
+        self.calls.failed += 1
+        self._count("no text", "the model sent no text", reply)
+        raise _FailedError("no text", f"the model replied with {reply!r}")
+
+    def _took(self, seconds: float) -> None:
+        self.calls.seconds += seconds
+
+
+_FAILURES = frozenset({"call failed", "timed out", "no text"})
+
+
+class _FailedError(Exception):
+    def __init__(self, reason: str, message: str, reply: str | None = None) -> None:
+        super().__init__(message)
+        self.failure = Failure(reason, message, reply)
+
+
+def _in_order(found: Mapping[KeyT, Any], keys: Iterable[KeyT]) -> dict[KeyT, Any]:
+    return {key: found[key] for key in keys if key in found}
+
+
+def _parsed(parse: Callable[[str], Parsed], reply: str) -> Parsed | BadReplyError:
+    try:
+        return parse(reply)
+    except BadReplyError as error:
+        return error
+
+
+# Count the calls and tokens of a model, and stop when a budget is spent.
+
+CHARACTERS_OF_A_TOKEN = 4
+"""Characters per token if no function counts tokens: about that of tokenizers on English text."""
+
+
+@dataclass(slots=True)
+class Calls:
+    """The calls of a model.
+
+    Attributes:
+        made: Calls made, repeated ones included.
+        cached: Replies that came from the cache and cost no call.
+        failed: Prompts for which the last attempt failed too, or returned no text.
+        prompt_tokens: The tokens of the prompts of the calls made.
+        reply_tokens: The tokens of their replies.
+        seconds: The total duration of the calls; calls under way at once all count.
+    """
+
+    made: int = 0
+    cached: int = 0
+    failed: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        tokens = self.prompt_tokens + self.reply_tokens
+        failed = f", {self.failed:,} prompts failed" if self.failed else ""
+        return (
+            f"{self.made:,} calls of the model, {self.cached:,} replies from the cache{failed}; about {tokens:,} tokens"
+        )
+
+
+class BudgetSpentError(RuntimeError):
+    """The budget is spent, so no call was made."""
+
+
+class Spending:
+    """Counts calls and tokens, and refuses calls once the budget is spent."""
+
+    def __init__(
+        self, calls: Calls, budget: int | None, token_budget: int | None, count_tokens: Callable[[str], int] | None
+    ) -> None:
+        """Set the budgets; None sets no limit."""
+        self._calls = calls
+        self._budget = None if budget is None else positive_integer(budget, "budget", or_none=True)
+        self._token_budget = (
+            None if token_budget is None else positive_integer(token_budget, "token_budget", or_none=True)
+        )
+        if count_tokens is not None and not callable(count_tokens):
+            raise TypeError(f"count_tokens must return the number of tokens of a text, got {count_tokens!r}")
+        self._count_tokens = count_tokens or _estimated
+
+    def start(self, prompt: str) -> None:
+        """Count a call before it is made."""
+        tokens = self._count(prompt)
+        if self._budget is not None and self._calls.made >= self._budget:
+            raise BudgetSpentError(f"the budget of {self._budget:,} calls is spent")
+        if self._token_budget is not None and self._tokens + tokens > self._token_budget:
+            raise BudgetSpentError(
+                f"of the budget of {self._token_budget:,} tokens {self._tokens:,} are spent, and the prompt has "
+                f"{tokens:,}"
+            )
+        self._calls.made += 1
+        self._calls.prompt_tokens += tokens
+
+    def end(self, reply: str) -> None:
+        """Count the tokens of a reply."""
+        self._calls.reply_tokens += self._count(reply)
+
+    def _count(self, text: str) -> int:
+        count = self._count_tokens(text)
+        if isinstance(count, bool) or not isinstance(count, Real) or not count >= 0:
+            raise TypeError(f"count_tokens must return the number of tokens of a text, got {count!r}")
+        return count
+
+    @property
+    def _tokens(self) -> int:
+        return self._calls.prompt_tokens + self._calls.reply_tokens
+
+
+def _estimated(text: str) -> int:
+    return -(-len(text) // CHARACTERS_OF_A_TOKEN)
+
+
+# Models: anything that turns a prompt into a reply.
+
+SCHEMA = "schema"
+"""The argument by which a model takes the JSON schema of its reply."""
+NAMES = ("model_name", "model", "model_id", "name")
+"""The attributes in which models of frameworks have the name of the model they call."""
+
+
+def how_to_prompt(model: Any) -> Callable[[str], Any]:
+    """Return the function to call with a prompt, synchronous or not."""
+    host = host_of(model)
+    if host is not None:
+        prompt = None if host.model is None else host.model(model)
+        if prompt is not None:
+            return way_for_caller(prompt)
+    if callable(model) and not isinstance(model, type):
+        asked: Callable[[str], Any] = model
+        return asked
+    raise TypeError(
+        "a model must be a function of a prompt that returns its reply, synchronous or not, or a model of an installed "
+        f"host, got {model!r}"
+    )
+
+
+def takes_schema(prompt: Callable[..., Any]) -> bool:
+    """Return whether a function to call with a prompt can be asked for a reply of a JSON schema."""
+    try:
+        return SCHEMA in inspect.signature(prompt).parameters
+    except (TypeError, ValueError):  # of a function without a signature
+        return False
+
+
+def name_of(model: Any) -> str | None:
+    """Return the name of a model, or None if it has none; a function has none, because it may call any model."""
+    for name in NAMES:
+        if isinstance(said := getattr(model, name, None), str) and said.strip():
+            return said
+    return None
+
+
+KIND = "replies of models"
+
+
+class ReplyCache:
+    """Replies by the name of the model and the exact prompt; each is written as it arrives."""
+
+    def __init__(self, path: str | PathLike[str] | None) -> None:
+        """Read the replies cached so far."""
+        self._journal = None if path is None else Journal(path, KIND)
+        self._replies: dict[str, str] = {}
+        entries = [] if self._journal is None else self._journal.entries()
+        for line, entry in enumerate(entries, start=2):
+            asked, reply = entry.get("asked"), entry.get("reply")
+            if isinstance(asked, str) and "unusable" in entry:
+                continue
+            if not isinstance(asked, str) or not isinstance(reply, str):
+                raise ValueError(f"{path}, line {line}, holds no reply: {entry!r}")  # noqa: TRY004  (a file's value)
+            self._replies[asked] = reply
+
+    def get(self, model: str | None, prompt: str) -> str | None:
+        """Return the reply to a prompt, or None if there is none yet."""
+        return self._replies.get(_asked(model, prompt))
+
+    def keep(self, model: str | None, prompt: str, reply: str) -> None:
+        """Keep a reply."""
+        asked = _asked(model, prompt)
+        if self._journal is not None:
+            self._journal.append({"asked": asked, "model": model, "reply": reply})
+        self._replies[asked] = reply
+
+    def keep_unusable(self, model: str | None, prompt: str, reply: str, reason: str) -> None:
+        """Write down a reply that must not be given back."""
+        if self._journal is not None:
+            asked = _asked(model, prompt)
+            self._journal.append({"asked": asked, "model": model, "unusable": reply, "reason": reason})
+
+
+def _asked(model: str | None, prompt: str) -> str:
+    return fingerprint(["prompt", model, prompt])

@@ -1,0 +1,451 @@
+"""Choose the documents that are worth a label."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from retrieval_metrics._internal.validation import (
+    RetrievalWarning,
+    arguments_of,
+    data_frame,
+    integer,
+    passed_on,
+    positive_integer,
+)
+from retrieval_metrics.comparison.compare import compare
+from retrieval_metrics.comparison.ranking_overlap import placed, refuse_unbounded, worth_of
+from retrieval_metrics.datasets.bm25 import Passages
+from retrieval_metrics.datasets.grading import (
+    Pooled,
+    grades_of,
+    kinds_of,
+    together,
+    where_systems_differ,
+    with_texts,
+    write_pages,
+)
+from retrieval_metrics.datasets.labels import RELEVANT_FROM
+from retrieval_metrics.datasets.sample import Sample, draw
+from retrieval_metrics.files.saved_format import SavedFields
+from retrieval_metrics.inputs.qrels import as_qrels
+from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.run import named_runs
+from retrieval_metrics.matching.ranking_order import Rankings
+from retrieval_metrics.metrics.base.metric import Metric, as_metric
+from retrieval_metrics.metrics.base.rules import STANDARD
+from retrieval_metrics.reports import numbers
+from retrieval_metrics.reports.tables import Table, beginning
+from retrieval_metrics.retrieval.sync_async import run_until_complete
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterable, Iterator
+    from os import PathLike
+    from pathlib import Path
+
+    import pandas as pd
+
+    from retrieval_metrics.datasets.grader_agreement import Kinds
+    from retrieval_metrics.datasets.labels import Labels
+    from retrieval_metrics.inputs.items import Key, QueryTexts, RunMapping
+    from retrieval_metrics.inputs.qrels import QuestionsOrQrels
+    from retrieval_metrics.inputs.run import Run
+    from retrieval_metrics.matching.ranking_order import Matching
+
+
+By = Literal["rank", "effect", "random"]
+COLUMNS = ("query", "document", "text", "best_rank", "found_by", "effect")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pool(SavedFields):
+    """Documents to grade, each with its ranks in the systems that found it.
+
+    Attributes:
+        items: The documents, query by query.
+        queries: The text of every pooled query, including those with nothing left to grade.
+        systems: The names of the systems.
+        depth: How many documents of each ranking were taken.
+        judged: How many were left out because they are judged.
+        sources: The document that each query comes from, as far as it is known.
+    """
+
+    kind: ClassVar[str] = "pool"
+    records: ClassVar[tuple[type, ...]] = (Pooled,)
+
+    items: tuple[Pooled, ...]
+    queries: Mapping[Any, str]
+    systems: tuple[str, ...]
+    depth: int
+    judged: int = 0
+    sources: Mapping[Any, str] = field(default_factory=dict)
+
+    def of(self, queries: Iterable[Any]) -> Pool:
+        """Return the pool of the given queries, such as those of a sample.
+
+        Raises:
+            KeyError: If a query was not pooled.
+        """
+        wanted = dict.fromkeys(queries)
+        if strange := [query for query in wanted if query not in self.queries]:
+            raise KeyError(f"query {strange[0]!r} is not among the {len(self.queries)} queries of the pool")
+        return self._with(
+            (item for item in self.items if item.query in wanted),
+            {query: text for query, text in self.queries.items() if query in wanted},
+        )
+
+    def limited(self, n: int, by: By = "rank", *, seed: int = 0) -> Pool:
+        """Return at most `n` documents of the pool.
+
+        Documents left out count as not relevant, so use a limited pool to compare systems or for a first look;
+        `evaluate_with_labels` needs the whole pool of each sampled query.
+
+        Args:
+            n: How many documents.
+            by: `rank` takes the first of every query and system before the second of any; `effect` takes those whose
+                grade could change a difference between systems most (computed by `pool(..., metric=...)`); `random`
+                draws them.
+            seed: Seed of the draw, and of the order of documents with equal rank.
+
+        Raises:
+            ValueError: If `by` is none of these, or effects were not computed.
+        """
+        wanted = positive_integer(n, "n")
+        order = list(self.items)
+        random.Random(integer(seed, "seed")).shuffle(order)  # noqa: S311  (not a secret)
+        if by == "rank":
+            order.sort(key=lambda item: min(item.ranks.values()))
+        elif by == "effect":
+            if any(item.effect is None for item in order):
+                raise ValueError(
+                    "the pool has no effects; compute them with rm.pool(..., metric='ndcg@10'), which needs several "
+                    "systems and judgments by id"
+                )
+            order.sort(key=lambda item: -(item.effect or 0.0))
+        elif by != "random":
+            raise ValueError(f"by must be 'rank', 'effect' or 'random', got {by!r}")
+        kept = set(map(id, order[:wanted]))
+        return self._with((item for item in self.items if id(item) in kept), self.queries)
+
+    def sample(
+        self,
+        n: int,
+        strata: Mapping[Any, Hashable] | None = None,
+        seed: int = 0,
+        *,
+        graded: Labels | QuestionsOrQrels | None = None,
+        runs: Mapping[str, RunMapping | Run] | None = None,
+        metrics: str | Metric | Iterable[str | Metric] = "ndcg@10",
+    ) -> Sample:
+        """Draw a sample of queries for people to grade, each with its whole pool; see `EvaluationSet.sample`.
+
+        Without grades the draw is plain: every query has the same probability. With the grades of a model, more is
+        drawn from the queries on which they say that the systems differ most: there people learn most about the
+        difference, and there a model that favours a system is found out. How many these are, and how much of the sample
+        they get, follows from the differences (Neyman 1934, Dalenius 1950). The estimate weights every query by its
+        probability.
+
+        Args:
+            n: How many queries.
+            strata: The stratum of each query; see `EvaluationSet.sample`.
+            seed: Seed of the sample.
+            graded: A model's grades of the pool, `pool.grade(model)`, or judgments.
+            runs: With `graded`, the run of each system, two or more.
+            metrics: With `graded`, the metrics in which the systems are compared.
+
+        Raises:
+            TypeError: As `EvaluationSet.sample`.
+            ValueError: As `EvaluationSet.sample`, if only one of `graded` and `runs` is given, if there are strata as
+                well, or if there are fewer than two systems
+                or they differ nowhere.
+        """
+        shares = None
+        if graded is not None or runs is not None:
+            if graded is None or runs is None or strata is not None:
+                raise ValueError("graded and runs go together, and without strata: they make the strata")
+            strata, shares = where_systems_differ(list(self.queries), graded, runs, metrics)
+        drawn = draw(list(self.queries), n, strata, seed, shares)
+        return Sample(drawn.queries, drawn.of, drawn.probabilities, drawn.strata, self.sources, drawn.seed)
+
+    @cached_property
+    def kinds(self) -> Kinds:
+        """The kind of each document: which systems found it, its best rank, its length, its words of the question.
+
+        `labels.agreement(other, kinds=pool.kinds)` shows on which kinds two graders disagree.
+        """
+        return kinds_of(self.items, self.queries, self.systems)
+
+    def labelling_page(
+        self,
+        path: str | PathLike[str],
+        *,
+        title: str = "Which passages answer the question?",
+        rubric: Collection[str] | None = None,
+        relevant_from: int = RELEVANT_FROM,
+        seed: int = 0,
+        people: Iterable[str] | None = None,
+        overlap: float = 0.2,
+    ) -> tuple[Path, ...]:
+        """Write a self-contained HTML page on which a person grades the pool; it needs no server.
+
+        It asks for the name, and shows questions with their passages in random order, one at a time or as a list,
+        without ids, systems and ranks. Grades 0 to 3 are given by key, with the rubric in view. There are keys for
+        "cannot tell", skip and undo, and words that answer the question can be marked. The browser keeps every grade
+        with its grader, rubric and time, and any page with the same passage finds it. "Export" saves a file that `load`
+        reads as `Labels`, and that the page takes in again on another machine; merge files of several people with
+        `Labels.merge`.
+
+        Args:
+            path: The file to write.
+            title: The title.
+            rubric: The meanings of the grades 0, 1, 2 and 3, four texts; None takes those in the prompts for models.
+            relevant_from: The lowest of these grades with which a document is relevant; the labels carry it.
+            seed: Seed of the order of questions and passages, and of who grades what.
+            people: The names of several people; each gets a page of their own, `label-Ada.html` for `label.html`, with
+                whole questions and about as many passages as the others.
+            overlap: With `people`, the part of the questions that everybody grades, so that
+                `first.merge(second).agreement()` says how far they agree.
+
+        Returns:
+            The files written.
+
+        Raises:
+            TypeError: If people are not names.
+            ValueError: If there is nothing to grade, a document has no text, there are not four texts in the rubric,
+                `relevant_from` is not 1, 2 or 3, names are empty, equal or make equal files, somebody would have
+                nothing to grade, or the overlap is not from 0 to 1.
+            OSError: If a file cannot be written.
+        """
+        return write_pages(
+            path,
+            with_texts(self.items, self.queries),
+            self.queries,
+            people=people,
+            overlap=overlap,
+            seed=seed,
+            title=title,
+            rubric=rubric,
+            relevant_from=relevant_from,
+        )
+
+    @arguments_of(grades_of)
+    def grade(self, *args: Any, **options: Any) -> Labels:  # noqa: D417  (they are those of grades_of)
+        """Ask a model to grade the pool.
+
+        The prompt has the rubric, the question and the passage, but no ids, systems or ranks. The reply must be JSON of
+        the requested form; after a second bad reply, the passage is counted as failed and gets no grade. Passages are
+        sent in random order. Compare the grades with people's before you use them: `labels.agreement(people)`. Small
+        local models grade no better than chance.
+
+        Args:
+            model: A function of a prompt that returns its reply, synchronous or not, a model of an installed host, or a
+                `Model`, which says also where replies are kept and what may be spent.
+            batch: How many passages of a question are graded in one prompt. Larger batches cost less, but the grade of
+                a passage then depends on the others in its batch.
+            rubric: The meanings of the grades 0, 1, 2 and 3, four texts; None takes those shown to people.
+            relevant_from: The lowest of these grades with which a document is relevant.
+            seed: Seed of the order of passages, and of their position in a batch.
+            show_progress: Show a progress bar on stderr, if rich is installed.
+
+        Returns:
+            The grades, with the name of the model, the version of the prompt, the date, and the model's reasons.
+
+        Raises:
+            TypeError: If it is not a model, or an option has another type.
+            ValueError: If there is nothing to grade, a document has no text, an option is out of range, or no
+                reply could be used at all.
+            Exception: The error of a model that never replied.
+
+        Warns:
+            RetrievalWarning: If documents got no grade, which judgments cannot show.
+
+        Example:
+            >>> import retrieval_metrics as rm
+            >>> pooled = rm.pool(
+            ...     {"q1": "who opens?"}, {"q1": ["d1", "d2"]}, {"d1": "The guard opens.", "d2": "Closed."}
+            ... )
+            >>> labels = pooled.grade(lambda prompt: '{"grade": %d}' % (3 if "guard" in prompt else 0))
+            >>> labels.qrels
+            {'q1': {'d1': 3.0, 'd2': 0.0}}
+        """
+        return run_until_complete(passed_on("grade", grades_of, (self, *args), options))
+
+    @arguments_of(grades_of)
+    async def agrade(self, *args: Any, **options: Any) -> Labels:
+        """Ask a model to grade the pool, on the running event loop; the asynchronous twin of `grade`."""
+        return await passed_on("agrade", grades_of, (self, *args), options)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with one row per document.
+
+        The columns are `query`, `document`, `text`, `best_rank`, `found_by` and `effect`.
+
+        Raises:
+            ImportError: If pandas is not installed; the message holds the command.
+        """
+        rows = [
+            (item.query, item.document, item.text, min(item.ranks.values()), ", ".join(item.ranks), item.effect)
+            for item in self.items
+        ]
+        return data_frame(rows, COLUMNS)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Pooled]:
+        return iter(self.items)
+
+    def __repr__(self) -> str:
+        return f"<Pool: {len(self.items)} documents of {len(self.queries)} queries>"
+
+    def _with(self, items: Iterable[Pooled], queries: Mapping[Any, str]) -> Pool:
+        return Pool(tuple(items), queries, self.systems, self.depth, self.judged, self.sources)
+
+    def _tables(self) -> list[Table]:
+        held = Counter(item.found_by(self.systems) for item in self.items)
+        rows = [
+            [together(found, self.systems), f"{count:,}"]
+            for found, count in sorted(held.items(), key=lambda each: (len(each[0]), each[0]))
+        ]
+        queries = numbers.queries(len({item.query for item in self.items}))
+        title = f"{numbers.count(len(self.items), 'document')} to grade, of {queries}"
+        notes = [f"the first {self.depth} of {numbers.count(len(self.systems), 'system')}"]
+        if self.judged:
+            notes.append(f"{self.judged:,} more are judged and were left out")
+        return [Table(["found by", "n"], rows, notes, title)]
+
+
+def pool(
+    questions: Questions | QueryTexts,
+    runs: Mapping[str, RunMapping | Run] | RunMapping | Run,
+    corpus: Any = None,
+    depth: int = 10,
+    *,
+    judged: bool = False,
+    metric: str | Metric | None = None,
+    match: str | Key | Matching = "id",
+) -> Pool:
+    """Return a pool of documents to grade: the first documents of several systems, without those already judged.
+
+    If only the documents of one system are judged, other systems are at a disadvantage; a pool treats all of them alike
+    (Sparck Jones and van Rijsbergen 1975).
+
+    Args:
+        questions: An `EvaluationSet`, or texts by query id if nothing is judged yet.
+        runs: The run of each system, by the name of the system; or a single run.
+        corpus: The texts: a mapping of ids to texts, a list of `Retrieved` or documents of a framework. None takes the
+            texts of the retrieved items.
+        depth: How many documents of each ranking are taken.
+        judged: Keep the judged documents too, so that people grade the whole pool again.
+        metric: Also compute how much a difference between two systems in this metric would change if a document had
+            the highest grade, for `Pool.limited(n, "effect")`. Where nothing is judged, if it alone were relevant.
+        match: What an id of the judgments is compared with, as in `evaluate`.
+
+    Raises:
+        TypeError: If `runs` or `questions` have another shape.
+        ValueError: If no query of the runs has a text, a document has no id, or `metric` is set for a single system or
+            for judgments that are not by id.
+
+    Example:
+        >>> runs = {"bm25": {"q1": ["d1", "d2"]}, "dense": {"q1": ["d2", "d3"]}}
+        >>> found = pool({"q1": "why?"}, runs, {"d1": "one", "d2": "two", "d3": "three"})
+        >>> [(item.document, item.why) for item in found]
+        [('d1', 'bm25 1'), ('d2', 'bm25 2, dense 1'), ('d3', 'dense 2')]
+    """
+    if _holds_texts(runs):
+        raise TypeError("the questions come first: exchange the first two arguments, pool(questions, runs)")
+    texts = questions.queries if isinstance(questions, Questions) else questions
+    if not isinstance(texts, Mapping) or not all(isinstance(text, str) for text in texts.values()):
+        raise TypeError(f"questions must be an EvaluationSet or map query ids to texts, got {type(questions).__name__}")
+    named = named_runs(runs, texts, "asked")
+    k = positive_integer(depth, "depth")
+    # Of quotes and spans, no document is known to be judged.
+    known = as_qrels(questions).graded() if isinstance(questions, Questions) and not judged else {}
+    ranks: dict[Any, dict[Any, dict[str, int]]] = {query: {} for query in texts}
+    contents: dict[Any, str | None] = {}
+    for name, run in named.items():
+        rankings = Rankings(run, match, STANDARD.order)
+        for query, ranking in rankings.of(texts):
+            for rank, (document, item) in enumerate(rankings.first(ranking, k), start=1):
+                if document is None:
+                    raise ValueError(_without_id(name, query, rank, item))
+                ranks[query].setdefault(document, {}).setdefault(name, rank)
+                if item is not None and item.text is not None:
+                    contents.setdefault(document, item.text)
+    if not any(ranks.values()):
+        raise ValueError(f"nothing was retrieved for any of the {len(texts)} queries, such as {next(iter(texts))!r}")
+    if corpus is not None:
+        by_id = Passages.of(corpus).by_id
+        contents |= {
+            document: by_id[document].text for held in ranks.values() for document in held if document in by_id
+        }
+    effects = {} if metric is None else _effects(named, questions, texts, as_metric(metric), match)
+    items = tuple(
+        Pooled(query, document, contents.get(document), of_document, effects.get((query, document), _none(metric)))
+        for query, held in ranks.items()
+        for document, of_document in held.items()
+        if document not in known.get(query, ())
+    )
+    sources = (
+        {query: made.source for query, made in questions.provenance.items() if made.source is not None}
+        if isinstance(questions, Questions)
+        else {}
+    )
+    left_out = sum(document in known.get(query, ()) for query, held in ranks.items() for document in held)
+    return Pool(items, dict(texts), tuple(named), k, left_out, sources)
+
+
+def _holds_texts(given: Any) -> bool:
+    """Return whether something holds questions, where a run is meant."""
+    return isinstance(given, Questions) or (
+        isinstance(given, Mapping) and bool(given) and all(isinstance(text, str) for text in given.values())
+    )
+
+
+def _without_id(system: str, query: Any, rank: int, item: Any) -> str:
+    text = getattr(item, "text", None)
+    begins = f" ({beginning(text)!r})" if text else ""
+    return (
+        f"the document at rank {rank} of query {query!r} in {system!r}{begins} has no id, under which its grade could "
+        "be kept; give every chunk an id before it is indexed, or pass match=, which says what identifies one, such as "
+        'match=lambda item: f"{item.source}@{item.start}"'
+    )
+
+
+def _none(metric: Any) -> float | None:
+    return None if metric is None else 0.0
+
+
+def _effects(
+    runs: dict[str, Any], questions: Any, texts: Mapping[Any, str], metric: Metric, match: Any
+) -> dict[tuple[Any, Any], float]:
+    if len(runs) < 2:
+        raise ValueError("the effect of a grade on a difference needs two systems")
+    if not isinstance(questions, Questions):
+        return _effects_alone(runs, texts, metric, match)
+    with warnings.catch_warnings():
+        # Warnings about few judgments are no help here: they are the reason for pooling.
+        warnings.simplefilter("ignore", RetrievalWarning)
+        comparison = compare(questions, runs, metric, match=match, resamples=1)
+    open_ = comparison.to_judge(10**9)
+    return {(one.query, one.document): one.effect for one in open_}
+
+
+def _effects_alone(
+    runs: dict[str, Any], texts: Mapping[Any, str], metric: Metric, match: Any
+) -> dict[tuple[Any, Any], float]:
+    """Return the effects where nothing is judged: what each document would move a difference by if it alone counted."""
+    refuse_unbounded(metric)
+    k = metric.k if isinstance(metric.k, int) else None
+    worth: dict[tuple[Any, Any], dict[str, float]] = {}
+    for name, run in runs.items():
+        rankings = Rankings(run, match, STANDARD.order)
+        for query, ranking in rankings.of(texts):
+            for document, of in worth_of(placed(rankings, ranking, query).documents, metric.name, k).items():
+                worth.setdefault((query, document), dict.fromkeys(runs, 0.0))[name] = of
+    return {one: (max(of.values()) - min(of.values())) / len(texts) for one, of in worth.items()}

@@ -1,0 +1,366 @@
+"""Score what a host retrieved, and ask a retriever for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from retrieval_metrics._internal.validation import positive_number, warn
+from retrieval_metrics.evaluation.data_warnings import hidden_calls, said_of_unplaced
+from retrieval_metrics.evaluation.evaluate import evaluate, scored_run
+from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.evaluation.summary import query_scores
+from retrieval_metrics.inputs.clusters import clusters_of
+from retrieval_metrics.inputs.items import key_of
+from retrieval_metrics.inputs.json_codec import judgments_of
+from retrieval_metrics.inputs.qrels import Qrels, as_qrels
+from retrieval_metrics.inputs.questions import Questions
+from retrieval_metrics.inputs.run import RetrievedRun, Seen
+from retrieval_metrics.matching.judge import judged_sources, with_documents
+from retrieval_metrics.matching.ranking_order import as_matching
+from retrieval_metrics.metrics.base.definition import refuse_unknown_scale
+from retrieval_metrics.metrics.base.metric import DEFAULT_METRICS, as_metrics
+from retrieval_metrics.metrics.base.rules import as_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics.evaluation.scores import Scores
+    from retrieval_metrics.evaluation.summary import QueryScore
+    from retrieval_metrics.inputs.clusters import ClustersBy
+    from retrieval_metrics.inputs.items import Judgments, Key, QrelsMapping, Ranking, Retrieved, RunMapping
+    from retrieval_metrics.matching.ranking_order import MatchBy, Matching
+    from retrieval_metrics.metrics.base.metric import Metric
+    from retrieval_metrics.metrics.base.rules import Rules
+
+
+T = TypeVar("T")
+
+ROW = "the row"
+"""The query of a single row."""
+
+
+class Scorer:
+    """Scores what a host retrieved by the metrics, rules and `match` that its user chose.
+
+    `evaluate` warns of what concerns a whole run and counts it; a host that scores queries one by one would repeat that
+    for every query. Only items whose place is unknown, so that a 0 may be wrong, are warned of here too.
+
+    Attributes:
+        metrics: The metrics.
+        rules: The rule set.
+        match: What an id of the judgments is compared with.
+        max_grade: The largest grade of all judgments; None for that of the judgments that are scored together.
+    """
+
+    _knows_all_judgments = True
+
+    def __init__(
+        self,
+        metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+        *,
+        semantics: str | Rules = "standard",
+        match: str | Key | Matching = "id",
+        documents: Any = None,
+        max_grade: float | None = None,
+    ) -> None:
+        """Read the arguments, as in `evaluate`."""
+        self.metrics = as_metrics(metrics)
+        self.rules = as_rules(semantics)
+        as_matching(match)
+        self.match = match
+        self._documents = documents
+        self.max_grade = None if max_grade is None else positive_number(max_grade, "max_grade")
+        if max_grade is None and not self._knows_all_judgments:
+            refuse_unknown_scale(self.metrics, "one row", "pass max_grade=")
+
+    def run(self, qrels: QrelsMapping | Qrels, run: RunMapping) -> Scores:
+        """Return the scores of a run without a warning.
+
+        Raises:
+            TypeError: As in `evaluate`.
+            ValueError: As in `evaluate`, except that the run may be empty.
+        """
+        return self._scores(as_qrels(qrels), run)
+
+    def evaluation(
+        self, qrels: QrelsMapping | Qrels, run: RetrievedRun, *, clusters: ClustersBy = None
+    ) -> tuple[Evaluation, dict[QueryId, TypeError | ValueError]]:
+        """Return the evaluation of rows, each a query, and why some of them cannot be judged, which are left out.
+
+        All are evaluated at once; only if that is refused, each is tried alone. The largest grade is that of all rows.
+
+        Args:
+            qrels: The judgments per query, as in `evaluate`.
+            run: What was retrieved, with the errors of failed rows.
+            clusters: The clusters of the queries, as in `evaluate`.
+
+        Raises:
+            TypeError: As in `evaluate`, if no single row is the reason, or all are.
+            ValueError: Likewise.
+
+        Warns:
+            RetrievalWarning: As in `evaluate`.
+        """
+        truth = as_qrels(qrels)
+        if self.max_grade is not None:
+            truth = truth.with_largest_grade(self.max_grade)
+        try:
+            return self._evaluation(truth, run, clusters), {}
+        except (TypeError, ValueError):
+            refused = self.refusals(truth, run)
+            if not 0 < len(refused) < len(truth):
+                raise
+        judged = {query: of_one for query, of_one in truth.as_dict().items() if query not in refused}
+        kept = Qrels(judged).with_largest_grade(truth.largest_grade)
+        return self._evaluation(
+            kept, _of_queries(run, [query for query in run if query not in refused]), clusters
+        ), refused
+
+    def refusals(self, qrels: QrelsMapping | Qrels, run: RetrievedRun) -> dict[QueryId, TypeError | ValueError]:
+        """Return why single queries of a run cannot be scored, where all together are refused.
+
+        Example:
+            >>> run = RetrievedRun({"q1": [], "q2": ["d1"]})
+            >>> Scorer("recall@9chars").refusals({"q1": ["d1"], "q2": ["d1"]}, run).keys()
+            dict_keys(['q2'])
+        """
+        truth = as_qrels(qrels)
+        found: dict[QueryId, TypeError | ValueError] = {}
+        for query, judgments in truth.as_dict().items():
+            try:
+                self._scores(as_qrels({query: judgments}), _of_queries(run, [query]), truth.largest_grade or 1.0)
+            except (TypeError, ValueError) as error:
+                found[query] = error
+        return found
+
+    def _evaluation(self, truth: Qrels, run: RetrievedRun, clusters: ClustersBy) -> Evaluation:
+        match = self._matching(truth)
+        return evaluate(truth, run, self.metrics, semantics=self.rules, match=match, clusters=clusters)
+
+    def _scores(self, truth: Qrels, run: RunMapping, scale: float | None = None) -> Scores:
+        scale = self.max_grade if scale is None else scale
+        return scored_run(truth, run, self.metrics, self.rules, self._matching(truth), scale=scale)
+
+    def _matching(self, truth: Qrels) -> MatchBy:
+        """Return how items are matched: by the texts of the documents where spans are judged."""
+        return with_documents(self.match, self._documents if judged_sources(truth) else None, truth)
+
+    @staticmethod
+    def truth(relevant: Any, name: str) -> Qrels:
+        """Return the judgments of one row, also as JSON holds quotes, texts and spans; its query is `ROW`.
+
+        Args:
+            relevant: The judgments.
+            name: Where they are, for messages.
+
+        Raises:
+            TypeError: If they have a wrong shape.
+            ValueError: If they cannot be used.
+        """
+        try:
+            return as_qrels({ROW: judgments_of(relevant, name)})
+        except (TypeError, ValueError) as error:
+            raise row_error(error, ROW, name) from error
+
+    def queries(self, qrels: QrelsMapping | Qrels, run: RunMapping) -> dict[Metric, dict[QueryId, QueryScore]]:
+        """Return the values of `evaluate` with the ranks behind them.
+
+        Args:
+            qrels: The judgments per query, as in `evaluate`.
+            run: The rankings per query, as in `evaluate`. A missing query counts as nothing retrieved.
+
+        Raises:
+            TypeError: As in `evaluate`.
+            ValueError: As in `evaluate`, except that the run may be empty.
+
+        Example:
+            >>> scores = Scorer("map").queries({"q": ["d1", "d2"]}, {"q": ["x", "d2"]})
+            >>> [values["q"].value for values in scores.values()]  # (1/2) / 2
+            [0.25]
+        """
+        return _query_scores(self.run(qrels, run))
+
+
+def _of_queries(run: RetrievedRun, queries: Collection[QueryId]) -> RetrievedRun:
+    """Return what a run says of some queries; nothing was retrieved for one that is not in it."""
+
+    def of(held: Mapping[QueryId, T]) -> dict[QueryId, T]:
+        return {query: held[query] for query in queries if query in held}
+
+    rankings = {query: run.get(query, []) for query in queries}
+    steps = {name: of(held) for name, held in run.steps.items()}
+    return RetrievedRun(rankings, of(run.errors), of(run.seconds), calls=of(run.calls), steps=steps)
+
+
+class RowScorer(Scorer):
+    """Scores one row at a time, for hosts that store a value and a reason for each.
+
+    It refuses metrics that divide by the largest grade of all judgments unless that is given: one row does not show it.
+    """
+
+    _knows_all_judgments = False
+
+    def row(
+        self,
+        relevant: Judgments | Qrels,
+        retrieved: Callable[[], Ranking | Sequence[Retrieved | DocumentId] | Seen],
+        *,
+        failure: str | None = None,
+        name: str = "this row",
+    ) -> dict[Metric, QueryScore]:
+        """Return the values of `evaluate` for this row.
+
+        Args:
+            relevant: The judgments, also as `truth` returns them.
+            retrieved: Returns what was retrieved, or what was seen of several searches. If the application failed, and
+                this raises TypeError or ValueError, nothing was retrieved.
+            failure: Why the application failed on the row, if it did.
+            name: What the host calls the row, for messages.
+
+        Raises:
+            TypeError: If the judgments, or what was retrieved, have a wrong shape.
+            ValueError: If they cannot be used. A row that cannot be judged says nothing about the retriever, so it is
+                an error and not a 0.
+
+        Warns:
+            RetrievalWarning: If some of what was retrieved cannot be placed.
+        """
+        truth = relevant if isinstance(relevant, Qrels) else self.truth(relevant, name)
+        try:
+            seen = retrieved()
+            failure = failure or (seen.failure if isinstance(seen, Seen) else None)
+            scores = self._of_row(truth, seen, failure)
+        except (TypeError, ValueError) as error:
+            if failure is None:
+                raise row_error(error, ROW, name) from error
+            scores = self._of_row(truth, [], failure)
+        return {metric: values[ROW]._replace(failure=failure) for metric, values in scores.items()}
+
+    def _of_row(self, truth: Qrels, ranking: Any, failure: str | None) -> dict[Metric, dict[QueryId, QueryScore]]:
+        seen = ranking if isinstance(ranking, Seen) else Seen(ranking)
+        # What came back before the failure counts; a failure that left nothing is no silence.
+        lost = failure is not None and not len(seen.ranking)
+        failed: dict[QueryId, Exception] = {ROW: RuntimeError(failure)} if lost else {}
+        run = RetrievedRun({ROW: seen.ranking}, failed, calls={ROW: seen.calls} if seen.calls else None)
+        if hidden := hidden_calls(self.metrics, run):
+            warn(hidden)
+        return _query_scores(self._scores(truth, run))
+
+
+def _query_scores(scores: Scores) -> dict[Metric, dict[QueryId, QueryScore]]:
+    for doubt in said_of_unplaced(scores.needed_origin("warned of").judged):
+        warn(doubt.sentence)
+    return query_scores(scores)
+
+
+def row_error(error: Exception, query: QueryId | None, row: str) -> TypeError | ValueError:
+    """Return an error of the core in the words of a host whose rows hold judgments and what was retrieved.
+
+    Args:
+        error: The error.
+        query: The id of the query that stands for the row; None if it is not one row.
+        row: What the host calls the row.
+
+    Example:
+        >>> error = TypeError("document ids in the qrels are str and those in the run are int")
+        >>> row_error(error, "q", "case 'a'")
+        TypeError("case 'a' cannot be judged: document ids in the judgments are str and those in what was retrieved \
+are int")
+    """
+    said = str(error)
+    for ours, theirs in ((f"query {query!r}", row), ("the qrels", "the judgments"), ("the run", "what was retrieved")):
+        said = said.replace(ours, theirs)
+    said = f"{row} cannot be judged: {said}"
+    return TypeError(said) if isinstance(error, TypeError) else ValueError(said)
+
+
+class Asked:
+    """Questions with judgments and the options of an evaluation, all checked before the first question is asked.
+
+    Attributes:
+        qrels: The judgments.
+        texts: The text of each question, by its id.
+        sources: The documents in which spans are judged.
+        match: What an id of the judgments is compared with, with the texts of the documents if spans are judged.
+        key: Returns the value of an item that is compared with ids.
+        asking: What to tell `retrieve`: the questions, what their judgments are compared with, and the check of the
+            first answer.
+    """
+
+    def __init__(
+        self,
+        questions: Any,
+        metrics: str | Metric | Iterable[str | Metric],
+        match: MatchBy = "id",
+        *,
+        semantics: str | Rules = "standard",
+        clusters: ClustersBy = "source",
+        documents: Any = None,
+    ) -> None:
+        """Read the questions, in any shape of `EvaluationSet.of`, and the options, as in `evaluate`."""
+        read = Questions.of(questions)
+        self.qrels = as_qrels(read)
+        self.texts: Mapping[Any, str] = read.queries
+        self.sources = judged_sources(self.qrels)
+        self._metrics, self._rules = as_metrics(metrics), as_rules(semantics)
+        self._clusters = clusters_of(read, self.qrels, clusters)
+        if callable(documents):
+            documents = documents() if self.sources else None
+        self.match = with_documents(match, documents, self.qrels, read)
+        self.key = key_of(match)
+        check = first_answer_check(self.qrels, self._metrics, semantics=self._rules, match=self.match)
+        self.asking: dict[str, Any] = {"questions": read, "match": match, "check": check}
+
+    def evaluation(self, run: RetrievedRun) -> Evaluation:
+        """Return the evaluation of what was retrieved.
+
+        Raises:
+            ValueError: As in `evaluate`.
+
+        Warns:
+            RetrievalWarning: As in `evaluate`.
+        """
+        return evaluate(
+            self.qrels, run, self._metrics, semantics=self._rules, match=self.match, clusters=self._clusters
+        )
+
+    def query_scores(self, run: RetrievedRun | Evaluation) -> dict[Metric, dict[QueryId, QueryScore]]:
+        """Return the values of single questions with the ranks behind them.
+
+        Those of a run that is not evaluated are computed without the warnings that concern a whole run.
+        """
+        if isinstance(run, Evaluation):
+            return query_scores(run.scores)
+        return Scorer(self._metrics, semantics=self._rules, match=self.match).queries(self.qrels, run)
+
+
+def first_answer_check(
+    qrels: QrelsMapping | Qrels,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    semantics: str | Rules = "standard",
+    match: str | Key | Matching = "id",
+    ties: str | None = None,
+    unjudged: str | None = None,
+) -> Callable[[RunMapping], None]:
+    """Return a check that raises, for a run of one query, what `evaluate` would raise for the whole run.
+
+    Example:
+        >>> check = first_answer_check({"q1": ["d7"]}, "recall@2000chars")
+        >>> try:
+        ...     check({"q1": ["d7"]})
+        ... except ValueError as error:
+        ...     print(str(error).partition(";")[0])
+        a cut-off of 2000chars needs the lengths of the items, but the rankings hold only ids
+    """
+    rules, chosen, truth = as_rules(semantics, ties, unjudged), as_metrics(metrics), as_qrels(qrels)
+    nothing: Any = dict.fromkeys(truth.queries, ())
+    scored_run(truth, nothing, chosen, rules, match)
+
+    def check(run: RunMapping) -> None:
+        judged = {query: truth.judgments(at) for at, query in enumerate(truth.queries) if query in run}
+        if judged:
+            scored_run(Qrels(judged), run, chosen, rules, match, scale=truth.largest_grade)  # type: ignore[arg-type]
+
+    return check

@@ -1,1 +1,0 @@
-"""Explain the scores of queries."""

@@ -1,0 +1,139 @@
+"""Rows of a host that are scored one at a time: where each has its judgments, and what was retrieved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
+
+from retrieval_metrics.agents.read_traces import seen_in_trace
+from retrieval_metrics.agents.trajectory import KNOWN, CallsView
+from retrieval_metrics.inputs.documents import items_in
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from retrieval_metrics.inputs.documents import Items
+    from retrieval_metrics.inputs.run import Seen
+
+__all__ = ["RowPaths"]
+
+
+@dataclass(frozen=True)
+class RowPaths:
+    """Where the rows of a host have their judgments, and what was retrieved.
+
+    A path such as `outputs.documents` names keys of mappings and attributes of objects.
+
+    Attributes:
+        relevant: The path of the judgments.
+        retrieved: The path of the retrieved documents, or what a host writes for those in the spans of a trace.
+        calls: Which of several searches count, or what became of them.
+        citations: The path of what the answer cites, for `calls="cited"`.
+
+    Example:
+        >>> paths = RowPaths("expected", "outputs.documents").checked(["expected"], ["outputs"])
+        >>> row = {"expected": ["d1"], "outputs": {"answer": "yes", "documents": ["d7", "d1"]}}
+        >>> paths.judgments(row), paths.items(row)
+        (['d1'], ['d7', 'd1'])
+    """
+
+    relevant: str
+    retrieved: str
+    calls: CallsView = "interleaved"
+    citations: str | None = None
+
+    def checked(
+        self, given: Sequence[str], found: Sequence[str], *, traces: Sequence[str] = (), traced: bool = False
+    ) -> RowPaths:
+        """Return the paths if they can be those of a row.
+
+        Args:
+            given: The fields with which the path of the judgments may begin.
+            found: Those of the retrieved documents and of the citations.
+            traces: What the path of the retrieved documents may also begin with, for those in a trace.
+            traced: Whether they are in a trace, so that the calls of a row are known.
+
+        Raises:
+            ValueError: If a path begins with anything else, or `calls` is unknown or needs what is not there.
+        """
+        _check(self.relevant, "relevant", given)
+        if traces or not traced:
+            _check(self.retrieved, "retrieved", (*found, *traces))
+        if self.calls not in get_args(CallsView):
+            raise ValueError(f"calls must be one of {', '.join(map(repr, get_args(CallsView)))}, got {self.calls!r}")
+        if not traced:
+            self._require_no_trace()
+        if (self.calls == "cited") != (self.citations is not None):
+            raise ValueError(
+                "calls='cited' and citations=, the path of what the answer cites, need each other; got "
+                f"calls={self.calls!r} and citations={self.citations!r}"
+            )
+        if self.citations is not None:
+            _check(self.citations, "citations", found)
+        return self
+
+    def _require_no_trace(self) -> None:
+        if self.calls in KNOWN:
+            raise ValueError(f"calls={self.calls!r} needs the spans of a model, so retrieved= must name spans")
+
+    def judgments(self, row: Any) -> Any:
+        """Return the judgments of a row.
+
+        Raises:
+            ValueError: If there is nothing at the path; the message says what there is.
+        """
+        return _part(row, self.relevant)
+
+    def items(self, row: Any, path: str | None = None) -> Items:
+        """Return the documents retrieved for a row that has no trace, best first.
+
+        Args:
+            row: The row.
+            path: The path of the documents, if it is another one.
+
+        Raises:
+            ValueError: If there is nothing at the path, or the calls of a trace are needed.
+            TypeError: If it is not a list of documents.
+        """
+        self._require_no_trace()
+        path = self.retrieved if path is None else path
+        return items_in(_part(row, path), path)
+
+    def seen(
+        self, row: Any, spans: Iterable[Mapping[str, Any]], searches: Collection[str], where: str = "the span"
+    ) -> Seen:
+        """Return what was seen in the trace of a row.
+
+        Args:
+            row: The row, which has the citations.
+            spans: The spans of its trace as plain dicts, as in `read_traces`.
+            searches: The ids of the spans that are the searches; empty for the outermost retrievers.
+            where: Where the documents of a search are, for messages.
+
+        Raises:
+            ValueError: If the trace cannot be trusted, or what is needed is unknown.
+            TypeError: If a search found something other than a list of documents.
+        """
+        cited = None if self.citations is None else items_in(_part(row, self.citations), self.citations)
+        return seen_in_trace(spans, self.calls, searches, cited, where)
+
+
+def _check(path: str, what: str, fields: Sequence[str]) -> None:
+    if not isinstance(path, str) or path.partition(".")[0] not in fields:
+        raise ValueError(f"{what} must begin with {', '.join(fields)}, as in '{fields[0]}.documents', got {path!r}")
+
+
+def _part(row: Any, path: str) -> Any:
+    """Return the value at a path in a row: keys of mappings and attributes of objects, separated by dots."""
+    found, at = row, "the row"
+    for key in path.split("."):
+        if isinstance(found, Mapping) and key in found:
+            found = found[key]
+        elif not isinstance(found, Mapping) and hasattr(found, key):
+            found = getattr(found, key)
+        else:
+            has = ", ".join(map(repr, found)) if isinstance(found, Mapping) else type(found).__name__
+            raise ValueError(f"{at} has no {key!r}, which the path {path!r} needs; it has {has or 'nothing'}")
+        at = key if at == "the row" else f"{at}.{key}"
+    return found

@@ -1,0 +1,15 @@
+"""For integrations that print or write files of their own: numbers, tables, pages and results as the core does."""
+
+from retrieval_metrics._internal.append_log import save_text
+from retrieval_metrics.reports import numbers, page
+from retrieval_metrics.reports.tables import Table
+from retrieval_metrics.storage.load import read_again, written
+
+__all__ = [
+    "Table",
+    "numbers",
+    "page",
+    "read_again",
+    "save_text",
+    "written",
+]

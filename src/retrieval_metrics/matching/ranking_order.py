@@ -1,0 +1,201 @@
+"""How items meet judgments, and in which order they are ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from operator import gt
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from retrieval_metrics._internal.validation import positive_integer, proportion
+from retrieval_metrics.inputs.items import Retrieved, key_of
+from retrieval_metrics.inputs.run import Run, rounded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics.inputs.items import Key
+
+    MatchBy: TypeAlias = "str | Key | Matching"
+    """What ids of the judgments are compared with, as `match=` takes it everywhere."""
+
+
+class RankOrder(NamedTuple):
+    """How scored documents are put in order: by score, descending.
+
+    Attributes:
+        ties: Equal scores are ordered by document id as text, descending, as in trec_eval (`"docid"`), or keep the
+            order of the mapping (`"input"`). Where they are in no order (`"expected"`), they are listed by id.
+        single_precision: Whether scores are equal if their nearest numbers of 32 bits are.
+    """
+
+    ties: Literal["docid", "input", "expected"]
+    single_precision: bool = False
+
+
+BY_ID = RankOrder("docid")
+AS_GIVEN = RankOrder("input")
+
+
+def ranked(scores: Mapping[Any, float], order: RankOrder) -> list[Any]:
+    """Return the ids of a scored ranking, best first.
+
+    Example:
+        >>> ranked({"a": 1.0, "b": 2.0, "c": 1.0}, BY_ID), ranked({"a": 1.0, "b": 2.0, "c": 1.0}, AS_GIVEN)
+        (['b', 'c', 'a'], ['b', 'a', 'c'])
+    """
+    # As floats, because integers of more than 53 bits tie if their nearest floats do, as in columns and files.
+    numbers = rounded(scores.values()).tolist() if order.single_precision else list(map(float, scores.values()))
+    if all(map(gt, numbers, islice(numbers, 1, None))):
+        return list(scores)  # stored best first, as most runs are
+    ids = list(scores)
+    if order.ties == "input" or len(set(numbers)) == len(numbers):
+        return [ids[at] for at in sorted(range(len(ids)), key=numbers.__getitem__, reverse=True)]
+    return [one for _, _, one in sorted(zip(numbers, map(str, ids), ids, strict=True), reverse=True)]
+
+
+class Rankings:
+    """The rankings of a run.
+
+    Attributes:
+        run: The evaluated run.
+        matching: What the ids of the judgments were compared with.
+        order: How scored documents are put in order.
+    """
+
+    def __init__(self, run: Mapping[Any, Any], match: str | Key | Matching, order: RankOrder) -> None:
+        self.run = run
+        self.matching = as_matching(match)
+        self.order = order
+
+    def of(self, queries: Iterable[QueryId]) -> Iterator[tuple[QueryId, Any]]:
+        """Yield the queries with their rankings, empty if there is none; a file is read once."""
+        if not isinstance(self.run, Run):
+            yield from ((query, self.run.get(query, ())) for query in queries)
+            return
+        wanted = dict.fromkeys(queries)
+        for query, ranking in self._all():
+            if query in wanted:
+                del wanted[query]
+                yield query, ranking
+        yield from ((query, ()) for query in wanted)
+
+    def _all(self) -> Iterator[tuple[QueryId, Any]]:
+        yield from self.run.rankings() if isinstance(self.run, Run) else self.run.items()
+
+    def ids(self, ranking: Any) -> list[DocumentId]:
+        """Return the ids of a ranking in rank order."""
+        if isinstance(ranking, Mapping):
+            return ranked(ranking, self.order)
+        ids = (
+            [self._id(item) for item in ranking] if isinstance(next(iter(ranking), None), Retrieved) else list(ranking)
+        )
+        return list(dict.fromkeys(ids)) if self.matching.collapse else ids
+
+    def first(self, ranking: Any, k: int) -> list[tuple[DocumentId, Any]]:
+        """Return id and item of the first `k` of a ranking, in rank order; an id alone has the item None."""
+        ids = self.ids(ranking)[:k]
+        if isinstance(ranking, Mapping):
+            return [(document, None) for document in ids]
+        if self.matching.collapse:
+            items = self.items(ranking)
+            return [(document, _item(items[document])) for document in ids]
+        return [(document, _item(item)) for document, item in zip(ids, ranking, strict=False)]
+
+    def texts(self) -> dict[DocumentId, str]:
+        """Return the text of each id anywhere in the run, if its items have texts."""
+        found: dict[DocumentId, str] = {}
+        for _, ranking in self._all():
+            if isinstance(ranking, Mapping):
+                return {}  # scored rankings hold no items, and all rankings of a run have one form
+            for item in ranking:
+                if not isinstance(item, Retrieved):
+                    return found
+                if item.text is not None:
+                    found.setdefault(self._id(item), item.text)
+        return found
+
+    def items(self, ranking: Any) -> dict[DocumentId, Any]:
+        """Return the first item with each id; for a ranking of ids, the ids themselves."""
+        if isinstance(ranking, Mapping):
+            return {document: document for document in ranking}
+        return {self._id(item): item for item in reversed(ranking)}
+
+    def _id(self, item: Any) -> Any:
+        return self.matching.key(item) if isinstance(item, Retrieved) else item
+
+    def occurring(self, documents: Iterable[DocumentId]) -> set[DocumentId]:
+        """Return which of some ids occur in any ranking of the run."""
+        missing, found = set(documents), set()
+        for _, ranking in self._all() if missing else ():
+            ids = ranking if isinstance(ranking, Mapping) else set(self.ids(ranking))
+            here = missing.intersection(ids) if len(ids) < len(missing) else {one for one in missing if one in ids}
+            found |= here
+            missing -= here
+            if not missing:
+                break
+        return found
+
+
+def _item(item: Any) -> Retrieved | None:
+    return item if isinstance(item, Retrieved) else None
+
+
+# The options for matching retrieved items with the judgments.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matching:
+    """How retrieved items are matched with the judgments.
+
+    Attributes:
+        by: What an id of the judgments is compared with: `"id"`, `"source"`, `"metadata:<name>"`, or a callable that
+            takes a `Retrieved` and returns its id, or None if it has none.
+        collapse: Drop every item whose id under `by` appears earlier in the ranking, so that a document takes one rank
+            however many of its chunks were retrieved. Otherwise a repeat keeps its rank and earns nothing.
+        sources: The text of each source, under the name used in items and spans. With it, white space does not count
+            towards what spans and items cover, and an item without offsets is searched for in its source. Without it,
+            every character counts.
+        shortest_quote: A `Quote` with fewer characters, white space excluded, is an error, because it could occur by
+            chance.
+        text_run: How many consecutive words must match for a word of a `Text` to count as covered.
+        share: A `Span` or a `Text` is satisfied once this share of its characters is covered.
+        overlap: An item counts as relevant in precision if its overlap with a `Span` or a `Text` is at least this share
+            of the shorter of the two.
+        tokens: Returns the number of tokens of a text, for cut-offs such as `recall@800tokens` if items have no
+            `tokens`.
+
+    Raises:
+        ValueError: If an option has an invalid value.
+    """
+
+    by: str | Key = "id"
+    collapse: bool = False
+    sources: Mapping[str, str] | None = field(default=None, repr=False, hash=False)
+    shortest_quote: int = 8
+    text_run: int = 5
+    share: float = 0.8
+    overlap: float = 0.5
+    tokens: Callable[[str], int] | None = None
+
+    def __post_init__(self) -> None:
+        key_of(self.by)
+        positive_integer(self.shortest_quote, "shortest_quote")
+        positive_integer(self.text_run, "text_run")
+        for name, value in (("share", self.share), ("overlap", self.overlap)):
+            proportion(value, name, one=True)
+
+    @property
+    def key(self) -> Key:
+        """The function that returns the value of an item to compare with ids."""
+        return key_of(self.by)
+
+    def __str__(self) -> str:
+        return self.by if isinstance(self.by, str) else getattr(self.by, "__name__", repr(self.by))
+
+
+def as_matching(match: MatchBy) -> Matching:
+    """Return the options unchanged, or options with `Matching.by` set to the value."""
+    return match if isinstance(match, Matching) else Matching(by=match)

@@ -1,0 +1,394 @@
+"""The parts of a metric: its formula, its parameters, and what metrics share of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import inf, isfinite, isnan, nan
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from retrieval_metrics.matching.judged_run import is_relevant, ordinals, within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from retrieval_metrics._internal.validation import BoolArray, Cut, FloatArray, IntArray
+    from retrieval_metrics.matching.judged_run import JudgedRun
+    from retrieval_metrics.metrics.base.metric import Metric
+
+
+ParameterValue: TypeAlias = float | str
+ActsOn: TypeAlias = Literal["", "lengths", "groups", "grades"]
+
+
+class OverOrders(NamedTuple):
+    """The values of a metric over all orders of documents with equal scores.
+
+    Attributes:
+        mean: Shape (queries,), the mean over all orders.
+        lowest: Shape (queries,), the smallest value.
+        highest: Shape (queries,), the largest value.
+    """
+
+    mean: FloatArray
+    lowest: FloatArray
+    highest: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter:
+    """One parameter of a metric.
+
+    Attributes:
+        read: Converts text from a metric name, or a Python value, to the value of the parameter. It raises a ValueError
+            that says what is allowed.
+        default: The value if the name does not give one; it is left out of the printed name.
+        meaning: One line for tables and help.
+        words: A sentence for each value, if rule sets differ in it.
+        acts_on: What the parameter acts on in a query; audits show it.
+        examples: Values other than the default; the tests compute the metric with each of them.
+    """
+
+    read: Callable[[Any], ParameterValue]
+    default: ParameterValue | None
+    meaning: str
+    words: Mapping[str, str] = field(default_factory=dict)
+    acts_on: ActsOn = ""
+    examples: tuple[ParameterValue, ...] = ()
+
+
+class MadeBy(NamedTuple):
+    """What another process needs to define a user-defined metric.
+
+    Attributes:
+        module: The module that called `define_metric`.
+        define: Defines it again; called with the arguments.
+        arguments: The name, the function and the options.
+    """
+
+    module: str
+    define: Callable[..., object]
+    arguments: tuple[Any, ...]
+
+
+def _never(**_: Any) -> bool:
+    return False
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Definition:
+    """A metric and its properties.
+
+    Attributes:
+        name: The name as it is printed.
+        score: `score(judged_run, *, k, **parameters)` returns one float per query; the value of a query without a
+            relevant document is ignored.
+        summary: One line for tables and help.
+        in_words: What the mean says, in everyday words; `{first}` stands for what the cut-off leaves. If empty, the
+            summary is used.
+        aliases: Other names accepted on input.
+        parameters: The parameters by name.
+        takes_cutoff: Whether it can be cut off at k.
+        bounded: Whether every value is in [0, 1].
+        binary: Whether every value is 0 or 1.
+        two_valued: `two_valued(judged_run, *, k, **parameters)`: of which queries every ranking scores 0 or 1, because
+            of what is needed, as recall does where one document is; None, or a None returned: of none.
+        reaches_one: Whether the ranking with the largest value always scores 1, if no parameter ranks groups
+            separately; that of precision@5 scores 0.2 if one document is relevant.
+        needs_relevant: Whether it is undefined for a query without a relevant document; otherwise `score` returns NaN
+            where it is undefined.
+        undefined_if: When it is undefined for every query, in words.
+        as_retrieved: Whether it counts the places of the ranking as retrieved, also where unjudged documents are
+            removed.
+        says_how_good: Whether systems are compared in it; `judged` says how much is known of a system, not how good
+            it is.
+        needs_places: Whether it is defined only for judgments by spans or texts.
+        by_document: Whether it treats alternatives one by one, as if there were no groups.
+        cuts_at_needed: Whether its cut-off is the number of relevant documents, or groups, of each query.
+        one_suffices: `one_suffices(**parameters)`: whether it depends only on a single relevant document.
+        mean_over_orders: `mean_over_orders(judged_run, *, k, **parameters)`: its mean over all orders of equal scores
+            in closed form, for judgments without groups of several (with them too, if `by_document`). The judged run
+            has all documents of a tie at its first rank; the values of queries without ties are ignored. `OverOrders`
+            if a better order does not always have a better value. None, or a None returned: there is no closed form,
+            and every order is tried.
+        residual: `residual(judged_run, *, k, **parameters)`, for metrics that have one: the largest amount by which
+            unjudged and unseen documents could raise each value.
+        made_by: For metrics of `define_metric`: where it was called, and with which arguments.
+        given: Whether its values are given, and nothing here computes it.
+        higher_is_better: Whether a larger value is better.
+        bounds: The smallest and the largest possible value; by default they follow from `bounded`.
+    """
+
+    name: str
+    score: Callable[..., FloatArray]
+    summary: str
+    in_words: str = ""
+    aliases: tuple[str, ...] = ()
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    takes_cutoff: bool = True
+    bounded: bool = True
+    binary: bool = False
+    two_valued: Callable[..., BoolArray | None] | None = None
+    reaches_one: bool = True
+    needs_relevant: bool = True
+    undefined_if: str = "no query has a relevant document"
+    as_retrieved: bool = False
+    says_how_good: bool = True
+    needs_places: bool = False
+    by_document: bool = False
+    cuts_at_needed: bool = False
+    one_suffices: Callable[..., bool] = _never
+    mean_over_orders: Callable[..., FloatArray | OverOrders | None] | None = None
+    residual: Callable[..., FloatArray] | None = None
+    made_by: MadeBy | None = None
+    given: bool = False
+    higher_is_better: bool = True
+    bounds: tuple[float, float] = (nan, nan)
+
+    def __post_init__(self) -> None:
+        if isnan(self.bounds[0]):
+            object.__setattr__(self, "bounds", (0.0, 1.0 if self.bounded else inf))
+
+    @property
+    def sign(self) -> int:
+        """1 if higher is better, else -1."""
+        return 1 if self.higher_is_better else -1
+
+    @property
+    def worst(self) -> str:
+        """Which of its values are the worst, in a word."""
+        return "lowest" if self.higher_is_better else "highest"
+
+    def explicit(self, given: Mapping[str, Any]) -> dict[str, ParameterValue]:
+        """Return the given parameters, checked, without those that are None or at their default."""
+        explicit = {}
+        for key, value in given.items():
+            if value is None:
+                continue
+            if key not in self.parameters:
+                raise ValueError(self._unknown(key))
+            try:
+                read = self.parameters[key].read(value)
+            except ValueError as error:
+                raise ValueError(f"parameter {key!r} of {self.name} {error}, got {value!r}") from None
+            if read != self.parameters[key].default:
+                explicit[key] = read
+        return explicit
+
+    def _unknown(self, key: str) -> str:
+        known = ", ".join(self.parameters) or "none"
+        advice = ""
+        if key == "rel" and "gains" in self.parameters:
+            advice = f". To ignore low grades give them no gain: {self.name}(gains=1:0)"
+        return f"{self.name} has no parameter {key!r}; it has: {known}{advice}"
+
+
+def choice(default: str, meaning: str, words: Mapping[str, str], *, acts_on: ActsOn = "") -> Parameter:
+    """Return a parameter that is one of some words, each given with its sentence."""
+
+    def read(value: Any) -> ParameterValue:
+        if value not in words:
+            raise ValueError(f"must be one of {', '.join(words)}")
+        return str(value)
+
+    return Parameter(read, default, meaning, words, acts_on, tuple(word for word in words if word != default))
+
+
+def number_between(low: float, high: float) -> Callable[[Any], ParameterValue]:
+    """Return a reader that accepts a number strictly between two limits."""
+
+    def read(value: Any) -> ParameterValue:
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = float("nan")
+        if not (low < number < high and isfinite(number)):
+            ends = [f"above {low:g}"] * isfinite(low) + [f"below {high:g}"] * isfinite(high)
+            limits = " and ".join(ends)
+            raise ValueError(f"must be a number {limits}")
+        return int(number) if number.is_integer() else number
+
+    return read
+
+
+REL = Parameter(
+    number_between(0, float("inf")), None, "relevant if grade >= rel; without it, if grade > 0", examples=(2,)
+)
+
+
+# Of which queries a metric can only be 0 or 1, whatever is retrieved.
+
+
+def of_one_needed(judged: JudgedRun, *, rel: float | None = None, **_: object) -> BoolArray:
+    """Return which queries need one document, or group: it is found or not."""
+    found: BoolArray = judged.n_relevant(rel) == 1
+    return found
+
+
+def of_first(
+    judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "query", **_: object
+) -> BoolArray | None:
+    """Return all queries at a cut-off of one document: it is relevant or not."""
+    if k is None or isinstance(k, np.ndarray) or k != 1:
+        return None
+    return of_one_needed(judged, rel=rel) if per == "group" else np.ones(judged.n_queries, bool)
+
+
+def of_first_if_one_needed(
+    judged: JudgedRun, *, k: Cut, rel: float | None = None, per: str = "query", **_: object
+) -> BoolArray | None:
+    """Return the queries that need one document, at a cut-off of one; alternatives ranked separately are several."""
+    return None if of_first(judged, k=k) is None or per == "group" else of_one_needed(judged, rel=rel)
+
+
+# Turn grades into gains: what a document is worth in NDCG and related metrics.
+
+LARGEST_EXPONENT = 1000
+"""2 ** 1000 times a million documents still fits into a float."""
+
+
+def gain_of(grade: FloatArray, gain: str, gains: str | None = None) -> FloatArray:
+    """Return the gain of each grade above 0."""
+    result = _BY_NAME[gain](grade)
+    if gains is None:
+        return result
+    result = result.copy()
+    for named, value in _pairs(gains):
+        result[grade == named] = value
+    ascending = np.argsort(grade, kind="stable")
+    drop = np.flatnonzero(np.diff(result[ascending]) < 0)
+    if drop.size:
+        low, high = grade[ascending][drop[0] : drop[0] + 2]
+        raise ValueError(
+            f"gains={gains} gives grade {low:g} a larger gain than grade {high:g}; gains must not fall as grades rise"
+        )
+    return result
+
+
+def exponential(grade: FloatArray) -> FloatArray:
+    """Return 2^grade - 1."""
+    largest = grade.max(initial=0.0)
+    if largest > LARGEST_EXPONENT:
+        raise ValueError(f"an exponential gain needs grades of at most {LARGEST_EXPONENT}, got {largest:g}")
+    # Exact for whole grades; near 0, expm1 keeps the digits that the subtraction would cancel.
+    return np.where(grade < 1, np.expm1(np.minimum(grade, 1) * np.log(2)), np.exp2(grade) - 1)
+
+
+_BY_NAME: Mapping[str, Callable[[FloatArray], FloatArray]] = {
+    "linear": lambda grade: grade,
+    "exponential": exponential,
+    "binary": np.ones_like,
+}
+
+
+def _pairs(text: str) -> list[tuple[float, float]]:
+    pairs = (pair.split(":") for pair in text.split(";"))
+    return [(float(grade), float(value)) for grade, value in pairs]
+
+
+def _read_gains(value: Any) -> ParameterValue:
+    try:
+        pairs = sorted(_pairs(str(value).replace(" ", "")))
+    except ValueError:
+        pairs = []
+    grades = [grade for grade, _ in pairs]
+    valid = all(0 < grade < np.inf and 0 <= gain < np.inf for grade, gain in pairs)
+    if not pairs or not valid or len(set(grades)) < len(grades):
+        raise ValueError("must be grade:gain pairs such as 1:0;2:1, each grade above 0 and once, no gain below 0")
+    return ";".join(f"{grade:g}:{gain:g}" for grade, gain in pairs)
+
+
+GAIN = choice(
+    "linear",
+    "the grade (`linear`), 2^grade - 1 (`exponential`) or 1 (`binary`)",
+    {
+        "linear": "the gain is the grade",
+        "exponential": "the gain is 2^grade - 1",
+        "binary": "every relevant document gains 1, whatever its grade",
+    },
+    acts_on="grades",
+)
+GAINS = Parameter(_read_gains, None, "the gain of individual grades, such as `1:0;3:7`", examples=("0.5:0;1:0;3:7",))
+
+
+# Averages over the groups of a query, each ranked separately, as in AutoRAG.
+
+PER = choice(
+    "query",
+    "one value per query, or the mean over its groups (`group`)",
+    {
+        "query": "all documents are ranked together",
+        "group": "the value is a mean over the groups, each ranked separately",
+    },
+    acts_on="groups",
+)
+
+
+class GroupHits(NamedTuple):
+    """The retrieved members of groups: all of them, not only the first of each group."""
+
+    group: IntArray
+    rank: IntArray
+    ordinal: IntArray
+
+
+def hits_per_group(judged: JudgedRun, k: Cut, rel: float | None) -> GroupHits:
+    """Return the retrieved relevant members of each group, by group and rank; ordinals count within the group."""
+    found, ranks = judged.credits, judged.items.rank
+    wanted = is_relevant(found.grade, rel)
+    if k is not None:
+        wanted = wanted & within(judged.items.query, ranks, k)[found.item]
+    group, rank = found.group[wanted], ranks[found.item[wanted]]
+    order = np.lexsort((rank, group))
+    group, rank = group[order], rank[order]
+    # One item may satisfy several pieces of a group at its rank; they share one place in the ranking.
+    new = (np.diff(group, prepend=-1) != 0) | (np.diff(rank, prepend=0) != 0)
+    return GroupHits(group[new], rank[new], ordinals(group[new]))
+
+
+def mean_over_groups(judged: JudgedRun, group: IntArray, value: FloatArray, rel: float | None) -> FloatArray:
+    """Return for each query the mean over its groups of the sum of the group's values, 0 for a group not found."""
+    of_group: FloatArray = np.bincount(group, value, minlength=len(judged.qrels.group_query)).astype(np.float64)
+    return judged.per_query(judged.qrels.group_query, of_group) / np.maximum(judged.n_relevant(rel), 1)
+
+
+# The top of the relevance scale, for metrics that divide grades by it.
+
+MAX_GRADE = Parameter(
+    number_between(0, float("inf")), None, "top of the scale; by default the largest judged grade", examples=(4,)
+)
+
+
+def divides_by_largest_grade(metric: Metric) -> bool:
+    """Return whether a metric divides by the largest grade of all judgments, because its name does not set one."""
+    return "max_grade" in metric.definition.parameters and "max_grade" not in dict(metric.parameters)
+
+
+def refuse_unknown_scale(metrics: Iterable[Metric], shown: str, cure: str, judgments: Any = None) -> None:
+    """Refuse metrics that divide by the largest grade of all judgments, where these are not all shown."""
+    graded = judgments is None or isinstance(judgments, Mapping) or any(isinstance(one, Mapping) for one in judgments)
+    if not graded:
+        return
+    for metric in metrics:
+        if divides_by_largest_grade(metric):
+            raise ValueError(
+                f"{metric} divides by the largest grade of all judgments, which {shown} does not show; "
+                + cure.format(name=metric.name)
+            )
+
+
+def largest_grade(judged: JudgedRun, max_grade: float | None) -> float:
+    """Return the top of the scale: `max_grade`, or the largest grade of all judgments (1 if nothing is relevant)."""
+    largest = judged.qrels.largest_grade
+    if max_grade is None:
+        return largest or 1.0
+    if largest > max_grade:
+        at = int(judged.qrels.document_grade.argmax())
+        query = judged.qrels.queries[judged.qrels.document_query[at]]
+        raise ValueError(
+            f"max_grade={max_grade:g} is below the grade {largest:g} of document {judged.qrels.documents[at]!r} for "
+            f"query {query!r}"
+        )
+    return max_grade

@@ -1,1 +1,0 @@
-"""Sets of questions: made with a model, checked, sampled and exchanged."""

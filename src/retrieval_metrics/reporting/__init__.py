@@ -1,1 +1,0 @@
-"""Whole reports and figures of results."""

@@ -1,1 +1,0 @@
-"""The results of evaluations and comparisons, as plain records."""

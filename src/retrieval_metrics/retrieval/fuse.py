@@ -1,0 +1,217 @@
+"""Fuse the rankings of several retrievers into one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from math import fsum, isfinite, sqrt
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from retrieval_metrics._internal.validation import id_kind, same_kind
+from retrieval_metrics.inputs.items import Retrieved
+from retrieval_metrics.inputs.run import Run
+from retrieval_metrics.matching.ranking_order import ranked
+from retrieval_metrics.metrics.base.rules import STANDARD
+
+if TYPE_CHECKING:
+    from retrieval_metrics._internal.validation import DocumentId, QueryId
+    from retrieval_metrics.inputs.items import RunMapping
+
+
+METHODS = ("rrf", "scores")
+NORMS = ("minmax", "zscore", None)
+
+
+def fuse(
+    runs: Mapping[str, RunMapping | Run],
+    method: str = "rrf",
+    *,
+    k: float = 60,
+    norm: str | None = "minmax",
+    weights: Mapping[str, float] | Sequence[float] | None = None,
+) -> dict[Any, Any]:
+    """Return one run made of several: by their ranks, or by their scores.
+
+    The fused score of a document is a sum over the runs that retrieved it, each with its weight w:
+
+    * `method="rrf"`: w / (k + rank), with ranks from 1 and equal scores by id, descending (Cormack et al. 2009);
+    * `method="scores"`: w times the score s as `norm` makes it over the documents of that list: `"minmax"` is
+      (s - min) / (max - min), `"zscore"` is (s - min) / standard deviation, and None is s.
+
+    A document or a query that a run lacks adds 0, which is also
+    what the lowest score of a list is after norming, and all documents of a list whose scores are equal are at 1. Sums
+    are exact before they are rounded once, and equal sums are ordered by id, descending, as `evaluate` does. So the
+    order of the runs never matters.
+
+    Args:
+        runs: The run of each retriever, by name, as `evaluate` takes them. Rankings in lists have ranks and no scores,
+            unless they hold `Retrieved` with scores.
+        method: `"rrf"` (reciprocal rank fusion) or `"scores"`.
+        k: The constant of reciprocal rank fusion, at least 0: the larger it is, the less the first ranks count.
+        norm: How the scores of each list are made comparable.
+        weights: The weight of each run, by name or in the order of the runs, at least 0; None weighs all alike.
+
+    Returns:
+        Per query the documents with their fused scores, best first. Where a run holds `Retrieved`, a list of them with
+        text, source, place and the fused score.
+
+    Raises:
+        TypeError: If `runs` is not a mapping of names to runs, or ids are partly str and partly int.
+        ValueError: If an option is unknown or out of range, a score is missing, NaN or infinite, or no weight is
+            positive.
+
+    Example:
+        b: 1 / (60 + 2) + 1 / (60 + 1) = 0.03252, and so has a. Equal sums are ordered by id, descending.
+
+        >>> fused = fuse({"bm25": {"q": {"a": 12.0, "b": 9.0}}, "dense": {"q": ["b", "a", "e"]}})
+        >>> {document: round(score, 5) for document, score in fused["q"].items()}
+        {'b': 0.03252, 'a': 0.03252, 'e': 0.01587}
+
+    References:
+        G. V. Cormack, C. L. A. Clarke, S. Büttcher (2009). Reciprocal rank fusion outperforms Condorcet and individual
+        rank learning methods. SIGIR.
+        E. A. Fox, J. A. Shaw (1994). Combination of multiple searches. TREC-2.
+    """
+    _check_options(runs, method, k, norm)
+    of_run = _weights(runs, weights)
+    parts: dict[QueryId, dict[DocumentId, list[float]]] = {}
+    items: dict[QueryId, dict[DocumentId, Retrieved]] = {}
+    kinds: dict[str, type | None] = {}
+    for name, run in runs.items():
+        types: set[type] = set()
+        for query, ranking in run.rankings() if isinstance(run, Run) else run.items():
+            if not isinstance(ranking, Mapping):
+                _keep_items(name, query, ranking, items)
+            if method == "rrf":
+                ranks = _ranks(name, query, ranking)
+                points = {document: of_run[name] / (k + rank) for document, rank in ranks.items()}
+            else:
+                scores = _normed(_scores(name, query, ranking), norm)
+                points = {document: of_run[name] * score for document, score in scores.items()}
+            types.update(map(type, points))
+            _add(points, parts.setdefault(query, {}))
+        kinds[name] = id_kind(types, f"document ids of {name!r}")
+    reduce(_of_one_kind, kinds.items())
+    return {query: _fused(of_query, items.get(query, {})) for query, of_query in parts.items()}
+
+
+def _check_options(runs: object, method: str, k: float, norm: str | None) -> None:
+    named = isinstance(runs, Mapping) and not isinstance(runs, Run)
+    if not named or not all(isinstance(run, Mapping) for run in runs.values()):  # type: ignore[attr-defined]
+        raise TypeError("runs must map the name of each retriever to its run, such as {'bm25': run, 'dense': run}")
+    if not runs:
+        raise ValueError("there is no run to fuse")
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, got {method!r}")
+    if norm not in NORMS:
+        raise ValueError(f"norm must be one of {', '.join(map(repr, NORMS))}, got {norm!r}")
+    _at_least_0(k, "k")
+
+
+def _at_least_0(number: Any, what: str) -> None:
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise TypeError(f"{what} must be a number of at least 0, got {number!r} ({type(number).__name__})")
+    if not (float(number) >= 0 and isfinite(number)):
+        raise ValueError(f"{what} must be a number of at least 0, got {number!r}")
+
+
+def _add(points: Mapping[DocumentId, float], of_query: dict[DocumentId, list[float]]) -> None:
+    for document, point in points.items():
+        if document in of_query:
+            of_query[document].append(point)
+        else:
+            of_query[document] = [point]
+
+
+def _of_one_kind(one: tuple[str, type | None], other: tuple[str, type | None]) -> tuple[str, type | None]:
+    same_kind(one[1], f"document ids of {one[0]!r}", other[1], f"those of {other[0]!r}")
+    return one if other[1] is None else other
+
+
+def _weights(runs: Mapping[str, Any], weights: Mapping[str, float] | Sequence[float] | None) -> Mapping[str, float]:
+    if weights is None:
+        return dict.fromkeys(runs, 1.0)
+    if not isinstance(weights, Mapping):
+        if len(weights) != len(runs):
+            raise ValueError(f"there must be one weight per run; got {len(weights)} for {len(runs)} runs")
+        weights = dict(zip(runs, weights, strict=True))
+    if weights.keys() != runs.keys():
+        raise ValueError(
+            f"weights are of {', '.join(map(repr, weights))}, but the runs are {', '.join(map(repr, runs))}"
+        )
+    for name, weight in weights.items():
+        _at_least_0(weight, f"the weight of {name!r}")
+    if not any(weights.values()):
+        raise ValueError("at least one weight must be positive")
+    return weights
+
+
+def _keep_items(
+    name: str, query: QueryId, ranking: Sequence[Any], items: dict[QueryId, dict[DocumentId, Retrieved]]
+) -> None:
+    for item in ranking:
+        if isinstance(item, Retrieved):
+            if item.id is None:
+                raise ValueError(f"an item of {name!r} for query {query!r} has no id, by which documents are fused")
+            items.setdefault(query, {}).setdefault(item.id, item)
+
+
+def _ranks(name: str, query: QueryId, ranking: Any) -> dict[DocumentId, int]:
+    """Return the rank of each document, from 1; a repeat keeps its rank and earns nothing, as everywhere."""
+    if isinstance(ranking, Mapping):
+        _check(name, query, ranking)
+        return {document: rank for rank, document in enumerate(ranked(ranking, STANDARD.order), start=1)}
+    ranks: dict[Any, int] = {}
+    for rank, item in enumerate(ranking, start=1):
+        ranks.setdefault(item.id if isinstance(item, Retrieved) else item, rank)
+    return ranks
+
+
+def _scores(name: str, query: QueryId, ranking: Any) -> Mapping[DocumentId, float]:
+    """Return the score of each document; the first of a repeated one."""
+    if not isinstance(ranking, Mapping):
+        of_items: dict[Any, float] = {}
+        for item in ranking:
+            document, score = (item.id, item.score) if isinstance(item, Retrieved) else (item, None)
+            if score is None:
+                raise ValueError(
+                    f"{name!r} has no score for document {document!r} of query {query!r}; rankings without scores can "
+                    'be fused by method="rrf"'
+                )
+            of_items.setdefault(document, score)
+        ranking = of_items
+    _check(name, query, ranking)
+    checked: Mapping[DocumentId, float] = ranking
+    return checked
+
+
+def _check(name: str, query: QueryId, scores: Mapping[DocumentId, float]) -> None:
+    if not all(map(isfinite, scores.values())):
+        document, score = next((one, score) for one, score in scores.items() if not isfinite(score))
+        raise ValueError(f"the score of document {document!r} for query {query!r} in {name!r} is {score}")
+
+
+def _normed(scores: Mapping[DocumentId, float], norm: str | None) -> Mapping[DocumentId, float]:
+    if norm is None or not scores:
+        return scores
+    values = scores.values()
+    low, high = min(values), max(values)
+    if low == high:
+        return dict.fromkeys(scores, 1.0)
+    width = high - low if norm == "minmax" else _deviation(list(values))
+    return {document: (score - low) / width for document, score in scores.items()}
+
+
+def _deviation(values: list[float]) -> float:
+    mean = fsum(values) / len(values)
+    return sqrt(fsum((value - mean) ** 2 for value in values) / len(values))
+
+
+def _fused(parts: dict[DocumentId, list[float]], items: dict[DocumentId, Retrieved]) -> Any:
+    sums = {document: fsum(of_runs) if len(of_runs) > 1 else of_runs[0] for document, of_runs in parts.items()}
+    order = ranked(sums, STANDARD.order)
+    if not items:
+        return {document: sums[document] for document in order}
+    return [replace(items.get(document) or Retrieved(document), score=sums[document]) for document in order]

@@ -1,0 +1,198 @@
+"""Agreement of two graders or more beyond chance: kappa, alpha and shares, with intervals by cluster."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from retrieval_metrics._internal.validation import proportion
+from retrieval_metrics.statistics import means as arrays
+from retrieval_metrics.statistics.means import Interval
+from retrieval_metrics.statistics.paired import students_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+Weights = Literal["linear", "quadratic"] | None
+"""How disagreements are weighted: all alike (None), by their distance, or by its square."""
+
+
+class Agreed(NamedTuple):
+    """A measure of agreement with its confidence interval; NaN where it is undefined."""
+
+    value: float
+    interval: Interval
+
+
+def cohens_kappa(confusion: ArrayLike, weights: Weights = None) -> float:
+    """Return Cohen's kappa of a table of counts: agreement beyond chance.
+
+        kappa = 1 - sum w n / sum w e         e(i, j) = n(i, .) n(., j) / n
+
+    with w(i, j) = 1 for i != j, |i - j|, or (i - j)^2. Range [-1, 1]: 0 is the agreement of two people who grade
+    independently, 1 perfect agreement. NaN without counts, or if both always gave the same grade.
+
+    Args:
+        confusion: Shape (grades, grades), how often one gave i and the other j.
+        weights: None counts every disagreement alike.
+
+    Raises:
+        ValueError: If the weights are unknown or the table is not square.
+
+    Example:
+        Of 10, they agree on 4 + 3, and chance would have them agree on 10 (.6 * .5 + .4 * .5) = 5: (7 - 5) / (10 - 5).
+
+        >>> round(cohens_kappa([[4, 2], [1, 3]]), 12)
+        0.4
+
+    References:
+        J. Cohen (1960). A coefficient of agreement for nominal scales.
+        J. Cohen (1968). Weighted kappa.
+    """
+    table = np.asarray(confusion, dtype=np.float64)
+    if table.ndim != 2 or table.shape[0] != table.shape[1]:
+        raise ValueError(f"the table must have as many rows as columns, got shape {table.shape}")
+    total = table.sum()
+    if not total:
+        return math.nan
+    cost = _costs(len(table), weights)
+    chance = float((cost * np.outer(table.sum(axis=1), table.sum(axis=0))).sum()) / total
+    return float(1 - (cost * table).sum() / chance) if chance else math.nan
+
+
+def _costs(grades: int, weights: Weights) -> NDArray[np.float64]:
+    """Return what each disagreement costs, shape (grades, grades)."""
+    at = np.arange(grades)
+    apart: NDArray[np.float64] = np.abs(at[:, None] - at[None, :]).astype(np.float64)
+    match weights:
+        case None:
+            return (apart > 0).astype(np.float64)
+        case "linear":
+            return apart
+        case "quadratic":
+            return np.square(apart)
+        case _:
+            raise ValueError(f"weights must be 'linear', 'quadratic' or None, got {weights!r}")
+
+
+FEWEST_APART = 3
+"""Queries with a disagreement; fewer do not show how much disagreements vary, so a kappa has no interval."""
+
+
+def kappa_by_cluster(tables: ArrayLike, weights: Weights = None, *, level: float = 0.95) -> Agreed:
+    """Return Cohen's kappa of the sum of several tables, with an interval that treats each table as one unit.
+
+    The passages of a query are not independent, so each table holds those of one query. The variance is that of the
+    delete-one jackknife. With d the weighted disagreements of each table, t has the degrees of freedom of as many
+    tables as disagree equally much, (sum d)^2 / sum d^2, at most one less than there are.
+
+    Args:
+        tables: Shape (G, grades, grades), the counts of each query.
+        weights: As in `cohens_kappa`.
+        level: Confidence level, strictly between 0 and 1.
+
+    Returns:
+        The value with its interval, cut at -1 and 1; the interval is (nan, nan) if fewer than 3 tables hold a
+        disagreement, or kappa is undefined without one of them.
+
+    References:
+        R. G. Miller (1974). The jackknife: a review.
+    """
+    proportion(level, "level")
+    counts = np.asarray(tables, dtype=np.float64)
+    total = counts.sum(axis=0)
+    apart = np.einsum("qij,ij->q", counts, _costs(len(total), weights))
+    return _by_cluster(counts, lambda table: cohens_kappa(table, weights), apart, level)
+
+
+def _by_cluster(
+    counts: NDArray[np.float64],
+    measure: Callable[[NDArray[np.float64]], float],
+    apart: NDArray[np.float64],
+    level: float,
+) -> Agreed:
+    """Return a measure of the sum of tables with its interval; `apart` are the weighted disagreements of each."""
+    total, units = counts.sum(axis=0), len(counts)
+    value = measure(total)
+    if np.count_nonzero(apart) < FEWEST_APART or math.isnan(value):
+        return Agreed(value, Interval(math.nan, math.nan))
+    error = math.sqrt((units - 1) * float(np.array([measure(total - one) for one in counts]).var()))
+    half = students_quantile(min(units - 1.0, float(apart.sum()) ** 2 / float(apart @ apart)), (1 + level) / 2) * error
+    return Agreed(value, Interval(max(value - half, -1.0), min(value + half, 1.0)))
+
+
+def krippendorffs_alpha(tables: ArrayLike, weights: Weights = None, *, level: float = 0.95) -> Agreed:
+    """Return Krippendorff's alpha, the agreement of any number of graders beyond chance, with an interval by query.
+
+        alpha = 1 - (n - 1) sum w o / sum w n(i) n(j)
+
+    with o(i, j) the coincidences: of a document with m >= 2 grades, each ordered pair counts 1 / (m - 1); n(i) is how
+    often i occurs in them, n all of them, and w as in `cohens_kappa`. At most 1, perfect agreement; 0 is that of
+    chance. NaN without coincidences, or if one grade alone occurs. The variance is that of the jackknife by query; with
+    d the weighted disagreements of each, t has (sum d)^2 / sum d^2 degrees of freedom, at most one less than queries.
+
+    Args:
+        tables: Shape (G, grades, grades), the coincidences of each query.
+        weights: None counts every disagreement alike.
+        level: Confidence level, strictly between 0 and 1.
+
+    Returns:
+        The value and its interval, cut at -1 and 1; (nan, nan) if graders disagree in fewer than 3 queries.
+
+    Raises:
+        ValueError: If the weights are unknown.
+
+    Example:
+        Three graders, two documents: 0, 0, 1 and 1, 1, 1. The first counts 1 for 0-0 and for each order of 0-1, the
+        second 3 for 1-1: o = [[1, 1], [1, 3]], n = 6, n(0) = 2, n(1) = 4, and alpha = 1 - 5 * 2 / (2 * 2 * 4).
+
+        >>> krippendorffs_alpha([[[1, 1], [1, 0]], [[0, 0], [0, 3]]]).value
+        0.375
+
+    References:
+        K. Krippendorff (2011). Computing Krippendorff's alpha-reliability.
+    """
+    proportion(level, "level")
+    counts = np.asarray(tables, dtype=np.float64)
+    cost = _costs(counts.shape[1], weights)
+    apart = np.einsum("qij,ij->q", counts, cost)
+
+    def alpha(table: NDArray[np.float64]) -> float:
+        given = table.sum(axis=1)
+        chance = float(given @ cost @ given)
+        return float(1 - (given.sum() - 1) * (cost * table).sum() / chance) if chance else math.nan
+
+    return _by_cluster(counts, alpha, apart, level)
+
+
+def share_by_cluster(hits: ArrayLike, counts: ArrayLike, *, level: float = 0.95) -> Agreed:
+    """Return a share of all counts, with the interval of a proportion in clusters; see `effective_sums`.
+
+    Args:
+        hits: Shape (G,), how many of each cluster count.
+        counts: Shape (G,), how many there are in each.
+        level: Confidence level, strictly between 0 and 1.
+
+    Returns:
+        The share with its interval; both are NaN without counts, the interval if only one cluster has any.
+
+    Example:
+        In 25 clusters of 12 nothing failed. If failures come cluster by cluster, 15 % of them may fail.
+
+        >>> "{:.2f} [{:.2f}, {:.2f}]".format(
+        ...     *(lambda found: (found.value, *found.interval))(share_by_cluster([12] * 25, [12] * 25))
+        ... )
+        '1.00 [0.85, 1.00]'
+    """
+    proportion(level, "level")
+    yes, of = np.asarray(hits, np.int64), np.asarray(counts, np.int64)
+    value = float(yes.sum() / of.sum()) if of.any() else math.nan
+    if np.count_nonzero(of) < arrays.FEWEST_FOR_A_SPREAD:
+        return Agreed(value, Interval(math.nan, math.nan))
+    each = np.repeat(np.tile([1.0, 0.0], len(of)), np.column_stack([yes, of - yes]).ravel())
+    sums = arrays.effective_sums(each, np.repeat(np.arange(len(of)), of))
+    return Agreed(value, arrays.interval_from_sums(sums, level=level, binary=1.0))

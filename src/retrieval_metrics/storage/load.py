@@ -1,0 +1,194 @@
+"""Save any result, and load any saved result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from retrieval_metrics._internal.validation import in_python, warn
+from retrieval_metrics.comparison.compare import compare_evaluations
+from retrieval_metrics.comparison.comparison import Comparison
+from retrieval_metrics.comparison.saved_results import (
+    compared_of,
+    evaluation_of,
+    has_earlier_tests,
+    of_run,
+    questions_of,
+    run_of,
+    sources_of,
+    systems_of,
+)
+from retrieval_metrics.comparison.threshold import Threshold
+from retrieval_metrics.comparison.tune import chosen
+from retrieval_metrics.comparison.tuning_result import TuningRule
+from retrieval_metrics.datasets.evaluation_set import EvaluationSet
+from retrieval_metrics.datasets.human_model_estimate import Estimate
+from retrieval_metrics.datasets.labels import labels_of
+from retrieval_metrics.datasets.pool import Pool
+from retrieval_metrics.datasets.sample import Sample
+from retrieval_metrics.evaluation.evaluation import Evaluation
+from retrieval_metrics.files.saved_format import (
+    Lines,
+    document_in,
+    of_saved_fields,
+    read_document,
+    record_of,
+    write_document,
+)
+from retrieval_metrics.retrieval.retrieve import KIND as ANSWERS
+from retrieval_metrics.retrieval.retrieve import Answers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from os import PathLike
+
+    from retrieval_metrics.comparison.tuning_result import Tuning
+    from retrieval_metrics.files.saved_format import Document, Labels
+    from retrieval_metrics.inputs.items import RunMapping
+    from retrieval_metrics.inputs.run import Run
+
+
+def _tuning(document: Document) -> Tuning:
+    """Choose again: the settings and the rule are saved, and the choice follows from them."""
+    scores = systems_of(document)
+    with document.place("rule"):
+        rule = TuningRule(**record_of(document.content["rule"]))
+        return chosen({name: Evaluation(each) for name, each in scores.items()}, rule)
+
+
+def _comparison(document: Document) -> Comparison:
+    """Return a saved comparison; one of the earlier version is tested anew, since its tests were others."""
+    if not has_earlier_tests(document):
+        return Comparison(**compared_of(document))
+    known = compared_of(document, differences=False)
+    warn(
+        f"{document.name} was saved by an earlier version, whose tests and intervals were others: its evaluations are "
+        "as they were, and are compared anew",
+    )
+    evaluations = {name: Evaluation(scores) for name, scores in known["scores"].items()}
+    said = {name: known[name] for name in ("baseline", "level", "margin") if name in known}
+    return compare_evaluations(evaluations, known["metrics"], **said)
+
+
+def _evaluation(document: Document) -> Evaluation:
+    with document.place("evaluation"):
+        texts, said = document.content["texts"], document.content["evaluation"]
+    return Evaluation(evaluation_of(said, document, texts), labels=document.labels)
+
+
+def _questions(document: Document) -> EvaluationSet:
+    with document.place("questions"):
+        entries = list(document.content["questions"])
+    return EvaluationSet.of(replace(questions_of(entries, document), sources=sources_of(document.content, document)))
+
+
+def _run(document: Document) -> Any:
+    with document.place("run"):
+        return run_of(document.content["run"], document.content["texts"])
+
+
+def _history(document: Document) -> NoReturn:
+    raise ValueError(f"{document.name} is a history; {in_python('rm.History(path) reads', 'history show prints')} it")
+
+
+READERS: Mapping[str, Callable[[Document], Any]] = {
+    "comparison": _comparison,
+    "evaluation": _evaluation,
+    "history": _history,
+    "labels": labels_of,
+    "questions": _questions,
+    "run": _run,
+    "tuning": _tuning,
+    ANSWERS: lambda document: Answers(document.name).run(),
+    **{each.kind: partial(of_saved_fields, each) for each in (Estimate, Pool, Sample, Threshold)},
+}
+"""The reader of each kind of file."""
+
+
+def save_run(run: RunMapping | Run, path: str | PathLike[str], *, labels: Labels | None = None) -> None:
+    """Save a complete run to a file that `load` reads.
+
+    It keeps what `write_run` cannot: texts and metadata of items, ids of either type, queries without results, and
+    the errors and timings of a retriever.
+
+    Args:
+        run: A run, as for `evaluate`.
+        path: The JSON file; a further `.gz` or `.zst` compresses it.
+        labels: Labels of your own, such as `{"chunking": "400 tokens"}`.
+
+    Raises:
+        TypeError: If a ranking has another type.
+        ValueError: If something cannot be written as JSON, such as a date in the metadata of an item. Nothing is
+            written then.
+        OSError: If it cannot be written; a file that was there stays as it was.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> import retrieval_metrics as rm
+        >>> path = Path(mkdtemp()) / "run.json.gz"
+        >>> rm.save_run({"q1": [rm.Retrieved("d7", "a text", source="a.md")]}, path)
+        >>> rm.load(path)["q1"][0].text
+        'a text'
+    """
+    texts: dict[str, int] = {}
+    said = of_run(run, texts)
+    write_document(path, "run", {"texts": Lines(texts), "run": said}, labels)
+
+
+def load(path: str | PathLike[str]) -> Any:
+    """Load any saved result: an evaluation, comparison, tuning, question set, pool, sample, labels, estimate or run.
+
+    A loaded object works as before it was saved: explanations, slices, reports, comparisons, merging. Every number is
+    the same to the last bit. Loading runs no code from the file, so import the module that defines a metric of your own
+    before you load a result with it.
+
+    Args:
+        path: A file written by the method `save` of any of these, by `save_run` or `retrieve(..., resume=path)`, or
+            exported from a labelling page. It can be compressed.
+
+    Raises:
+        OSError: If the file cannot be opened.
+        ValueError: If it is not such a file, is damaged (the message says where), is of a newer version, or holds an
+            unknown metric.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> import retrieval_metrics as rm
+        >>> path = Path(mkdtemp()) / "result.json"
+        >>> rm.evaluate({"q1": ["d7"]}, {"q1": ["d3", "d7"]}, "mrr").save(path, labels={"model": "small"})
+        >>> result = rm.load(path)
+        >>> result.means, result.labels
+        ({'mrr': 0.5}, {'model': 'small'})
+    """
+    return _result(read_document(path))
+
+
+def written(result: Any, **options: Any) -> str:
+    """Return what `save` of a result writes, for hosts that keep results in files of their own."""
+    file = BytesIO()
+    result.save(file, **options)
+    return file.getvalue().decode()
+
+
+def read_again(text: str) -> Any:
+    """Return the result of a text of `written`, as `load` does.
+
+    Raises:
+        ValueError: If it is damaged.
+
+    Example:
+        >>> import retrieval_metrics as rm
+        >>> read_again(written(rm.evaluate({"q1": ["d7"]}, {"q1": ["d3", "d7"]}, "mrr"))).means
+        {'mrr': 0.5}
+    """
+    return _result(document_in(text.encode(), "the saved result"))
+
+
+def _result(document: Document) -> Any:
+    if document.kind not in READERS:
+        raise ValueError(f"{document.name} is of kind {document.kind!r}, which load does not read")
+    return READERS[document.kind](document)

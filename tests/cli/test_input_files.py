@@ -1,0 +1,159 @@
+"""Files are read as their options say: runs by name, columns, memory and views of traces."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from retrieval_metrics.cli.main import main
+
+
+@pytest.fixture
+def traced(tmp_path: Path) -> list[str]:
+    found = [{"id": one, "text": f"the text of {one}"} for one in ("d1", "d7")]
+    kept: Any = {"trace": "t", "parent": "1"}
+    spans = [
+        {"trace": "t", "span": "1", "parent": None, "kind": "other", "input": "q1", "output": "It is [d7]."},
+        {**kept, "span": "2", "kind": "retriever", "input": "a", "output": found[:1], "start": 1, "end": 2},
+        {**kept, "span": "3", "kind": "retriever", "input": "b", "output": found, "start": 3, "end": 4},
+        {
+            **kept,
+            "span": "4",
+            "kind": "model",
+            "input": found[1]["text"],
+            "output": "It is [d7].",
+            "start": 5,
+            "end": 6,
+        },
+    ]
+    (tmp_path / "spans.jsonl").write_text("\n".join(map(json.dumps, spans)))
+    (tmp_path / "qrels.trec").write_text("q1 0 d7 1\nq1 0 d9 1\n")
+    return [str(tmp_path / "qrels.trec"), str(tmp_path / "spans.jsonl"), "--question-id", "input", "--format", "json"]
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")
+@pytest.mark.parametrize(
+    ("view", "metric", "value"),
+    [
+        ("union", "recall@1calls", 0.0),
+        ("union", "recall@2calls", 0.5),
+        ("interleaved", "mrr", 0.5),
+        ("first", "recall", 0.0),
+        ("last", "mrr", 0.5),
+        ("context", "mrr", 1.0),
+        ("cited", "recall", 0.5),
+    ],
+)
+def test_a_view_of_traces_is_scored(
+    traced: list[str], view: str, metric: str, value: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", *traced, "--view", view, "--citations", r"\[(\w+)\]", "-m", metric]) == 0
+    assert json.loads(capsys.readouterr().out)["metrics"][metric]["mean"] == value
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--tool", "search"], "name a view of them with --view"),
+        (["--view", "cited"], "--view cited needs --citations"),
+        (["--view", "cited", "--citations", "("], "--citations is no regular expression"),
+        (["--view", "union", "--tool", "search"], "no tool is called 'search'"),
+    ],
+)
+def test_a_view_that_cannot_be_told_is_refused(
+    traced: list[str], options: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = traced if "--view" in options else traced[:2]
+    assert main(["evaluate", *chosen, *options]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_without_the_place_of_the_questions_id_it_is_asked_for(
+    traced: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", *traced[:2], "--view", "union"]) == 2
+    assert "only its own, such as 't'; --question-id says where the id is" in capsys.readouterr().err
+    assert main(["evaluate", *traced[:2], "--view", "union", "--question-id", "metadata.nope"]) == 2
+    assert "of 1 trace, none has 'metadata.nope', which --question-id names" in capsys.readouterr().err
+
+
+def test_columns_and_formats_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "qrels.txt").write_text("topic,passage\nq1,d1\n")
+    (tmp_path / "run").write_text('{"q1": ["d2", "d1"]}')
+    call = ["evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / "run"), "-m", "mrr", "--qrels-format", "csv"]
+    assert main([*call, "--qrels-column", "document=passage"]) == 0
+    assert "mrr     0.500  [0.123, 0.877]  1" in capsys.readouterr().out
+    assert main(call) == 2
+    assert "has no column named like a document" in capsys.readouterr().err
+    assert main([*call, "--qrels-column", "passage"]) == 2
+    assert "a column must be given as ROLE=NAME, such as query=qid, got 'passage'" in capsys.readouterr().err
+
+
+def test_a_run_larger_than_its_memory_is_streamed_and_says_so(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", *files, "-m", "mrr", "--memory", "0.01KB"]) == 0
+    out, err = capsys.readouterr()
+    assert "mrr     0.750  [0.265, 0.955]  2" in out
+    assert "note: <StreamedRun: 2 queries, 5 documents, streamed from" in err
+
+
+def test_runs_have_the_names_of_their_files_or_those_they_are_given(
+    systems: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    qrels, good, _ = systems
+    assert main(["compare", qrels, good, good]) == 2
+    assert "two runs are named 'good'" in capsys.readouterr().err
+    assert main(["compare", qrels, f"first={good}", f"second={good}", "-m", "mrr"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "first and second have the same value for every query" in out.replace("second and first", "first and second")
+    assert main(["compare", *systems, "--baseline", "best"]) == 2
+    assert "no run is named 'best', the --baseline; the runs are good, bad" in capsys.readouterr().err
+    assert main(["compare", qrels, good]) == 2
+    assert capsys.readouterr().err.startswith("retrieval-metrics: error: ")
+
+
+def test_columns_that_are_not_there_and_what_is_allowed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "qrels.csv").write_text("query,document,judgement\nq,a,0\nq,b,1\n")
+    (tmp_path / "run.csv").write_text("query,document,distance\nq,a ,1\nq,b,2\n")
+    call = ["evaluate", str(tmp_path / "qrels.csv"), str(tmp_path / "run.csv"), "-m", "mrr", "--format", "csv"]
+    assert main(call) == 2
+    assert "'judgement' could be it" in capsys.readouterr().err
+    call += ["--qrels-column", "grade=judgement", "--run-column", "score="]
+    assert main(call) == 2
+    assert "begins or ends with a blank" in capsys.readouterr().err
+    assert main([*call, "--allow", "blanks"]) == 0
+    assert "mrr,0.5,1" in capsys.readouterr().out
+    assert main([*call, "--reading", "line=5"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("deep.json", b'{"q":' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
+        ("deep.jsonl", b'{"query":"q","documents":' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
+        ("long.csv", b"query,document,score\nq," + b"d" * 3_000_000 + b",high\n"),
+        ("huge.json", b'{"q": {"d": 1' + b"0" * 400 + b"}}"),
+        ("digits.json", b'{"q": {"d": 1' + b"0" * 5000 + b"}}"),
+        ("latin.csv", "query,document,score\nq,dé,1\n".encode("latin-1")),
+        ("huge.csv", b"query,document,score\nq,d,1e400\n"),
+        ("cut.parquet", b"PAR1" + b"\x15" * 200 + b"PAR1"),
+        ("quote.csv", b'query,document,score\nq,"d,1\n'),
+    ],
+)
+@pytest.mark.parametrize("command", ["evaluate", "convert"])
+def test_a_broken_file_is_an_input_error(
+    tmp_path: Path, two_runs: list[str], capsys: pytest.CaptureFixture[str], command: str, name: str, content: bytes
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    broken = str(tmp_path / name)
+    for call in (
+        [["evaluate", broken, two_runs[1]], ["evaluate", two_runs[0], broken]]
+        if command == "evaluate"
+        else [["convert", what, broken, str(tmp_path / "x.json")] for what in ("run", "qrels")]
+    ):
+        if name == "huge.json" and call[:2] == ["convert", "run"]:
+            continue  # 1e400 as a whole number is a score too large for a float, and said to be
+        assert main(call) == 2, call
+        assert name in capsys.readouterr().err

@@ -1,0 +1,51 @@
+"""Texts of arguments become values, or are refused with what they should be."""
+
+import csv
+import io
+
+import pytest
+
+from retrieval_metrics.cli.main import main
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-m", "ndgc@10"], "unknown metric 'ndgc'; did you mean ndcg"),
+        (["--fail-under", "ndcg@10"], "'ndcg@10' must be a metric and a number, such as ndcg@10=0.35"),
+        (["--fail-under", "ndgc@10=1"], "such as ndcg@10=0.35: unknown metric 'ndgc'; did you mean ndcg"),
+        (["--fail-under", "ndcg@10=high"], "'ndcg@10=high' must be a metric and a number"),
+        (["--memory", "much"], "'much' must be a size such as 4GB or 500MB"),
+        (["--format", "xml"], "invalid choice: 'xml'"),
+    ],
+)
+def test_a_wrong_argument_is_explained(
+    files: list[str], capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["evaluate", *files, *arguments])
+    assert stopped.value.code == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+    assert "retrieval-metrics evaluate --help" in said
+
+
+def test_an_unknown_metric_offers_the_option_for_ones_own(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["evaluate", *files, "-m", "reach@10"])
+    assert "unknown metric 'reach'; did you mean" in (said := capsys.readouterr().err)
+    assert " (one of your own needs --metrics-from MODULE)" in said
+
+
+def test_several_metrics_after_one_option(two_runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", *two_runs[:2], "-m", "ndcg@10,precision(rel=2)@5", "-m", "map", "--format", "csv"]) == 0
+    rows = list(csv.reader(io.StringIO(capsys.readouterr().out)))
+    assert [row[0] for row in rows] == ["metric", "ndcg@10", "precision(rel=2)@5", "map"]
+
+
+@pytest.mark.parametrize("floor", ["mrr=nan", "mrr=inf", "mrr=-inf"])
+def test_a_floor_that_no_mean_can_be_compared_with_is_a_usage_error(two_runs: list[str], floor: str) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["evaluate", *two_runs[:2], "--fail-under", floor])
+    assert stopped.value.code == 2

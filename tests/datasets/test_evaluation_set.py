@@ -1,0 +1,281 @@
+"""Sets are read from and written to other tools, split without leaks and merged without losses."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langsmith.schemas import Example
+
+import datasets
+import retrieval_metrics as rm
+
+ROWS: list[dict[str, Any]] = [
+    {"id": "q1", "query": "How do I reset my password?", "relevant": ["d7", "d8"], "source": "account.md"},
+    {"id": "q2", "query": "What does a seat cost?", "relevant": ["d1"], "source": "prices.md"},
+]
+QUERIES = {"q1": "How do I reset my password?", "q2": "What does a seat cost?"}
+QRELS = {"q1": ["d7", "d8"], "q2": ["d1"]}
+
+
+class TestReading:
+    @pytest.mark.parametrize(
+        "dataset",
+        [
+            pd.DataFrame(ROWS),
+            pl.DataFrame(ROWS),
+            pl.DataFrame(ROWS).to_arrow(),
+            datasets.Dataset.from_list(ROWS),
+        ],
+        ids=["pandas", "polars", "Arrow", "Hugging Face"],
+    )
+    def test_tables_with_a_row_per_question(self, dataset: Any) -> None:
+        read = rm.EvaluationSet.of(dataset)
+        assert (read.queries, read.qrels) == (QUERIES, QRELS)
+        assert read.labels("source") == {"q1": "account.md", "q2": "prices.md"}
+
+    def test_what_pandas_calls_nan_is_not_known(self) -> None:
+        read = rm.EvaluationSet.of(pd.DataFrame([ROWS[0], {**ROWS[1], "source": None}]).replace({None: float("nan")}))
+        assert read.labels("source") == {"q1": "account.md"}
+
+    def test_one_split_of_a_hugging_face_dataset_is_chosen(self) -> None:
+        both = datasets.DatasetDict(
+            {"train": datasets.Dataset.from_list(ROWS), "test": datasets.Dataset.from_list(ROWS)}
+        )
+        with pytest.raises(ValueError, match="splits 'train', 'test'; choose one"):
+            rm.EvaluationSet.of(both)
+        assert len(rm.EvaluationSet.of(both["test"])) == 2
+
+    def test_a_labelled_rag_dataset_and_its_json_hold_texts(self, tmp_path: Path) -> None:
+        example = {
+            "query": "why?",
+            "query_by": {"model_name": "a model", "type": "ai"},
+            "reference_contexts": ["Because it is so."],
+            "reference_answer": "so",
+        }
+        content = {"examples": [example]}
+        as_object = SimpleNamespace(
+            examples=[SimpleNamespace(**{**example, "query_by": SimpleNamespace(model_name="a model")})]
+        )
+        (tmp_path / "rag_dataset.json").write_text(json.dumps(content))
+        for dataset in (content, as_object, tmp_path / "rag_dataset.json", str(tmp_path / "rag_dataset.json")):
+            read = rm.EvaluationSet.of(dataset)
+            assert read.qrels == {"why?": [rm.Text("Because it is so.")]}
+            assert read.labels("model") == {"why?": "a model"}
+        with pytest.raises(ValueError, match="example 1 has no reference_contexts"):
+            rm.EvaluationSet.of({"examples": [{"query": "why?", "reference_contexts": None}]})
+
+    def test_examples_of_langsmith(self) -> None:
+        name = UUID(int=7)
+        example = Example(
+            id=name,
+            dataset_id=UUID(int=1),
+            inputs={"input": "How do I reset my password?"},
+            outputs={"relevant": ["d7", "d8"]},
+            metadata={"source": "account.md", "dataset_split": ["base"]},
+        )
+        for dataset in ([example], [example.model_dump()], iter([example])):
+            read = rm.EvaluationSet.of(dataset)
+            assert read.queries == {str(name): "How do I reset my password?"}
+            assert read.qrels == {str(name): ["d7", "d8"]}
+            assert read.labels("source") == {str(name): "account.md"}
+        with pytest.raises(ValueError, match="row 1 has no 'relevant'"):
+            rm.EvaluationSet.of([{"inputs": {"question": "why?"}, "outputs": {"answer": "so"}}])
+
+    def test_datasets_of_ragas(self) -> None:
+        ragas = pytest.importorskip("ragas")
+        samples = [
+            ragas.SingleTurnSample(user_input="why?", reference_context_ids=["d1", "d2"]),
+            ragas.SingleTurnSample(user_input="how?", reference_contexts=["By doing it this way."]),
+        ]
+        expected = {"why?": ["d1", "d2"], "how?": [rm.Text("By doing it this way.")]}
+        assert rm.EvaluationSet.of(ragas.EvaluationDataset(samples=samples)).qrels == expected
+        testset = [SimpleNamespace(eval_sample=sample, synthesizer_name="single_hop") for sample in samples]
+        read = rm.EvaluationSet.of(testset)
+        assert read.qrels == expected
+        assert read.labels("kind") == {"why?": "single_hop", "how?": "single_hop"}
+
+    def test_the_record_becomes_a_set_and_a_set_stays_itself(self) -> None:
+        given = rm.EvaluationSet.of(ROWS)
+        assert rm.EvaluationSet.of(given) is given
+
+
+class TestBeir:
+    def test_a_folder_is_read_as_it_was_written(self, tmp_path: Path) -> None:
+        graded = {"q1": {"d7": 2, "d8": 0}, "q2": {"d1": 1}}
+        given = rm.EvaluationSet(QUERIES, graded, rm.EvaluationSet.of(ROWS).provenance)
+        given.to_beir(tmp_path / "new" / "set", {"d1": "one", "d7": "seven"})
+        read = rm.EvaluationSet.of(tmp_path / "new" / "set")
+        assert (read.queries, read.qrels, read.provenance) == (given.queries, given.qrels, given.provenance)
+        assert rm.read_corpus(tmp_path / "new" / "set" / "corpus.jsonl") == {"d1": "one", "d7": "seven"}
+
+    def test_a_split_holds_the_questions_that_it_judges(self, tmp_path: Path) -> None:
+        rm.EvaluationSet(QUERIES, QRELS).to_beir(tmp_path)
+        rm.write_qrels({"q2": {"d1": 1}}, tmp_path / "qrels" / "dev.tsv")
+        assert rm.EvaluationSet.of(tmp_path, split="dev").queries == {"q2": QUERIES["q2"]}
+        with pytest.raises(ValueError, match="has the splits dev, test"):
+            rm.EvaluationSet.of(tmp_path, split="train")
+
+    @pytest.mark.parametrize(
+        ("judgments", "message"),
+        [
+            ([rm.Quote("a verbatim quote")], "can hold only ids, and query 'q1' has Quote"),
+            ([["d1", "d2"]], "BEIR cannot hold alternatives, and query 'q1'"),
+            ({"d1": 0.5}, "whole grades only"),
+        ],
+    )
+    def test_what_it_cannot_hold_is_refused_before_anything_is_written(
+        self, tmp_path: Path, judgments: Any, message: str
+    ) -> None:
+        with pytest.raises(ValueError, match=message):
+            rm.EvaluationSet({"q1": "why?"}, {"q1": judgments}).to_beir(tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+
+    def test_groups_of_one_are_flat(self, tmp_path: Path) -> None:
+        rm.EvaluationSet({"q1": "why?"}, {"q1": [["d1"], ["d2"]]}).to_beir(tmp_path)
+        assert rm.EvaluationSet.of(tmp_path).qrels == {"q1": {"d1": 1, "d2": 1}}
+
+    def test_a_folder_and_a_file_of_something_else(self, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match="is not a BEIR folder"):
+            rm.EvaluationSet.of(tmp_path)
+        (tmp_path / "notes.txt").write_text("no JSON")
+        with pytest.raises(ValueError, match="neither a BEIR folder nor a JSON file"):
+            rm.EvaluationSet.of(tmp_path / "notes.txt")
+
+
+class TestOthers:
+    def test_rows_for_ragas_are_read_by_ragas_and_by_us(self) -> None:
+        ragas = pytest.importorskip("ragas")
+        qrels: dict[str, Any] = {"q1": {"d7": 2, "d8": 0}, "q2": [[rm.Text("By doing it this way.")]]}
+        given = rm.EvaluationSet({"q1": "why?", "q2": "how?"}, qrels)
+        rows = given.to_ragas()
+        assert rows == [
+            {"user_input": "why?", "reference_context_ids": ["d7"]},
+            {"user_input": "how?", "reference_contexts": ["By doing it this way."]},
+        ]
+        read = rm.EvaluationSet.of(ragas.EvaluationDataset.from_list(rows))
+        assert read.qrels == {"why?": ["d7"], "how?": [rm.Text("By doing it this way.")]}
+        with pytest.raises(ValueError, match="cannot hold Span"):
+            rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Span("a.md", 0, 5)]}).to_ragas()
+        apart: Any = [[rm.Quote("a quote")], [rm.Span("a.md", 0, 5)]]
+        with pytest.raises(ValueError, match="cannot hold Span"):
+            rm.EvaluationSet({"q1": "why?"}, {"q1": apart}).to_ragas()
+
+    def test_a_span_is_left_out_where_a_quote_says_the_same(self) -> None:
+        groups: Any = [[rm.Quote("one quote"), rm.Span("a.md", 0, 9)], [rm.Quote("another"), rm.Span("b.md", 3, 10)]]
+        (row,) = rm.EvaluationSet({"q1": "why?"}, {"q1": groups}).to_ragas()
+        assert row == {"user_input": "why?", "reference_contexts": ["one quote", "another"]}
+
+    def test_the_json_of_llama_index_is_read_again(self, tmp_path: Path) -> None:
+        content = rm.EvaluationSet(QUERIES, QRELS).to_llama_index({"d1": "one"})
+        assert content["corpus"] == {"d1": "one"}
+        (tmp_path / "set.json").write_text(json.dumps(content))
+        read = rm.EvaluationSet.of(tmp_path / "set.json")
+        assert (read.queries, read.qrels) == (QUERIES, QRELS)
+        with pytest.raises(ValueError, match="only ids, quotes and texts"):
+            rm.EvaluationSet({"q1": "why?"}, {"q1": [rm.Metadata(page=3)]}).to_llama_index()
+
+
+@st.composite
+def sets(draw: st.DrawFn) -> rm.EvaluationSet:
+    """Questions that share documents, spans and sources in many ways."""
+    rows = []
+    for at in range(draw(st.integers(2, 30))):
+        relevant: list[Any] = [f"d{name}" for name in draw(st.lists(st.integers(0, 60), max_size=2, unique=True))]
+        relevant += [rm.Span(f"s{draw(st.integers(0, 30))}", at, at + 5)] * draw(st.integers(0, 1))
+        source = draw(st.none() | st.integers(0, 30).map(lambda number: f"s{number}"))
+        rows.append({"id": f"q{at}", "query": f"question {at}", "relevant": relevant, "source": source})
+    return rm.EvaluationSet.of(rows)
+
+
+def touched(part: rm.EvaluationSet) -> set[Any]:
+    """What a part is about: its sources, and everything judged."""
+    judged: Any = part.qrels.values()
+    pieces = {one for judgments in judged for one in judgments}
+    named = {made.source for made in part.provenance.values() if made.source}
+    return pieces | named | {one.source for one in pieces if isinstance(one, rm.Span)}
+
+
+class TestSplit:
+    @given(sets(), st.integers(0, 3))
+    def test_nothing_leaks_and_nothing_is_lost(self, questions: rm.EvaluationSet, seed: int) -> None:
+        try:
+            one, other = questions.split(0.5, 0.5, seed=seed)
+        except ValueError as error:
+            assert "connect them to 1 clusters that must stay together" in str(error)  # noqa: PT017  (either way is right)
+            return
+        assert touched(one).isdisjoint(touched(other))
+        assert len(one) > 0 < len(other)
+        assert dict([*one.queries.items(), *other.queries.items()]) == questions.queries
+        assert one.merge(other).qrels == questions.qrels
+        assert questions.split(0.5, 0.5, seed=seed) == (one, other)
+
+    def test_independent_questions_are_split_by_their_shares_and_by_the_seed(self) -> None:
+        questions = rm.EvaluationSet(
+            {f"q{at}": f"question {at}" for at in range(100)}, {f"q{at}": [f"d{at}"] for at in range(100)}
+        )
+        assert [len(part) for part in questions.split()] == [80, 20]
+        assert [len(part) for part in questions.split(0.5, 0.3, 0.2)] == [50, 30, 20]
+        assert questions.split(seed=1) != questions.split(seed=2)
+
+    def test_a_large_cluster_does_not_leave_a_part_empty(self) -> None:
+        rows = [{"query": f"{at}?", "relevant": [f"d{at}"], "source": "one" if at < 9 else "other"} for at in range(10)]
+        assert [len(part) for part in rm.EvaluationSet.of(rows).split(0.1, 0.9)] == [1, 9]
+        assert [len(part) for part in rm.EvaluationSet.of(rows).split(0.99, 0.01)] == [9, 1]
+
+    @pytest.mark.parametrize("shares", [(0.5, 0.6), (1.5, -0.5), (0.5,), (float("nan"), 0.5)])
+    def test_shares_that_do_not_add_up(self, shares: tuple[float, ...]) -> None:
+        with pytest.raises(ValueError, match="add up to 1"):
+            rm.EvaluationSet.of(ROWS).split(*shares)
+
+    def test_questions_that_must_stay_together(self) -> None:
+        questions = rm.EvaluationSet(QUERIES, {"q1": ["d1"], "q2": ["d1"]})
+        with pytest.raises(ValueError, match="connect them to 1 clusters that must stay together"):
+            questions.split(0.5, 0.5)
+
+
+class TestMerge:
+    def test_the_same_question_in_both_is_taken_once(self) -> None:
+        one = rm.EvaluationSet.of(ROWS)
+        merged = rm.EvaluationSet.of(ROWS[:1]).merge(one)
+        assert (merged.queries, merged.qrels, merged.provenance) == (one.queries, one.qrels, one.provenance)
+
+    def test_what_differs_under_one_id_is_an_error(self) -> None:
+        one = rm.EvaluationSet(QUERIES, QRELS)
+        with pytest.raises(ValueError, match="'q1' is 'How do I reset my password\\?' in one set and 'why\\?'"):
+            one.merge(rm.EvaluationSet({"q1": "why?"}, {"q1": ["d7"]}))
+        with pytest.raises(ValueError, match=r"'q2' is judged \['d1'\] in one set and \['d2'\]"):
+            one.merge(rm.EvaluationSet({"q2": QUERIES["q2"]}, {"q2": ["d2"]}))
+        with pytest.raises(TypeError, match="partly str and partly int"):
+            one.merge(rm.EvaluationSet({1: "why?"}, {1: ["d7"]}))
+        with pytest.raises(TypeError, match="got dict"):
+            one.merge({"q3": "why?"})  # type: ignore[arg-type]
+
+
+def test_a_set_serves_where_query_texts_are_asked_for() -> None:
+    questions = rm.EvaluationSet({"q1": "Why is the sky blue?"}, {"q1": ["d1"]})
+    result = rm.evaluate(questions, {"q1": ["d2", "d1"]}, "mrr")
+    assert str(result.worst("mrr", 1, queries=questions)) == str(result.worst("mrr", 1, queries=questions.queries))
+    assert "Why is the sky blue?" in str(result.explain("q1", queries=questions))
+    assert rm.audit(questions, {"q1": ["d1"]}, "mrr", queries=questions).lints == ()
+    with pytest.raises(TypeError, match="must map query ids to texts, or be an EvaluationSet, got list"):
+        result.worst("mrr", 1, queries=["Why?"])  # type: ignore[arg-type]
+
+
+def test_a_set_is_printed_in_a_line() -> None:
+    questions = rm.EvaluationSet({f"q{at}": "Why? " * 50 for at in range(60)}, {})
+    assert str(questions).startswith("<EvaluationSet: 60 questions, such as 'q0': 'Why? Why?")
+    assert len(str(questions)) < 120
+    assert str(rm.EvaluationSet({}, {})) == "<EvaluationSet: 0 questions>"
+
+
+@pytest.mark.parametrize("text", [None, 7, ["why?"], b"why?"])
+def test_a_question_that_is_no_text_is_refused_where_it_enters(text: Any) -> None:
+    with pytest.raises(TypeError, match="the text of query 'q2' must be a str, got"):
+        rm.EvaluationSet({"q1": "why?", "q2": text}, {"q1": ["d"], "q2": ["d"]})

@@ -1,0 +1,245 @@
+"""Judgments carried over to another chunking, and what is said of each label."""
+
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+import retrieval_metrics as rm
+from retrieval_metrics import Matching, Quote, Retrieved, Span
+from retrieval_metrics.datasets.rechunk_labels import SHOWN
+from span_collection import SPLITTERS, chunked, corpora_in, questions_in, shared
+
+LETTERS = "abcdefghij" * 20
+
+
+def cut(size: int, overlap: int = 0, *, name: str = "c", text: str | None = LETTERS) -> list[Retrieved]:
+    return [
+        Retrieved(f"{name}{start}", None if text is None else text[start : start + size], "s", start, start + size)
+        for start in range(0, 200, size - overlap)
+        if start + size <= 200
+    ]
+
+
+def only_fate(label: str, old: list[Retrieved], new: list[Retrieved], match: Matching | None = None) -> Any:
+    (found,) = rm.relabel({"q": [label]}, old, new, match=match).labels
+    return found
+
+
+class TestFates:
+    def test_the_same_chunk_under_the_same_id_is_kept(self) -> None:
+        assert only_fate("c20", cut(20), cut(20)).fate == "kept"
+
+    def test_another_id_or_slightly_other_edges_are_a_move(self) -> None:
+        found = only_fate("c20", cut(20), cut(20, name="n"))
+        assert (found.fate, found.new, found.held) == ("moved", ("n20",), 1)
+        shifted = [Retrieved("n", source="s", start=22, end=41)]
+        assert only_fate("c20", cut(20), shifted).fate == "moved"
+
+    def test_smaller_chunks_split_it_largest_part_first(self) -> None:
+        found = only_fate("c50", cut(50), cut(30, name="n"))
+        assert (found.fate, found.new) == ("split", ("n60", "n30", "n90"))
+
+    def test_split_labels_are_said_to_favour_long_chunks(self) -> None:
+        labels: dict[str, list[Any]] = {"q": [chunk.id for chunk in cut(50)]}
+        assert "compare chunkings by coverage@2000chars" in str(rm.relabel(labels, cut(50), cut(30, name="n")))
+        assert "coverage" not in str(rm.relabel(labels, cut(50), cut(50, name="n")))
+
+    @pytest.mark.parametrize(("n_split", "said"), [(0, False), (1, False), (2, True)])
+    def test_that_is_said_where_more_than_a_tenth_is_split(self, n_split: int, *, said: bool) -> None:
+        labels: dict[str, list[Any]] = {"q": [chunk.id for chunk in cut(20)]}
+        result = rm.relabel(labels, cut(20), cut(20)[n_split:] + cut(10, name="n")[: 2 * n_split])
+        assert (len(result.labels), result.counts["split"]) == (10, n_split)
+        assert ("coverage" in str(result)) is said
+
+    def test_without_a_label_nothing_is_said_of_split_ones(self) -> None:
+        result = rm.relabel({"q": [Quote("a quote that stays")]}, cut(20), cut(30, name="n"))
+        assert not result.labels
+        assert "coverage" not in str(result)
+
+    def test_larger_chunks_merge_it_with_its_neighbour(self) -> None:
+        found = only_fate("c20", cut(20), cut(40, name="n"))
+        assert (found.fate, found.new) == ("merged", ("n0",))
+
+    def test_a_text_that_differs_in_its_first_letter_alone_is_another(self) -> None:
+        other = f"A{LETTERS[1:]}"
+        assert only_fate("c0", cut(20), cut(20, text=other)).fate == "lost"
+        assert only_fate("c20", cut(20), cut(20, text=other)).fate == "kept"
+
+    def test_what_less_than_the_share_is_left_of_is_lost_and_stays_true(self) -> None:
+        new = [Retrieved("n", source="s", start=20, end=35)]
+        result = rm.relabel({"q": ["c20"]}, cut(20), new)
+        assert (result.labels[0].fate, result.labels[0].held) == ("lost", 0.75)
+        assert list(result.qrels["q"]) == [Span("s", 20, 40)]
+        assert "lost: 'c20' of query 'q', 75% held" in str(result)
+
+    def test_exactly_the_share_is_enough(self) -> None:
+        for end, fate, held in ((36, "moved", 0.8), (35, "lost", 0.75)):
+            found = only_fate("c20", cut(20), [Retrieved("n", source="s", start=20, end=end)])
+            assert (found.fate, found.held) == (fate, held)
+        for end, fate in ((45, "moved"), (46, "merged")):  # 20 of 25 characters are of the old chunk, or of 26
+            old = [*cut(20), Retrieved("next", source="s", start=40, end=46)]
+            assert only_fate("c20", old, [Retrieved("n", source="s", start=20, end=end)]).fate == fate
+
+    def test_an_unknown_label_stays_an_id_and_is_lost(self) -> None:
+        result = rm.relabel({"q": ["nobody", "c20"]}, cut(20), cut(20))
+        assert result.qrels["q"] == {"nobody": 1, Span("s", 20, 40): 1}
+        assert result.counts == {"kept": 1, "moved": 0, "split": 0, "merged": 0, "lost": 1}
+        assert "'nobody' of query 'q', 0% held; its position is unknown, so it stays an id" in str(result)
+
+    def test_an_edited_source_is_not_matched_by_its_offsets(self) -> None:
+        assert only_fate("c20", cut(20), cut(20, text=LETTERS[1:] + "x")).fate == "lost"
+        assert only_fate("c20", cut(20), cut(20, text=None)).fate == "kept"
+
+    def test_white_space_that_a_splitter_drops_is_no_loss(self) -> None:
+        source = "words" + " " * 15 + "words"
+        old = [Retrieved("a", source, "s", 0, 25)]
+        new = [Retrieved("b", "words", "s", 0, 5), Retrieved("c", "words", "s", 20, 25)]
+        assert only_fate("a", old, new).fate == "lost"
+        assert only_fate("a", old, new, Matching(sources={"s": source})).fate == "split"
+
+    def test_chunks_without_offsets_are_located(self) -> None:
+        text = "".join(f"<{number}>" for number in range(60))
+        old = [Retrieved(f"o{at}", text[at : at + 30], "s") for at in range(0, 150, 30)]
+        new = [Retrieved(f"n{at}", text[at : at + 60], "s") for at in range(0, 180, 60)]
+        assert only_fate("o30", old, new, Matching(sources={"s": text})).new == ("n0",)
+        assert only_fate("o30", old, new).fate == "lost"
+
+    def test_two_old_chunks_with_one_id_are_refused(self) -> None:
+        with pytest.raises(ValueError, match="two old chunks have the id 'a'"):
+            rm.relabel({"q": ["a"]}, [Retrieved("a"), Retrieved("a")], [])
+
+
+class TestJudgments:
+    def test_grades_groups_and_pieces_stay(self) -> None:
+        qrels: Any = {"flat": {"c0": 3, "c20": 0}, "groups": [{"c0": 2, "c40": 1}, {Quote("a quote that stays"): 1}]}
+        result = rm.relabel(qrels, cut(20), cut(40)).qrels
+        assert result["flat"] == [{Span("s", 0, 20): 3}, {Span("s", 20, 40): 0}]
+        assert result["groups"] == [{Span("s", 0, 20): 2, Span("s", 40, 60): 1}, {Quote("a quote that stays"): 1}]
+        assert all(one.uncertain for group in result["flat"] for one in group)
+
+    @pytest.mark.filterwarnings("ignore::retrieval_metrics.RetrievalWarning")  # where the one label is lost
+    @given(
+        labels=st.lists(st.sampled_from(range(0, 200, 20)), min_size=1, max_size=5, unique=True),
+        size=st.integers(3, 60),
+        overlap=st.integers(0, 2),
+    )
+    def test_whoever_retrieves_everything_finds_every_label_that_is_not_lost(
+        self, labels: list[int], size: int, overlap: int
+    ) -> None:
+        new = cut(size, overlap, name="n")
+        result = rm.relabel({"q": [f"c{label}" for label in labels]}, cut(20), new)
+        recall = rm.evaluate(result.qrels, {"q": new}, "recall").means["recall"]
+        assert recall == pytest.approx(1 - result.counts["lost"] / len(labels))
+
+    def test_the_report_can_be_shown(self) -> None:
+        result = rm.relabel({"q": ["c0", "c20"]}, cut(20), cut(40))
+        assert repr(result) == "<Relabelling of 2 labels: 0 lost>"
+        assert str(result).splitlines()[4].split()[:1] == ["merged:"]
+        assert "<table>" in result._repr_html_()
+
+    def test_the_report_prints_like_every_other_result_and_becomes_a_dataframe(self) -> None:
+        result = rm.relabel({"q": ["c0", "nobody"]}, cut(20), cut(20))
+        console = Console(file=StringIO(), width=100)
+        console.print(result)
+        assert "kept: the same chunk has the same id" in console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
+        assert "| kept: the same chunk has the same id | 1 |" in result.to_markdown()
+        frame = result.to_pandas()
+        assert list(frame.columns) == ["query", "label", "fate", "span", "new", "held"]
+        assert frame["fate"].tolist() == ["kept", "lost"]
+        assert frame["new"].tolist() == [("c0",), ()]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 80), st.integers(1, 60)), min_size=1, max_size=20),
+    st.lists(st.tuples(st.integers(0, 80), st.integers(1, 60)), max_size=20),
+)
+def test_chunks_of_any_order_and_length_hold_what_they_overlap(
+    old: list[tuple[int, int]], new: list[tuple[int, int]]
+) -> None:
+    olds, news = (
+        [Retrieved(at, None, "s", start, start + length) for at, (start, length) in enumerate(given)]
+        for given in (old, new)
+    )
+    for label, (start, length) in zip(rm.relabel({"q": list(range(len(old)))}, olds, news).labels, old, strict=True):
+        common = {at: min(a + n, start + length) - max(a, start) for at, (a, n) in enumerate(new)}
+        assert label.new == tuple(sorted((at for at in common if common[at] > 0), key=lambda at: -common[at]))
+
+
+HALVES = [Retrieved("c1", source="a", start=0, end=50), Retrieved("c2", source="a", start=50, end=100)]
+
+
+def test_a_piece_that_several_items_satisfy_together_has_the_rank_of_the_last() -> None:
+    (row,) = rm.match({"q": {Span("a", 40, 60): 2}}, {"q": HALVES})
+    assert row == ("q", Span("a", 40, 60), 2, 2)
+
+
+def test_what_was_not_found_is_missing_unless_it_is_not_relevant() -> None:
+    matches = rm.match({"q": {"c2": 1, "c7": 1, "c8": 0}}, {"q": HALVES})
+    assert [row.relevant for row in matches.missing] == ["c7"]
+    assert repr(matches) == "<Matches: 3 judged, 1 relevant ones not found>"
+    assert len(matches) == 3
+
+
+def test_ids_of_scored_runs_are_matched_too() -> None:
+    assert [row.rank for row in rm.match({"q": ["a", "b"]}, {"q": {"b": 2.0, "a": 1.0}})] == [2, 1]
+
+
+def test_it_matches_as_evaluate_is_told_to() -> None:
+    assert [row.rank for row in rm.match({"q": ["a"]}, {"q": HALVES}, match="source")] == [1]
+
+
+def test_long_quotes_do_not_break_the_table() -> None:
+    table = str(rm.match({"q": [Quote("many words " * 30)]}, {"q": HALVES}))
+    assert max(map(len, table.splitlines())) < 100
+    longest = "d" * (SHOWN - len("''"))
+    assert f"{longest!r} " in str(rm.match({"q": [longest]}, {"q": HALVES}))
+    assert f"{longest}d" not in str(rm.match({"q": [f"{longest}d"]}, {"q": HALVES}))
+    assert "<table>" in rm.match({"q": [Quote("many words")]}, {"q": HALVES})._repr_html_()
+
+
+def test_it_prints_like_every_other_result_and_becomes_a_dataframe() -> None:
+    matches = rm.match({"q": {"c2": 1, "c7": 2}}, {"q": HALVES})
+    console = Console(file=StringIO(), width=100)
+    console.print(matches)
+    assert "'q'  'c7'" in console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
+    assert "| 'q'  'c2' | 1 | 2 |" in matches.to_markdown()
+    frame = matches.to_pandas()
+    assert list(frame.columns) == ["query", "relevant", "grade", "rank"]
+    assert frame["relevant"].tolist() == ["c2", "c7"]
+    assert frame["rank"].dtype == "Int64"
+    assert (frame["rank"][0], frame["rank"].isna().tolist()) == (2, [False, True])
+    assert rm.types.Matches([]).to_pandas().empty
+
+
+def test_a_run_of_other_queries_is_refused() -> None:
+    with pytest.raises(ValueError, match="have no query in common"):
+        rm.match({"q": ["a"]}, {"other": ["a"]})
+
+
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_labels_on_512_characters_are_carried_over_without_a_loss(shared_data: Path, splitter: str) -> None:
+    corpora, questions = corpora_in(shared_data), questions_in(shared_data)
+    old = chunked(corpora, "512")
+    labels: dict[str, list[Any]] = {
+        query: [chunk.id for chunk in old for span in spans if chunk.source == span.source and shared(chunk, span)]
+        for query, spans in questions.items()
+    }
+    new = chunked(corpora, splitter)
+    result = rm.relabel(labels, old, new, match=rm.Matching(sources=corpora))
+    assert result.counts["lost"] == 0
+    assert len(result.labels) == sum(len(set(of_query)) for of_query in labels.values()) == 814
+    fates = {fate for fate, count in result.counts.items() if count}
+    expected = {"512": {"kept"}, "256": {"split"}, "1024": {"merged"}}
+    assert fates <= expected.get(splitter, {"kept", "moved", "split", "merged"})
+    # Whoever retrieves the new chunks of every label finds all that is relevant.
+    by_id = {chunk.id: chunk for chunk in new}
+    run: dict[str, list[Retrieved]] = {query: [] for query in questions}
+    for label in result.labels:
+        run[str(label.query)] += [by_id[one] for one in label.new]
+    recall = rm.evaluate(result.qrels, run, ["recall", "hit_rate"], match=rm.Matching(sources=corpora)).means
+    assert dict(recall) == {"recall": 1, "hit_rate": 1}

@@ -1,0 +1,137 @@
+"""What went wrong over all queries, found in one pass, is what the explanations of the single queries say."""
+
+import warnings
+from collections import Counter
+from math import isnan
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import retrieval_metrics as rm
+from retrieval_metrics.evaluation.outcome_search import document_of, same_document
+from retrieval_metrics.evaluation.outcomes import FAILURES, Needed
+
+IDS = [*(f"d{at}" for at in range(6)), *(f"d{at}#{part}" for at in range(3) for part in range(3)), "e 1", "e", "f/e"]
+METRICS = ["recall@2", "recall(rel=2)@1", "mrr@3", "ndcg", "r_precision", "full_recall@1", "precision@4"]
+graded = st.dictionaries(st.sampled_from(IDS), st.integers(0, 3), max_size=4)
+groups = st.lists(st.dictionaries(st.sampled_from(IDS), st.integers(1, 3), min_size=1, max_size=3), max_size=3)
+lists = st.lists(st.sampled_from(IDS), max_size=8)
+scored = st.dictionaries(st.sampled_from(IDS), st.sampled_from([0.5, 1.0, 1.5, 2.0]), max_size=8)
+
+
+@st.composite
+def collections(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any], str]:
+    names = [f"q{at}" for at in range(draw(st.integers(1, 5)))]
+    truths, rankings = draw(st.sampled_from([graded, groups])), draw(st.sampled_from([lists, scored]))
+    qrels: dict[str, Any] = {name: draw(truths) for name in names}
+    run: dict[Any, Any] = {name: draw(rankings) for name in names}
+    failed: dict[Any, Exception] = {
+        name: TimeoutError("slow") for name in names if not run[name] and draw(st.booleans())
+    }
+    return (
+        qrels,
+        rm.RetrievedRun(run, failed) if failed and len(failed) < len(names) else run,
+        draw(st.sampled_from(METRICS)),
+    )
+
+
+def evaluated(qrels: Any, run: Any, metric: str) -> rm.Evaluation:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return rm.evaluate(qrels, run, [metric])
+
+
+@settings(max_examples=400)
+@given(collections())
+def test_the_counts_of_one_pass_are_those_of_the_explanations(given_: tuple[Any, Any, str]) -> None:
+    qrels, run, metric = given_
+    evaluation = evaluated(qrels, run, metric)
+    worst = evaluation.worst(metric, n=10)
+    defined = [query for query, value in evaluation.per_query[metric].items() if not isnan(value)]
+    explained = {query: evaluation.explain(query, metric) for query in defined}
+    assert worst.failures == Counter(one.kind for each in explained.values() for one in each.failures)
+    assert worst.needed == sum(each.needed for each in explained.values())
+    found = [
+        {group for one in each.findings if one.kind == "found" for group in one.groups} for each in explained.values()
+    ]
+    assert worst.found == sum(map(len, found))
+    for each in worst:
+        assert each.findings == explained[each.query].findings
+        assert each.failures == explained[each.query].failures
+
+
+@settings(max_examples=400)
+@given(collections())
+def test_every_outcome_is_that_of_the_rules_read_one_by_one(given_: tuple[Any, Any, str]) -> None:
+    qrels, run, metric = given_
+    evaluation = evaluated(qrels, run, metric)
+    for query in qrels:
+        explanation = evaluation.explain(query, metric)
+        assert {one.document: one.kind for one in explanation.findings} == outcomes(qrels, run, query, metric)
+        nearest: dict[int, str] = {}
+        for one in explanation.findings:
+            for group in one.groups:
+                if one.kind in FAILURES or one.kind == "found":
+                    order = ["found", *FAILURES]
+                    nearest[group] = min(nearest.get(group, one.kind), one.kind, key=order.index)
+        missing = [kind for _, kind in sorted(nearest.items()) if kind != "found"]
+        assert [one.kind for one in explanation.failures] == missing
+
+
+def outcomes(qrels: Any, run: Any, query: str, metric: str) -> dict[str, str]:
+    """Return what became of each relevant document, by the rules as a reader would apply them."""
+    truth, ranking = qrels[query], run[query]
+    threshold = 2 if "rel=2" in metric else 1
+    given_groups = [{name: grade} for name, grade in truth.items()] if isinstance(truth, dict) else truth
+    relevant = [{name: grade for name, grade in group.items() if grade >= threshold} for group in given_groups]
+    alternatives = [set(group) for group in relevant if group]
+    if metric.startswith("mrr"):
+        alternatives = [set().union(*alternatives)]
+    grades: dict[str, int] = {}
+    for group in relevant:
+        grades |= {name: max(grade, grades.get(name, 0)) for name, grade in group.items()}
+    by_name = sorted(ranking, reverse=True) if isinstance(ranking, dict) else ranking
+    order = sorted(by_name, key=lambda name: -ranking[name]) if isinstance(ranking, dict) else list(ranking)
+    k = int(metric.partition("@")[2]) if "@" in metric else len(alternatives) if metric == "r_precision" else None
+    found = {name for name in grades if name in order[:k]}
+
+    def kind(name: str, grade: int) -> str:
+        if name in found:
+            return "found"
+        if all(group & found for group in alternatives if name in group):
+            return "not needed"
+        if k is not None and len(found) == k and all(grades[one] >= grade for one in found):
+            return "no room"
+        return too_late(name, order, ranking, k) if name in order else absent(name, order, run, query)
+
+    return {name: kind(name, grade) for name, grade in grades.items()}
+
+
+def too_late(name: str, order: list[str], ranking: Any, k: Any) -> str:
+    """Return what stands in the way of a document below the cut-off."""
+    if isinstance(ranking, dict) and sum(score > ranking[name] for score in ranking.values()) < k:
+        return "lost a tie"
+    above = list(dict.fromkeys(order[: order.index(name)]))
+    if len(above) < k:
+        return "behind repeats"
+    documents = {document_of(one) or f"alone {one}" for one in above}
+    return "behind chunks of one document" if len(documents) < k else "beyond the cut-off"
+
+
+def absent(name: str, order: list[str], run: Any, query: str) -> str:
+    """Return why a document was not retrieved."""
+    if query in getattr(run, "errors", {}):
+        return "the retriever failed"
+    if not order:
+        return "nothing retrieved"
+    elsewhere = any(name in other for other in run.values())
+    related = not elsewhere and any(same_document(name, other) for other in order)
+    return "another granularity" if related else "never retrieved"
+
+
+def test_the_words_of_a_quote_are_marked_where_a_text_has_them() -> None:
+    needed = Needed(rm.Matching(), {}, {})
+    item = rm.Retrieved("a", "Refunds take five working days.")
+    assert needed.marks(item, rm.Quote("five working")) == [(13, 25)]
+    assert needed.marks(item, rm.Quote("six working")) == []

@@ -1,0 +1,327 @@
+"""Rows of hosts, each a query: one evaluation of all, without those that cannot be judged."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_metrics.evaluation.row_scorer import first_answer_check
+from retrieval_metrics.inputs import documents as hosts
+from retrieval_metrics.integration_api import Asked, Host, RowScorer, Scorer
+
+QRELS: dict[str, Any] = {"a": {"d1": 1}, "b": {"d1": 3}, "c": ["d2"]}
+
+
+def test_what_is_refused_alone_is_left_out_with_the_reason_and_the_scale_stays_that_of_all() -> None:
+    run = rm.RetrievedRun({"a": ["x", "d1"], "b": [7], "c": []}, {"c": KeyError("c")})
+    with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 1 of 2"):
+        evaluation, refused = Scorer(["err", "mrr"]).evaluation(QRELS, run)
+    assert {query: type(error) for query, error in refused.items()} == {"b": TypeError}
+    assert evaluation.per_query["mrr"] == {"a": 0.5, "c": 0.0}
+    assert evaluation.per_query["err"]["a"] == 1 / 8 / 2  # (2 ** 1 - 1) / 2 ** 3, at rank 2
+    assert evaluation.counts["failed"] == 1
+
+
+def test_the_calls_and_seconds_of_what_is_not_refused_are_kept() -> None:
+    rankings: dict[str, Any] = {"a": ["x", "d1"], "b": [7]}
+    run = rm.RetrievedRun(rankings, seconds={"a": 0.5, "b": 0.25}, calls={"a": [1, 2], "b": [1]})
+    evaluation, refused = Scorer("recall@2calls").evaluation({"a": ["d1"], "b": ["d2"]}, run)
+    assert list(refused) == ["b"]
+    assert evaluation.means["recall@2calls"] == 1.0
+    assert evaluation.seconds == {"a": 0.5}
+
+
+def test_what_is_no_single_row_is_raised_as_are_rows_that_are_all_refused() -> None:
+    mixed: dict[str, Any] = {"a": ["d1"], "b": [2]}
+    with pytest.raises(TypeError, match="partly str and partly int"):
+        Scorer("mrr").evaluation(mixed, rm.RetrievedRun({"a": ["d1"], "b": [2]}))
+    with pytest.raises(TypeError, match="the run are int"):
+        Scorer("mrr").evaluation({"a": ["d1"]}, rm.RetrievedRun({"a": [1]}))
+
+
+def test_a_row_for_which_nothing_was_retrieved_is_0_under_every_budget() -> None:
+    metrics = ["recall@200chars", "recall@50tokens", "recall@2calls"]
+    for failure in (None, "the application failed"):
+        scores = RowScorer(metrics).row(["d1"], list, failure=failure)
+        assert [score.value for score in scores.values()] == [0.0, 0.0, 0.0]
+    with pytest.warns(rm.RetrievalWarning, match="nothing was retrieved for 2 of 2"):
+        whole = rm.evaluate({"a": ["d1"], "b": ["d2"]}, {"a": [], "b": []}, metrics)
+    assert whole.means == dict.fromkeys(metrics, 0.0)
+    with pytest.raises(ValueError, match="the rankings hold only ids"):
+        RowScorer(metrics).row(["d1"], lambda: ["d1"])
+
+
+@pytest.mark.parametrize("wrong", ["3", True, -1, 0, float("nan")])
+def test_a_largest_grade_that_cannot_be_one_is_refused_before_any_row(wrong: Any) -> None:
+    for make in (Scorer, RowScorer):
+        with pytest.raises((TypeError, ValueError), match="max_grade must be"):
+            make("err", max_grade=wrong)
+
+
+QUESTIONS = rm.EvaluationSet({"q1": "one?", "q2": "two?"}, {"q1": ["d1"], "q2": {"d2": 2, "d3": 1}})
+FOUND: Any = {"one?": [rm.Retrieved("x"), rm.Retrieved("d1")], "two?": [rm.Retrieved("d3"), rm.Retrieved("d2")]}
+
+
+def test_what_was_asked_is_evaluated_as_by_the_core() -> None:
+    asked = Asked(QUESTIONS, ["mrr", "ndcg"])
+    run = rm.retrieve(FOUND.__getitem__, **asked.asking)
+    evaluation = asked.evaluation(run)
+    assert evaluation.means == rm.evaluate(QUESTIONS, run, ["mrr", "ndcg"]).means
+    assert asked.query_scores(evaluation) == asked.query_scores(run)
+    assert [score.relevant_ranks for score in asked.query_scores(run)[evaluation.metrics[0]].values()] == [(2,), (1, 2)]
+
+
+def test_documents_are_called_for_only_if_a_span_is_judged() -> None:
+    def never() -> Any:
+        raise AssertionError("nobody needs the documents")
+
+    assert Asked(QUESTIONS, "mrr", documents=never).sources == set()
+    judged = [("what?", [rm.Span("book", 0, 5)])]
+    asked = Asked(judged, "recall@1", documents=lambda: {"book": "first second"})
+    assert asked.sources == {"book"}
+    run = rm.retrieve(lambda _: [rm.Retrieved("c", "first", source="book")], **asked.asking)
+    assert asked.evaluation(run).means["recall@1"] == 1.0
+
+
+TEXTS = [f"text {number}" for number in range(500)]
+ASKED = rm.EvaluationSet.of([(text, ["d1"]) for text in TEXTS])
+WITHOUT_ID = rm.Retrieved(None, "A closure is a function.", metadata={"file": "a.md", "title": "Closures"})
+
+
+class Page:
+    """A document of a host that the tests make up."""
+
+    __module__ = "pages_host.documents"
+
+    def __init__(self, name: str | None) -> None:
+        self.name = name
+
+
+class Search:
+    """A retriever of that host."""
+
+    __module__ = "pages_host.search"
+
+    def __init__(self, *pages: Page) -> None:
+        self.pages = pages
+        self.asked = 0
+
+    def look_up(self, _: str) -> list[Page]:
+        self.asked += 1
+        return list(self.pages)
+
+
+def items_of(pages: Sequence[Page]) -> list[rm.Retrieved]:
+    return [rm.Retrieved(page.name) for page in pages]
+
+
+@pytest.fixture
+def pages_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = Host(name="pages", ask=lambda thing: getattr(thing, "look_up", None), items=items_of)
+    point = SimpleNamespace(load=lambda: host)
+    monkeypatch.setattr(hosts, "_announced", lambda: {"pages_host": point})
+
+
+def asked_for(answer: Any) -> tuple[Callable[[str], Any], list[str]]:
+    asked: list[str] = []
+
+    def retriever(text: str) -> Any:
+        asked.append(text)
+        return answer
+
+    return retriever, asked
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "message"),
+    [
+        (None, TypeError, "returned None for query 'text 0'; does it lack a return"),
+        ("d1", TypeError, r"is the bare string 'd1'; write a list: \['d1'\]"),
+        ({"d1"}, TypeError, "a set has no order"),
+        ([["d1", "d2"]], TypeError, r"lists such as \['d1', 'd2'\] for query 'text 0'; return one list of ids"),
+        ([("d1", 0.5)], TypeError, r"pairs such as \('d1', 0.5\) for query 'text 0'; return dict\(found\)"),
+        ([(Page("d1"), 0.5)], TypeError, r"pairs such as \(Page, float\) .*; return \[document for document, score"),
+        ([{"id": "d1", "text": "?"}], TypeError, r"returned dicts with keys 'id', 'text' .*: \[rm.Retrieved"),
+        ({"documents": ["d1"], "query": "?"}, TypeError, "with a list under 'documents'; .* only the documents in it"),
+        ({"d1": float("nan")}, ValueError, "the score of document 'd1' for query 'text 0' is nan"),
+        ([object()], TypeError, "returned objects of type object .*; return the ids"),
+        (["d1", None], TypeError, "document ids retrieved for query 'text 0' must be str or int, got NoneType"),
+        (["d1", 2], TypeError, "are partly str and partly int"),
+        ([1, 2], TypeError, "document ids in the judgments are str and those that were retrieved are int"),
+        ({7: 0.5}, TypeError, "document ids in the judgments are str and those that were retrieved are int"),
+        (iter(["d1"]), TypeError, "must be a list of document ids, best first"),
+        ([WITHOUT_ID], ValueError, "1 of 1 documents retrieved for query 'text 0' have no id, and the judgments are"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_raised_after_one_question(
+    answer: Any, error: type[Exception], message: str
+) -> None:
+    retriever, asked = asked_for(answer)
+    with pytest.raises(error, match=message) as caught:
+        rm.retrieve(retriever, ASKED)
+    assert asked == ["text 0"]
+    assert caught.value.__notes__ == ["this is the first answer, for query 'text 0': 'text 0'"]
+
+
+@pytest.mark.parametrize("answer", [["d1"], ("d1", "d2"), {"d1": 0.5}, np.array(["d1"]), [rm.Retrieved("d1")], []])
+def test_every_kind_of_ranking_is_taken(answer: Any) -> None:
+    retriever, asked = asked_for(answer)
+    run = rm.retrieve(retriever, ASKED)
+    assert len(asked) == 500
+    assert run.errors == {}
+    assert len(run["text 7"]) == len(answer)
+
+
+def test_an_id_is_not_missed_where_judgments_ask_for_something_else() -> None:
+    retriever, _ = asked_for([WITHOUT_ID])
+    by_quote = rm.EvaluationSet.of([("what is a closure?", [rm.Quote("a closure is")])])
+    assert rm.retrieve(retriever, by_quote)["what is a closure?"] == [WITHOUT_ID]
+    assert rm.retrieve(retriever, ASKED.queries)["text 3"] == [WITHOUT_ID]  # nobody said what they are judged by
+    assert not rm.retrieve(retriever, ASKED, match="metadata:file").errors
+    assert not rm.retrieve(retriever, ASKED, match=rm.Matching(by=lambda item: item.value("title"))).errors
+
+
+def test_a_metadata_key_that_is_missing_is_named_with_those_that_are_there() -> None:
+    retriever, asked = asked_for([WITHOUT_ID])
+    with pytest.raises(ValueError, match="value for match='metadata:page'; the metadata of the first has 'file', 't"):
+        rm.retrieve(retriever, ASKED, match="metadata:page")
+    assert len(asked) == 1
+    with pytest.raises(ValueError, match="the first has 'file', 'title'; write match='metadata:file'"):
+        rm.retrieve(retriever, ASKED, match="metadata:files")
+    asked.pop()
+    with pytest.raises(ValueError, match="match must be 'id', 'source', 'metadata:<name>' or a callable, got 'page'"):
+        rm.retrieve(retriever, ASKED, match="page")
+    assert len(asked) == 1
+
+
+def test_ids_alone_are_too_little_for_quotes() -> None:
+    retriever, asked = asked_for(["d1"])
+    questions = rm.EvaluationSet.of([(text, [rm.Quote("a closure is")]) for text in TEXTS])
+    with pytest.raises(TypeError, match="returned only ids for query 'text 0', but the judgments or match= need"):
+        rm.retrieve(retriever, questions)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("judgment", "match"), [(rm.Quote("wiki"), "id"), (rm.Quote("long enough"), rm.Matching(shortest_quote=40))]
+)
+def test_a_judgment_that_no_answer_could_satisfy_costs_no_call(judgment: rm.Quote, match: Any) -> None:
+    retriever, asked = asked_for([rm.Retrieved("d1", "a text that is long enough")])
+    questions = rm.EvaluationSet.of(
+        [*((text, [rm.Text("a text of five words here")]) for text in TEXTS), ("q", [judgment])]
+    )
+    with pytest.raises(ValueError, match=f"the quote {judgment.text!r} for query 'q' has"):
+        rm.retrieve(retriever, questions, match=match)
+    with pytest.raises(ValueError, match=f"the quote {judgment.text!r} for query 'q' has"):
+        asyncio.run(rm.aretrieve(retriever, questions, match=match))
+    too_long = rm.EvaluationSet.of([("q", [rm.Span("d", 0, 30)])]).with_sources({"d": "A short text."})
+    with pytest.raises(ValueError, match="for query 'q' ends beyond its source, which has 13 characters"):
+        rm.retrieve(retriever, too_long)
+    assert not asked
+    assert len(rm.retrieve(retriever, questions, match=rm.Matching(shortest_quote=3))) == len(questions)
+
+
+@pytest.mark.parametrize(
+    ("answer", "metrics", "options", "message"),
+    [
+        (["d1"], "recall@2000chars", {}, "a cut-off of 2000chars needs the lengths of the items"),
+        ([rm.Retrieved("d1")], "recall@2000chars", {}, "has neither text nor offsets"),
+        ([rm.Retrieved("d1", "?")], "recall@800tokens", {}, "has no number of tokens"),
+        (["d1", "d1"], "mrr", {"semantics": "trec_eval"}, "holds a document twice"),
+    ],
+)
+def test_what_metrics_and_rules_need_is_tried_on_the_first_answer(
+    answer: Any, metrics: str, options: dict[str, Any], message: str
+) -> None:
+    retriever, asked = asked_for(answer)
+    check = first_answer_check(ASKED.qrels, metrics, **options)
+    with pytest.raises(ValueError, match=message):
+        rm.retrieve(retriever, ASKED, check=check)
+    assert len(asked) == 1
+
+
+def test_the_check_sees_the_first_answer_that_holds_something_and_no_other() -> None:
+    seen: list[Any] = []
+
+    def retriever(text: str) -> list[str]:
+        if text == "text 0":
+            raise ConnectionError("not yet there")
+        return [] if text == "text 1" else [text]
+
+    run = rm.retrieve(retriever, ASKED, workers=1, check=seen.append)
+    assert seen == [{"text 2": ["text 2"]}]
+    assert list(run.errors) == ["text 0"]
+
+
+def test_a_later_answer_that_cannot_be_read_is_the_failure_of_its_query() -> None:
+    def retriever(text: str) -> Any:
+        return [WITHOUT_ID] if text == "text 7" else ["d1"] if text != "text 8" else None
+
+    run = rm.retrieve(retriever, ASKED)
+    assert list(run.errors) == ["text 7", "text 8"]
+    assert "have no id" in str(run.errors["text 7"])
+    assert run["text 7"] == run["text 8"] == []
+    with pytest.raises(ValueError, match="have no id") as caught:
+        rm.retrieve(retriever, ASKED, workers=1, raise_on_error=True)
+    assert caught.value.__notes__ == ["while retrieving for query 'text 7'"]
+
+
+@pytest.mark.usefixtures("pages_host")
+def test_a_retriever_of_a_host_is_asked_as_its_integration_says() -> None:
+    search = Search(Page("d2"), Page("d1"))
+    run = rm.retrieve(search, ASKED)
+    assert search.asked == 500
+    assert run["text 3"] == [rm.Retrieved("d2"), rm.Retrieved("d1")]
+    assert rm.evaluate(ASKED.qrels, run, "mrr").means["mrr"] == 0.5
+
+
+@pytest.mark.usefixtures("pages_host")
+def test_documents_of_a_host_are_read_from_a_plain_function_too() -> None:
+    search = Search(Page("d2"), Page("d1"))
+    assert rm.retrieve(search.look_up, ASKED)["text 3"] == [rm.Retrieved("d2"), rm.Retrieved("d1")]
+
+
+@pytest.mark.usefixtures("pages_host")
+def test_an_integration_may_convert_the_answers_itself() -> None:
+    search = Search(Page("d2"), Page("d1"))
+
+    def by_rank(pages: Sequence[Page]) -> list[rm.Retrieved]:
+        return [rm.Retrieved(page.name, metadata={"rank": rank}) for rank, page in enumerate(pages, start=1)]
+
+    run = rm.retrieve(search, ASKED, items=by_rank)
+    assert [item.value("rank") for item in run["text 3"]] == [1, 2]
+    assert rm.retrieve(search.look_up, ASKED, items=by_rank) == run
+
+
+@pytest.mark.usefixtures("pages_host")
+def test_500_questions_to_a_retriever_of_documents_without_ids_cost_one_call() -> None:
+    search = Search(Page("d1"), Page(None))
+    with pytest.raises(ValueError, match="1 of 2 documents retrieved for query 'text 0' have no id"):
+        rm.retrieve(search, ASKED)
+    assert search.asked == 1
+
+
+def test_a_store_is_not_a_retriever() -> None:
+    class Store:
+        def as_retriever(self) -> object:
+            return self
+
+    with pytest.raises(TypeError, match=r"got Store; write as_retriever\(\) behind it"):
+        rm.retrieve(Store(), ASKED)
+
+
+def test_a_row_whose_application_failed_did_not_abstain() -> None:
+    scorer = RowScorer(["leak@5", "recall@5"])
+    values = [
+        [one.value for one in found.values()]
+        for found in (
+            scorer.row({"a": 1, "z": -1}, list),
+            scorer.row({"a": 1, "z": -1}, list, failure="out of memory"),
+            scorer.row({"a": 1, "z": -1}, lambda: ["z"], failure="the answer timed out"),
+        )
+    ]
+    assert [[str(value) for value in row] for row in values] == [["0.0", "0.0"], ["nan", "0.0"], ["1.0", "0.0"]]

@@ -1,0 +1,132 @@
+"""Which queries belong together, and what that does to intervals, merging and totals."""
+
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_metrics.inputs.clusters import Clusters, clusters_of
+
+QUERIES = [f"q{at}" for at in range(40)]
+BY_DOCUMENT = {query: at // 2 for at, query in enumerate(QUERIES)}
+QRELS = {query: ["d"] for query in QUERIES}
+RUN = {query: ["d"] if at // 2 % 3 else ["x", "d"] for at, query in enumerate(QUERIES)}
+
+
+def spans(sources: list[str]) -> dict[str, Any]:
+    return {f"q{at}": [rm.Span(source, 0, 10) for source in own.split("+")] for at, own in enumerate(sources)}
+
+
+def labels(qrels: Any, by: Any = "source") -> list[int] | None:
+    found = clusters_of(qrels, rm.Qrels(qrels), by)
+    return None if found is None or found.labels is None else found.labels.tolist()
+
+
+def test_questions_about_one_source_are_a_cluster_by_default() -> None:
+    assert labels(spans(["a", "b", "a", "c"])) == [0, 1, 0, 2]
+    assert labels({"q0": [rm.Metadata(source="a", page=1)], "q1": [rm.Metadata(source="a")], "q2": ["d"]}) == [0, 0, 1]
+
+
+def test_a_question_of_several_sources_joins_their_clusters() -> None:
+    assert labels(spans(["a", "b", "c", "a+b"])) == [0, 0, 1, 0]
+
+
+def test_where_no_source_is_shared_or_all_is_of_one_or_nothing_is_known_queries_are_independent() -> None:
+    assert labels(spans(["a", "b", "c"])) is None
+    assert labels(spans(["a", "a", "a"])) is None
+    assert labels(QRELS) is None
+    assert labels(rm.EvaluationSet({query: query for query in QRELS}, QRELS)) is None
+    assert labels(spans(["a", "a", "b"]), None) is None
+
+
+def test_questions_that_know_their_source_say_so() -> None:
+    sources = {"q0": "a.md", "q1": "b.md", "q2": "a.md"}
+    texts = {f"q{at}": f"question {at}" for at in range(4)}
+    made: dict[str | int, rm.Provenance] = {query: rm.Provenance(source=source) for query, source in sources.items()}
+    questions = rm.EvaluationSet(texts, {query: ["d"] for query in texts}, made)
+    assert labels(questions) == [0, 1, 0, 2]
+
+
+@pytest.mark.parametrize("by", [BY_DOCUMENT, BY_DOCUMENT.get, {query: {at} for query, at in BY_DOCUMENT.items()}])
+def test_a_mapping_and_a_function_are_the_same(by: Any) -> None:
+    assert (
+        rm.evaluate(QRELS, RUN, "mrr", clusters=by).intervals()
+        == rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT).intervals()
+    )
+
+
+def test_the_result_says_which_it_was() -> None:
+    text = str(rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT))
+    assert "intervals by cluster: 20 clusters, as given" in text
+    assert "design effect (variance relative to independent queries): mrr 2.1" in text
+    assert "cluster" not in str(rm.evaluate(QRELS, RUN, "mrr"))
+    items = {query: [rm.Retrieved("c", source=f"s{at}", start=0, end=9)] for query, at in BY_DOCUMENT.items()}
+    truth = {query: [rm.Span(f"s{at}", 0, 9)] for query, at in BY_DOCUMENT.items()}
+    assert "20 clusters, by the source of their judgments (clusters=None turns that off)" in str(
+        rm.evaluate(truth, items, "mrr")
+    )
+    assert "cluster" not in str(rm.evaluate(truth, items, "mrr", clusters=None))
+
+
+def test_few_clusters_are_warned_of() -> None:
+    with pytest.warns(rm.RetrievalWarning, match="10 clusters are few: intervals from fewer than 20 are rough"):
+        result = rm.evaluate(QRELS, RUN, "mrr", clusters=lambda query: int(query[1:]) // 4)
+    assert "10 clusters are few" in str(result)
+
+
+def test_clusters_cost_width_and_move_no_mean() -> None:
+    alone, together = rm.evaluate(QRELS, RUN, "mrr"), rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT)
+    assert together.means == alone.means
+    assert together.n == alone.n
+    (low, high), (lower, higher) = alone.intervals()["mrr"], together.intervals()["mrr"]
+    assert lower < low < high < higher
+
+
+def test_merging_evaluations_keeps_clusters_to_the_bit() -> None:
+    whole = rm.evaluate(QRELS, RUN, ["mrr", "hit_rate@1"], clusters=BY_DOCUMENT)
+    parts = []
+    for chosen in (QUERIES[:15], QUERIES[15:]):  # query 14 and 15 are of one document
+        qrels, run = {query: QRELS[query] for query in chosen}, {query: RUN[query] for query in chosen}
+        with pytest.warns(rm.RetrievalWarning, match="clusters are few"):
+            parts.append(rm.evaluate(qrels, run, ["mrr", "hit_rate@1"], clusters=BY_DOCUMENT))
+    assert rm.merge(parts).intervals() == whole.intervals()
+    assert str(rm.merge(parts)) == str(whole)
+
+
+def test_what_totals_cannot_hold_is_refused_by_name() -> None:
+    clustered = rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT)
+    with pytest.raises(ValueError, match=r"totals cannot hold the clusters.*clusters=None"):
+        clustered.totals()
+    other = rm.evaluate({"z": ["d"]}, {"z": ["d"]}, "mrr")
+    with pytest.raises(ValueError, match="totals cannot hold the clusters"):
+        rm.merge([clustered, other.totals()])
+    with pytest.raises(ValueError, match="some parts have clusters and others do not"):
+        rm.merge([clustered, other])
+
+
+def test_a_slice_keeps_its_clusters() -> None:
+    whole = rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT)
+    half = whole.by(lambda query: int(query[1:]) < 20)[True]
+    assert isinstance(half.scores.clusters, Clusters)
+    assert half.scores.clusters.count == 10
+
+
+@pytest.mark.parametrize(
+    ("by", "error", "message"),
+    [
+        (7, TypeError, "clusters must be a mapping, a function"),
+        ("document", ValueError, "clusters must be .* \"source\" or None, got 'document'"),
+        ({"other": 1}, ValueError, "none of the judged queries, such as 'q0'"),
+        (lambda _: 1, ValueError, "all queries into one cluster"),
+    ],
+)
+def test_clusters_that_make_no_sense_are_refused(by: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        rm.evaluate(QRELS, RUN, "mrr", clusters=by)
+
+
+def test_systems_that_disagree_on_a_cluster_are_refused() -> None:
+    one = rm.evaluate(QRELS, RUN, "mrr", clusters=BY_DOCUMENT)
+    other = rm.evaluate(QRELS, RUN, "mrr", clusters={query: -at for query, at in BY_DOCUMENT.items()})
+    with pytest.raises(ValueError, match="query 'q2' is in cluster"):
+        rm.compare({"a": one, "b": other})

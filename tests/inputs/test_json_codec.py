@@ -1,0 +1,148 @@
+"""Judgments as JSON: what is not understood is refused with its place."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import retrieval_metrics as rm
+from retrieval_metrics.inputs.json_codec import (
+    judgments_fingerprint,
+    judgments_of,
+    of_judgments,
+    question_fingerprint,
+    ranking_fingerprint,
+)
+
+QUOTE = {"type": "quote", "text": "wraps a block"}
+
+
+@pytest.mark.parametrize(
+    ("judgments", "said"),
+    [
+        ([QUOTE, QUOTE], r"row 1: Quote\(text='wraps a block'\) is judged twice"),
+        ([QUOTE, "d1"], "row 1: 'd1' has no type, but other objects beside it have one; add it"),
+        ([{"type": "page", "id": 3}], "row 1: .*'page'.* must have one of the types id, quote, text, span, metadata"),
+        ([{"type": "id", "ids": 3}], "row 1: .*'ids': 3.* must have one of the types .*, and the keys of that type"),
+        ([{"type": "span", "source": "a.md", "start": 9, "end": 3}], "row 1: .* cannot be judged: a Span needs"),
+        ([{"type": "quote"}], "row 1: .* cannot be judged: .*'text'"),
+    ],
+)
+def test_what_is_not_understood_is_refused(judgments: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        judgments_of(judgments, "row 1")
+
+
+def test_a_piece_of_a_kind_of_ones_own_cannot_be_written() -> None:
+    class Page(rm.types.Piece):
+        """A kind of piece that no file holds."""
+
+    with pytest.raises(ValueError, match="query 'q': a Page cannot be written"):
+        of_judgments([Page()], "query 'q'")
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from("abcd"), st.integers(0, 3), min_size=1), min_size=1, max_size=4),
+)
+def test_order_does_not_change_judgments(groups: list[dict[str, int]]) -> None:
+    shuffled = [dict(sorted(group.items(), reverse=True)) for group in reversed(groups)]
+    assert judgments_fingerprint(groups) == judgments_fingerprint(shuffled)
+
+
+def test_what_changes_judgments() -> None:
+    forms: list[Any] = [
+        ["a", "b"],
+        ["a"],
+        {"a": 2, "b": 1},
+        [["a", "b"]],
+        ["a", "B"],
+        [1],
+        ["1"],
+        [rm.Quote("a quote")],
+        [rm.Text("a quote")],
+        [],
+    ]
+    assert len({judgments_fingerprint(form) for form in forms}) == len(forms)
+
+
+def test_forms_that_mean_the_same() -> None:
+    forms: list[Any] = [["a", "b"], {"b", "a"}, {"a": 1, "b": 1.0}, [["b"], ["a"]], [{"a": 1}, {"b": 1}]]
+    assert len({judgments_fingerprint(form) for form in forms}) == 1
+    assert judgments_fingerprint([rm.Span("s", 1, 2)]) == judgments_fingerprint([rm.Span("s", 1, 2, uncertain=True)])
+    assert judgments_fingerprint(rm.Qrels({"q": [["a", "b"]]}).judgments(0)) == judgments_fingerprint([["b", "a"]])
+
+
+def test_rankings() -> None:
+    item = rm.Retrieved("a", "text", score=1.0, metadata={"page": 1})
+    forms: list[Any] = [["a", "b"], ["b", "a"], {"a": 2.0, "b": 1.0}, {"a": 2.5, "b": 1.0}, [1], ["1"], [item], []]
+    assert len({ranking_fingerprint(form) for form in forms}) == len(forms)
+    assert ranking_fingerprint([item]) == ranking_fingerprint(
+        [rm.Retrieved("a", "text", score=9.0, metadata={"page": 1})]
+    )
+
+
+def test_a_fingerprint_stays_the_same_between_versions() -> None:
+    # Files hold them: another definition would make every stored question a new one.
+    assert question_fingerprint("why?") == "618c243f87be9178"
+    assert judgments_fingerprint({"a": 2}) == "e4b3d8516983fc15"
+    assert ranking_fingerprint(["a", "b"]) == "c51f842bd4abf18b"
+
+
+class TestForbidden:
+    """What must not come back stands beside what is relevant, at grade -1."""
+
+    @pytest.mark.parametrize(
+        ("relevant", "expected"),
+        [
+            (["d1"], {"d1": 1, "d7": -1}),
+            ({"d1": 2, "d3": -2}, {"d1": 2, "d3": -2, "d7": -1}),
+            ([["d1", "d2"], ["d3"]], [{"d1": 1, "d2": 1}, {"d3": 1}, {"d7": -1}]),
+            ([], {"d7": -1}),
+        ],
+    )
+    def test_it_is_graded_whatever_the_shape_of_the_rest(self, relevant: Any, expected: Any) -> None:
+        entry = {"relevant": relevant, "forbidden": ["d7"]}
+        assert judgments_of(entry, "row 1") == expected
+        assert rm.EvaluationSet.of([{"id": "q", "query": "?", **entry}]).qrels == {"q": expected}
+
+    def test_a_document_of_that_name_is_a_document(self) -> None:
+        assert judgments_of({"forbidden": 1, "relevant": 2}, "row 1") == {"forbidden": 1, "relevant": 2}
+
+    @pytest.mark.parametrize(
+        ("entry", "error", "said"),
+        [
+            ({"relevant": ["a"], "forbidden": ["a"]}, ValueError, "row 1: 'a' is both relevant and forbidden"),
+            ({"relevant": [["b"], ["a"]], "forbidden": ["a"]}, ValueError, "row 1: 'a' is both"),
+            ({"relevant": ["b"], "forbidden": "a"}, TypeError, "row 1: 'forbidden' must be a list .* got 'a'"),
+            ({"relevant": ["b"], "forbidden": {"a": -2}}, TypeError, "row 1: 'forbidden' must be a list"),
+            (
+                {"relevant": ["b"], "forbidden": [["a"]]},
+                ValueError,
+                "neither grades nor groups; give levels such as -2",
+            ),
+        ],
+    )
+    def test_what_contradicts_itself_is_refused(self, entry: Any, error: type[Exception], said: str) -> None:
+        with pytest.raises(error, match=said):
+            rm.EvaluationSet.of([{"query": "?", **entry}])
+
+    @pytest.mark.parametrize("kind", ["json", "jsonl"])
+    def test_files_hold_it_too(self, kind: str, tmp_path: Path) -> None:
+        entry = {"relevant": ["d1"], "forbidden": [{"type": "id", "id": "d7"}, QUOTE]}
+        line = json.dumps({"q": entry} if kind == "json" else {"query": "q", **entry})
+        (tmp_path / f"qrels.{kind}").write_text(line)
+        read = rm.read_qrels(tmp_path / f"qrels.{kind}")
+        assert read.as_dict() == {"q": {"d1": 1, "d7": -1, rm.Quote("wraps a block"): -1}}
+        rm.write_qrels(read, tmp_path / "again.jsonl")
+        assert rm.read_qrels(tmp_path / "again.jsonl").as_dict() == read.as_dict()
+
+
+def test_what_lacks_a_property_is_another_judgment_than_what_has_it() -> None:
+    acme = rm.Metadata(tenant="acme")
+    assert (~acme != acme, ~~acme == acme, repr(~acme)) == (True, True, "~Metadata(tenant='acme')")
+    judged = {"d1": 1, ~acme: -1, acme: 2}
+    assert judgments_of(json.loads(json.dumps(of_judgments(judged, "q"))), "q") == judged
+    assert judgments_fingerprint({~acme: -1}) != judgments_fingerprint({acme: -1})

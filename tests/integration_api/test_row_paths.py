@@ -1,0 +1,48 @@
+"""Where the rows of a host have their judgments and what was retrieved is checked before any row is read."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from retrieval_metrics.integration_api import RowPaths
+
+GIVEN, FOUND = ["expected"], ["outputs"]
+
+
+@pytest.mark.parametrize(
+    ("paths", "how", "message"),
+    [
+        (RowPaths("outputs.ids", "outputs"), {}, "relevant must begin with expected, as in 'expected.documents'"),
+        (RowPaths("expected", "trace"), {}, "retrieved must begin with outputs, as in"),
+        (RowPaths("expected", "elsewhere"), {"traces": ["trace"]}, "retrieved must begin with outputs, trace"),
+        (RowPaths("expected", "outputs", "all"), {}, "calls must be one of"),  # type: ignore[arg-type]  # the point
+        (RowPaths("expected", "outputs", "context"), {}, "needs the spans of a model"),
+        (RowPaths("expected", "trace", "cited"), {"traced": True}, "need each other"),
+        (RowPaths("expected", "trace", "union", "outputs.ids"), {"traced": True}, "need each other"),
+        (RowPaths("expected", "trace", "cited", "trace.ids"), {"traced": True}, "citations must begin with outputs"),
+    ],
+)
+def test_wrong_paths_are_refused(paths: RowPaths, how: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        paths.checked(GIVEN, FOUND, **how)
+
+
+def test_what_is_missing_is_named_with_what_is_there() -> None:
+    paths = RowPaths("expected.ids", "outputs.found.documents").checked(GIVEN, FOUND)
+    row = SimpleNamespace(expected={"names": []}, outputs={"found": SimpleNamespace(documents=["d7"])})
+    assert paths.items(row) == ["d7"]
+    with pytest.raises(ValueError, match=r"expected has no 'ids', which the path 'expected.ids' needs; it has 'names'"):
+        paths.judgments(row)
+    with pytest.raises(ValueError, match="needs the spans of a model"):
+        RowPaths("expected", "trace", "context").items(row, "outputs")
+
+
+def test_a_trace_is_read_by_the_view_that_was_chosen() -> None:
+    spans = [
+        {"trace": "t", "span": name, "parent": None, "kind": "retriever", "start": at, "end": at, "output": [name, "d"]}
+        for at, name in enumerate(("one", "two"), start=1)
+    ]
+    row = {"outputs": {"ids": ["two"]}}
+    assert [*RowPaths("expected", "trace", "last").seen(row, spans, []).ranking] == ["two", "d"]
+    assert [*RowPaths("expected", "trace", "union").seen(row, spans, []).ranking] == ["one", "d", "two"]

@@ -1,0 +1,69 @@
+"""One table, four forms, the same cells."""
+
+from io import StringIO
+
+from rich.console import Console
+
+import retrieval_metrics as rm
+from retrieval_metrics.reports.tables import Table
+
+TABLE = Table(["name", "n", "why"], [["a|b", "1", "[bold]x"], ["<c>", "12", "y"]], ["note [1]"], "Title", (0, -1))
+
+
+def test_text_is_aligned_by_what_a_column_holds() -> None:
+    assert TABLE.text().splitlines() == [
+        "Title",
+        "name   n  why",
+        "a|b    1  [bold]x",
+        "<c>   12  y",
+        "note [1]",
+    ]
+
+
+def test_markdown_escapes_its_own_separator() -> None:
+    assert TABLE.markdown().splitlines() == [
+        "**Title**",
+        "",
+        "| name | n | why |",
+        "| --- | ---: | --- |",
+        "| a\\|b | 1 | [bold]x |",
+        "| <c> | 12 | y |",
+        "",
+        "- note [1]",
+    ]
+
+
+def test_html_escapes_everything() -> None:
+    page = TABLE._replace(title="<t>").html()
+    assert "&lt;c&gt;" in page
+    assert "<strong>&lt;t&gt;</strong>" in page
+    assert page.count("<td") == 6
+
+
+def printed(thing: object) -> str:
+    out = StringIO()
+    Console(file=out, width=200, no_color=True).print(thing)
+    return out.getvalue()
+
+
+def test_rich_draws_the_same_cells_and_reads_no_markup_in_them() -> None:
+    text = printed(TABLE.rich())
+    for cell in ("Title", "a|b", "[bold]x", "<c>", "note [1]"):
+        assert cell in text
+
+
+def test_notes_alone_are_no_table() -> None:
+    notes = Table((), (), ["said"])
+    assert notes.text() == "said"
+    assert notes.markdown() == "- said"
+    assert notes.html() == "<p>said</p>"
+    assert printed(notes.rich()).strip() == "said"
+
+
+def test_every_result_is_printed_by_rich_with_all_its_parts() -> None:
+    qrels, run = {"q1": ["d"], "q2": ["d"]}, {"q1": ["x", "d"], "q2": ["x", "y"]}
+    evaluation = rm.evaluate(qrels, run, "mrr")
+    comparison = rm.compare(qrels, {"a": run, "b": {"q1": ["d"], "q2": ["d"]}}, "mrr")
+    for result in (evaluation, comparison, evaluation.explain("q2"), evaluation.worst("mrr"), evaluation.by(str)):
+        assert set(str(result).split()) <= set(printed(result).split())
+        assert set(str(result).split()) - {"-"} <= set(result.to_markdown().replace("**", "").split())

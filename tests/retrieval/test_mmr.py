@@ -1,0 +1,389 @@
+"""The public functions: worked examples, rules of the edges, laws, and what they refuse."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import retrieval_metrics as rm
+from mmr_reference import mean_distance, select, situations
+from retrieval_metrics.retrieval import mmr_selection as solve
+
+WORKED: dict[str, tuple[list[float], list[list[float]], list[int], list[float]]] = {
+    # relevance, similarity, order, scores at lambda 0.5
+    "first": ([0.7, 0.6, 0.9], [[1, 0.2, 0.5], [0.2, 1, 0.3], [0.5, 0.3, 1]], [2, 1, 0], [0.45, 0.15, 0.1]),
+    "second": ([0.9, 0.3, 0.6], [[1, 0.4, 0.3], [0.4, 1, 0.6], [0.3, 0.6, 1]], [0, 2, 1], [0.45, 0.15, -0.15]),
+    # More relevant and less similar than its rival, the second pick is the second pick at every lambda.
+    "third": ([0.8, 0.5, 0.4], [[1, 0.3, 0.4], [0.3, 1, 0.5], [0.4, 0.5, 1]], [0, 1, 2], [0.4, 0.1, -0.05]),
+    # Here a penalty for similarity to all others, and not only to those selected, would put 1 second.
+    "selected only": ([0.9, 0.5, 0.5], [[1, 0.4, 0.3], [0.4, 1, 0.1], [0.3, 0.6, 1]], [0, 2, 1], [0.45, 0.1, 0.05]),
+}
+
+small = st.integers(-3, 3)
+matrices = st.integers(1, 4).flatmap(
+    lambda d: st.lists(st.lists(small, min_size=d, max_size=d), min_size=1, max_size=8).map(np.array)
+)
+lambdas = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1)
+
+
+@pytest.mark.parametrize("name", WORKED)
+def test_worked_examples(name: str) -> None:
+    relevance, similarity, order, scores = WORKED[name]
+    selection = rm.mmr_from_similarity(relevance, similarity)
+    assert list(selection) == order
+    assert selection.scores == pytest.approx(scores)
+
+
+@pytest.mark.parametrize("lambda_mult", np.linspace(0, 1, 12))
+def test_who_is_better_in_both_respects_is_earlier_at_every_lambda(lambda_mult: float) -> None:
+    relevance, similarity, order, _ = WORKED["third"]
+    assert list(rm.mmr_from_similarity(relevance, similarity, lambda_mult=lambda_mult)) == order
+
+
+@pytest.mark.parametrize("lambda_mult", [0, 0.5, 1])
+def test_the_first_pick_is_the_most_relevant_also_at_lambda_0(lambda_mult: float) -> None:
+    selection = rm.mmr([0, 1], [[1.0, 0.0], [0.1, 1.0], [1.0, 1.0]], lambda_mult=lambda_mult)
+    assert selection.indices[0] == 1
+    assert selection.scores[0] == pytest.approx(lambda_mult * 1 / np.sqrt(1.01))
+
+
+def test_ties_go_to_the_lowest_index() -> None:
+    assert list(rm.mmr([1, 0], [[0, 1], [1, 1], [1, -1], [1, 1]], k=2)) == [1, 2]
+    assert list(rm.mmr(None, np.ones((5, 3)), relevance=[0.5] * 5)) == [0, 1, 2, 3, 4]
+    assert list(rm.mmr_from_similarity([0.5] * 4, np.ones((4, 4)))) == [0, 1, 2, 3]
+
+
+def test_the_penalty_is_the_largest_similarity_to_any_pick_not_to_the_last() -> None:
+    # 1 all but repeats 0 and is unlike 2: a penalty against the last pick alone would take it third.
+    similarity = [[1, 0.95, 0.1, 0.3], [0.95, 1, 0, 0.3], [0.1, 0, 1, 0.2], [0.3, 0.3, 0.2, 1]]
+    assert list(rm.mmr_from_similarity([0.9, 0.8, 0.5, 0.4], similarity)) == [0, 2, 3, 1]
+
+
+def test_negative_similarity_is_a_bonus() -> None:
+    assert list(rm.mmr([1, 1], [[1.0, 1.0], [1.0, 0.0], [0.9, -1.2]], k=2, lambda_mult=0.2)) == [0, 2]
+
+
+def test_a_zero_vector_is_neither_relevant_nor_redundant() -> None:
+    selection = rm.mmr([1, 0], [[0, 0], [1, 0], [1, 0], [-1, 0]])
+    assert list(selection) == [1, 0, 2, 3]  # 0.5; 0 - 0; 0.5 - 0.5 ties, later; 0.5 * -1 - 0.5 * max(-1, 0)
+    assert selection.scores == pytest.approx([0.5, 0, 0, -0.5])
+    assert list(rm.mmr([0, 0], [[1, 0], [0, 1]])) == [0, 1]
+
+
+@pytest.mark.parametrize("k", [None, 3, 4, 100, np.int64(7)])
+def test_a_k_beyond_the_candidates_selects_all(k: int | None) -> None:
+    assert sorted(rm.mmr([1, 0], [[1, 0], [1, 1], [0, 1]], k=k)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("empty", [[], np.empty((0, 3)), np.empty((0, 3), dtype=np.float32)])
+def test_without_candidates_nothing_is_selected(empty: Any) -> None:
+    for selection in (rm.mmr([1, 2, 3], empty, k=2), rm.mmr(None, empty, relevance=[]), rm.mmr_from_similarity([], [])):
+        assert len(selection) == 0
+        assert selection.indices.dtype == np.int64
+        assert selection.scores.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "kind", [np.float16, np.float32, np.float64, np.longdouble, np.int8, np.uint16, np.bool_, ">f4"]
+)
+def test_any_real_numbers_will_do(kind: Any) -> None:
+    numbers = [[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1]]
+    expected = rm.mmr([1.0, 0.0, 1.0], np.array(numbers, dtype=np.float64))
+    selection = rm.mmr(np.array([1, 0, 1], dtype=kind), np.array(numbers, dtype=kind))
+    assert list(selection) == list(expected)
+    assert selection.scores == pytest.approx(expected.scores, abs=1e-15)
+
+
+def test_lists_tuples_rows_and_arrays_are_the_same() -> None:
+    vectors = np.random.default_rng(0).normal(size=(6, 4))
+    expected = rm.mmr(vectors[0], vectors)
+    ways = [
+        vectors.tolist(),
+        tuple(map(tuple, vectors.tolist())),
+        list(vectors),
+        vectors.T.copy().T,
+        vectors[::-1][::-1],
+    ]
+    assert all(rm.mmr(vectors[0].tolist(), way) == expected for way in ways)
+
+
+def test_what_is_handed_over_is_not_written_to() -> None:
+    rng = np.random.default_rng(1)
+    for dtype, n in ((np.float32, 20), (np.float64, 20), (np.float32, 500), (np.float64, 500)):
+        candidates = rng.normal(size=(n, 50)).astype(dtype)
+        candidates[3], candidates[4], candidates[5] = 0, candidates[6], candidates[7] * dtype(1e25)
+        relevance, similarity = rng.random(n), rng.random((n, n))
+        for array in (candidates, relevance, similarity):
+            array.setflags(write=False)  # to write would raise
+        rm.mmr(candidates[0], candidates, k=10)
+        rm.mmr(None, candidates, k=10, relevance=relevance)
+        rm.mmr_from_similarity(relevance, similarity, k=10)
+
+
+def test_relevance_takes_the_place_of_the_query() -> None:
+    candidates = [[1, 0], [1, 0], [0, 1]]
+    for query in (None, [1, 0], "unused"):
+        assert list(rm.mmr(query, candidates, relevance=[0.1, 0.2, 0.3], k=2)) == [2, 1]
+
+
+def test_similarity_is_read_in_the_row_of_the_candidate_and_its_diagonal_is_not() -> None:
+    similarity = np.array([[np.pi, 0, 0], [0.9, np.pi, 0], [0.1, 0, np.pi]])
+    assert list(rm.mmr_from_similarity([1, 0.5, 0.5], similarity)) == [0, 2, 1]
+
+
+@given(candidates=matrices, data=st.data(), lambda_mult=lambdas)
+@settings(max_examples=60, deadline=None)
+def test_laws(candidates: Any, data: st.DataObject, lambda_mult: float) -> None:
+    n, d = candidates.shape
+    query = data.draw(st.lists(small, min_size=d, max_size=d))
+    whole = rm.mmr(query, candidates, lambda_mult=lambda_mult)
+    assert sorted(whole) == list(range(n))
+    assert (abs(whole.scores) <= 1 + 1e-15).all()
+    k = data.draw(st.integers(1, n))
+    part = rm.mmr(query, candidates, k=k, lambda_mult=lambda_mult)
+    assert list(part) == list(whole)[:k]
+    assert part.scores == pytest.approx(whole.scores[:k], abs=1e-15)
+    lengths = 2.0 ** np.array(data.draw(st.lists(st.integers(-50, 50), min_size=n, max_size=n)))
+    assert list(rm.mmr(query, candidates * lengths[:, np.newaxis], lambda_mult=lambda_mult)) == list(whole)
+
+
+@given(data=st.data(), n=st.integers(1, 8), lambda_mult=lambdas)
+@settings(max_examples=60, deadline=None)
+def test_ready_numbers_are_taken_to_the_last_digit(data: st.DataObject, n: int, lambda_mult: float) -> None:
+    tenths = st.integers(-10, 10).map(lambda number: number / 10)
+    relevance = data.draw(st.lists(tenths, min_size=n, max_size=n))
+    similarity = data.draw(st.lists(st.lists(tenths, min_size=n, max_size=n), min_size=n, max_size=n))
+    picks, scores = select(relevance, similarity, n, lambda_mult)
+    selection = rm.mmr_from_similarity(relevance, similarity, lambda_mult=lambda_mult)
+    assert list(selection) == picks
+    assert selection.scores.tolist() == scores
+
+
+@given(relevance=st.lists(st.integers(0, 3), min_size=1, max_size=10))
+@settings(max_examples=30, deadline=None)
+def test_at_lambda_1_it_is_a_stable_sort_by_relevance(relevance: list[int]) -> None:
+    expected = sorted(range(len(relevance)), key=lambda i: -relevance[i])
+    candidates = np.random.default_rng(0).normal(size=(len(relevance), 3))
+    assert list(rm.mmr(None, candidates, relevance=relevance, lambda_mult=1)) == expected
+    similarity = candidates @ candidates.T
+    assert list(rm.mmr_from_similarity(relevance, similarity, lambda_mult=1)) == expected
+
+
+REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] = {
+    "lambda above 1": (([1, 0], [[1, 0]]), {"lambda_mult": 1.5}, ValueError, r"lambda_mult must be from 0 .*got 1\.5"),
+    "lambda below 0": (([1, 0], [[1, 0]]), {"lambda_mult": -0.1}, ValueError, r"got -0\.1"),
+    "lambda nan": (([1, 0], [[1, 0]]), {"lambda_mult": float("nan")}, ValueError, "got nan"),
+    "lambda text": (([1, 0], [[1, 0]]), {"lambda_mult": "half"}, TypeError, "lambda_mult must be a number.*'half'"),
+    "lambda none": (([1, 0], [[1, 0]]), {"lambda_mult": None}, TypeError, "got None"),
+    "k zero": (([1, 0], [[1, 0]]), {"k": 0}, ValueError, "k must be a positive integer or None, got 0"),
+    "k zero without candidates": (([1, 0], []), {"k": 0}, ValueError, "got 0"),
+    "k negative": (([1, 0], [[1, 0]]), {"k": -2}, ValueError, "got -2"),
+    "k not whole": (([1, 0], [[1, 0]]), {"k": 2.0}, TypeError, r"got 2\.0 \(float\)"),
+    "k bool": (([1, 0], [[1, 0]]), {"k": True}, TypeError, "got True"),
+    "nan": (([1, 0], [[1, 0], [float("nan"), 1]]), {}, ValueError, r"candidates\[1, 0\] is nan, but every number"),
+    "infinite": (([1, 0], [[1, 0], [1, 1], [0, -np.inf]]), {}, ValueError, r"candidates\[2, 1\] is -inf"),
+    "nan query": (([1, np.nan], [[1, 0]]), {}, ValueError, r"query\[1\] is nan"),
+    "nan relevance": ((None, [[1, 0]]), {"relevance": [np.nan]}, ValueError, r"relevance\[0\] is nan"),
+    "other model": (([1, 0, 0], [[1, 0]]), {}, ValueError, "query has 3 dimensions but its candidates have 2"),
+    "several queries": (([[1, 0]], [[1, 0]]), {}, ValueError, r"query must be one vector.*shape \(1, 2\)"),
+    "one candidate as vector": (([1, 0], [1, 0]), {}, ValueError, r"candidates must be a list of vectors.*\(2,\)"),
+    "no dimensions": (([], [[], []]), {}, ValueError, r"got shape \(2, 0\)"),
+    "ragged": (([1, 0], [[1, 0], [1]]), {}, ValueError, r"candidates\[1\] has shape \(1,\) but candidates\[0\]"),
+    "missing": (([1, 0], [[1, 0], None]), {}, TypeError, r"candidates\[1\] must be numbers, got None \(a missing"),
+    "missing number": (([1, 0], [[1, None]]), {}, TypeError, r"candidates\[0\] must be numbers, got \[1, None\]"),
+    "texts": (([1, 0], ["one", "two"]), {}, TypeError, r"candidates\[0\] must be numbers, got 'one'"),
+    "numbers as text": (([1, 0], [["1", "0"]]), {}, TypeError, r"candidates\[0\] must be numbers, got \['1', '0'\]"),
+    "complex": (([1, 0], [[1j, 0]]), {}, TypeError, r"candidates\[0\] must be numbers"),
+    "no candidates at all": (([1, 0], None), {}, TypeError, "candidates must be numbers, got None"),
+    "neither": ((None, [[1, 0]]), {}, ValueError, "query and relevance are both None; pass one of them"),
+    "relevance of others": (
+        (None, [[1, 0]]),
+        {"relevance": [1, 2]},
+        ValueError,
+        r"shape \(1,\) for 1 candidates.*\(2,\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_meant_is_refused_by_its_name_and_value(name: str) -> None:
+    arguments, options, error, message = REFUSED[name]
+    with pytest.raises(error, match=message):
+        rm.mmr(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("relevance", "similarity", "message"),
+    [
+        ([0.1, 0.2], [[1, 0]], r"similarity must have shape \(2, 2\) for 2 candidates, got shape \(1, 2\)"),
+        ([0.1, 0.2], [[1, 0], [np.inf, 1]], r"similarity\[1, 0\] is inf"),
+        ([0.1, np.nan], [[1, 0], [0, 1]], r"relevance\[1\] is nan"),
+        ([[0.1, 0.2]], [[1, 0], [0, 1]], r"relevance must be a list of numbers, shape \(n,\), got shape \(1, 2\)"),
+    ],
+)
+def test_ready_numbers_that_do_not_fit_are_refused(relevance: Any, similarity: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        rm.mmr_from_similarity(relevance, similarity)
+
+
+def same(selections: list[rm.types.Selection], others: list[rm.types.Selection]) -> bool:
+    return len(selections) == len(others) and all(
+        list(one) == list(other) and np.allclose(one.scores, other.scores, rtol=0, atol=1e-14)
+        for one, other in zip(selections, others, strict=True)
+    )
+
+
+@pytest.mark.parametrize(("n", "k"), [(20, 10), (20, 1), (20, None), (20, 50), (200, 10), (1, 1)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_array_of_candidates_for_each_query(n: int, k: int | None, dtype: Any) -> None:
+    rng = np.random.default_rng(n)
+    queries, candidates = rng.normal(size=(7, 30)).astype(dtype), rng.normal(size=(7, n, 30)).astype(dtype)
+    relevance = rng.random((7, n))
+    for lambda_mult in (0, 0.4, 1):
+        expected = [rm.mmr(*one, k=k, lambda_mult=lambda_mult) for one in zip(queries, candidates, strict=True)]
+        for shared in (candidates, list(candidates), candidates.tolist()):
+            assert same(rm.mmr_batch(queries, shared, k=k, lambda_mult=lambda_mult), expected)
+        known = [
+            rm.mmr(None, one, k=k, lambda_mult=lambda_mult, relevance=relevant)
+            for one, relevant in zip(candidates, relevance, strict=True)
+        ]
+        assert same(rm.mmr_batch(None, candidates, k=k, lambda_mult=lambda_mult, relevance=relevance), known)
+        assert same(
+            rm.mmr_batch(queries, candidates, k=k, lambda_mult=lambda_mult, relevance=relevance.tolist()), known
+        )
+
+
+def test_lists_of_different_lengths_and_hard_cases_among_them() -> None:
+    hard = [case for case in situations(400, seed=3) if case.candidates.shape[1] == 3]
+    assert len(hard) > 20
+    queries, candidates = [case.query for case in hard], [case.candidates for case in hard]
+    candidates[4] = np.empty((0, 3))
+    for k in (1, 5, None):
+        expected = [rm.mmr(*one, k=k) for one in zip(queries, candidates, strict=True)]
+        assert same(rm.mmr_batch(queries, candidates, k=k), expected)
+
+
+@pytest.mark.parametrize(("n", "d"), [(15, 8), (400, 100)])
+def test_candidates_that_all_queries_share(n: int, d: int) -> None:
+    rng = np.random.default_rng(d)
+    queries, candidates = rng.normal(size=(5, d)), rng.normal(size=(n, d)).astype(np.float32)
+    relevance = rng.random((5, n))
+    expected = [rm.mmr(query, candidates, k=9) for query in queries]
+    for shared in (candidates, candidates.tolist(), list(candidates)):
+        assert same(rm.mmr_batch(queries, shared, k=9), expected)
+    known = [rm.mmr(None, candidates, k=9, relevance=relevant) for relevant in relevance]
+    assert same(rm.mmr_batch(None, candidates, k=9, relevance=relevance), known)
+
+
+def test_the_same_candidates_for_some_queries_and_others_between() -> None:
+    rng = np.random.default_rng(6)
+    queries, same_ones, others = rng.normal(size=(3, 8)), rng.normal(size=(15, 8)), rng.normal(size=(15, 8))
+    given = [same_ones, others, same_ones]
+    expected = [rm.mmr(*one, k=9) for one in zip(queries, given, strict=True)]
+    assert same(rm.mmr_batch(queries, given, k=9), expected)
+
+
+def test_no_queries_no_selections() -> None:
+    assert rm.mmr_batch([], []) == []
+    assert rm.mmr_batch(np.empty((0, 3)), np.empty((0, 5, 3))) == []
+    assert rm.mmr_batch(np.empty((0, 3)), np.ones((5, 3))) == []
+    assert [len(selection) for selection in rm.mmr_batch([[1, 0]] * 2, [[], []])] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("queries", "candidates", "options", "error", "message"),
+    [
+        ([[1, 0]], [[[1, 0]], [[0, 1]]], {}, ValueError, "1 queries but 2 lists of candidates"),
+        (None, [[[1, 0]]], {"relevance": [[1], [2]]}, ValueError, "2 lists of relevance but 1 lists of candidates"),
+        (None, [[[1, 0]]], {}, ValueError, "queries and relevance are both None"),
+        ([[1, 0], [1]], [[[1, 0]]] * 2, {}, ValueError, r"queries\[1\] has 1 dimensions but its candidates have 2"),
+        ([[1, 0]] * 2, [[[1, 0]], [[1, np.nan]]], {}, ValueError, r"candidates\[1\]\[0, 1\] is nan"),
+        ([[1, 0], [np.inf, 0]], [[[1, 0]]] * 2, {}, ValueError, r"queries\[1\]\[0\] is inf"),
+        ([[1, 0]] * 2, [[1, 0], [1, np.nan]], {}, ValueError, r"candidates\[1, 1\] is nan"),
+        ([[1, 0]] * 2, [[[1, 0]], None], {}, TypeError, r"candidates\[1\] must be numbers, got None"),
+        (None, [[[1, 0]]], {"relevance": [[1, 2]]}, ValueError, r"relevance\[0\] must have shape \(1,\)"),
+        ([[1, 0]], [[[1, 0]]], {"k": 0}, ValueError, "got 0"),
+        ([], [], {"k": 0}, ValueError, "got 0"),
+        ([[1, 0]], [[[1, 0]]], {"lambda_mult": 2}, ValueError, "got 2"),
+    ],
+)
+def test_errors_name_the_query(queries: Any, candidates: Any, options: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        rm.mmr_batch(queries, candidates, **options)
+
+
+@pytest.mark.parametrize("numbers", [1, 4 * 9 * 6, 10**9])
+@pytest.mark.filterwarnings("error")
+def test_however_many_are_computed_together(numbers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    queries, candidates = rng.normal(size=(11, 6)), list(rng.normal(size=(11, 9, 6)))
+    candidates[2] = candidates[2][:4]  # another size
+    candidates[5][3] = 0  # a zero vector
+    candidates[7][8] = candidates[7][1]  # a tie
+    candidates[8] *= 1e-160  # lengths whose squares are out of range
+    candidates[9] *= 1e300
+    candidates[10] = np.outer(np.arange(1, 10), -1e-300 * queries[10])
+    monkeypatch.setattr(solve, "_NUMBERS_AT_ONCE", numbers)
+    for weight in (0, 0.5):
+        together = rm.mmr_batch(queries, candidates, lambda_mult=weight)
+        alone = [rm.mmr(*one, lambda_mult=weight) for one in zip(queries, candidates, strict=True)]
+        assert same(together, alone)
+
+
+vectors = st.tuples(st.integers(2, 7), st.integers(1, 4)).flatmap(
+    lambda shape: arrays(np.float64, shape, elements=st.integers(-3, 3).map(float))
+)
+
+
+@given(items=vectors)
+@settings(max_examples=60, deadline=None)
+def test_it_is_the_mean_over_all_pairs(items: Any) -> None:
+    n = len(items)
+    diversity = rm.intra_list_diversity(items)
+    assert diversity == pytest.approx(mean_distance(items), abs=1e-14)
+    assert 0 <= diversity <= n / (n - 1) + 1e-14
+    assert rm.intra_list_diversity(items[::-1]) == pytest.approx(diversity, abs=1e-14)
+    assert rm.intra_list_diversity(items * 2.0**40) == pytest.approx(diversity, abs=1e-14)
+    assert rm.intra_list_diversity(items, k=2) == pytest.approx(mean_distance(items[:2]), abs=1e-14)
+
+
+def test_worked_examples_of_diversity() -> None:
+    assert rm.intra_list_diversity([[1, 0], [-2, 0]]) == 2
+    assert rm.intra_list_diversity([[1, 0], [0, 3], [5, 0]]) == pytest.approx((1 + 0 + 1) / 3)
+    assert rm.intra_list_diversity(np.full((50, 7), 0.1, dtype=np.float32)) == pytest.approx(0, abs=1e-14)
+    assert rm.intra_list_diversity([[1, 0], [0, 0], [0, 0]]) == 1
+
+
+@pytest.mark.parametrize("too_few", [[], [[1, 2]], np.empty((0, 4))])
+def test_fewer_than_two_items_have_no_diversity(too_few: Any) -> None:
+    assert math.isnan(rm.intra_list_diversity(too_few))
+    assert math.isnan(rm.intra_list_diversity([[1, 0], [0, 1]], k=1))
+
+
+def test_it_is_what_a_smaller_lambda_buys() -> None:
+    rng = np.random.default_rng(0)
+    candidates = rng.normal(size=(5, 20))[rng.integers(5, size=60)] + 0.2 * rng.normal(size=(60, 20))
+    diversity = [
+        rm.intra_list_diversity(candidates[list(rm.mmr(candidates[0], candidates, k=10, lambda_mult=lambda_mult))])
+        for lambda_mult in (1, 0.5, 0)
+    ]
+    assert diversity[0] < diversity[1] < diversity[2]
+
+
+@pytest.mark.parametrize(
+    ("items", "options", "error", "message"),
+    [
+        ([[1, 0], [0, np.nan]], {}, ValueError, r"vectors\[1, 1\] is nan"),
+        ([1, 0], {}, ValueError, r"vectors must be a list of vectors.*\(2,\)"),
+        ([[1, 0], None], {}, TypeError, r"vectors\[1\] must be numbers, got None"),
+        ([[1, 0]], {"k": 0}, ValueError, "got 0"),
+        ([[1, 0]], {"k": "2"}, TypeError, "got '2'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(items: Any, options: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        rm.intra_list_diversity(items, **options)

@@ -1,0 +1,115 @@
+"""What people's time went into is loaded as it was saved, and equals it."""
+
+import json
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import retrieval_metrics as rm
+from retrieval_metrics.files.saved_format import signed
+
+QUERIES: dict[Any, str] = {at: f"what is {at}?" for at in range(24)}
+RUNS: dict[str, Any] = {
+    "old": {query: ["d1", "d2", "d3"] for query in QUERIES},
+    "new": {query: [["d2", "d1", "d3"], ["d3", "d4"]][query % 2] for query in QUERIES},
+}
+CORPUS = {f"d{at}": f"Text {at}, in two lines\u2028of Größe {at}." for at in range(1, 5)}
+POOL = rm.pool(QUERIES, RUNS, CORPUS)
+
+
+def grade(prompt: str) -> str:
+    return json.dumps({"grade": sum(map(ord, prompt)) % 4, "reason": "so"})
+
+
+MODEL = POOL.grade(rm.Model(grade, name="a model"))
+SAMPLE = POOL.sample(12, graded=MODEL, runs=RUNS)
+PEOPLE = POOL.of(SAMPLE).grade(rm.Model(lambda prompt: grade(prompt[:-1]), name="Ada"))
+KINDS = {query: f"kind {query % 2}" for query in QUERIES}
+KEPT: dict[str, Any] = {
+    "pool": POOL,
+    "pool with effects": rm.pool(
+        rm.EvaluationSet({"q1": "why?", "q2": "how?"}, {"q1": {"d1": 3}, "q2": {"d2": 1}}),
+        {"one": {"q1": ["d1", "d2"], "q2": ["d1"]}, "two": {"q1": ["d3"], "q2": ["d2"]}},
+        metric="mrr",
+    ),
+    "sample": POOL.sample(12, seed=3),
+    "sample in strata": rm.EvaluationSet(QUERIES, {query: ["d1"] for query in QUERIES}).sample(12, KINDS),
+    "sample where systems differ": SAMPLE,
+    "sample drawn elsewhere": rm.types.Sample.given({3: 0.5, 1: 1.0}, of=[1, 2, 3]),
+    "labels": MODEL,
+    "labels of several": PEOPLE.merge(MODEL),
+    "labels without a scale": rm.Labels.of({"q": {"d": 1}}, by="Ada"),
+    "estimate": rm.evaluate_with_labels(RUNS, ["mrr", "ndcg@3"], people=PEOPLE, model=MODEL, sample=SAMPLE),
+    "estimate of one system": rm.evaluate_with_labels(RUNS["old"], "map", people=PEOPLE, model=MODEL, sample=SAMPLE),
+}
+
+
+@pytest.mark.parametrize("name", ["kept.json", "kept.json.gz"])
+@pytest.mark.parametrize("what", KEPT)
+def test_what_is_loaded_equals_what_was_saved(what: str, name: str, tmp_path: Path) -> None:
+    KEPT[what].save(tmp_path / name)
+    loaded = rm.load(tmp_path / name)
+    assert loaded == KEPT[what]
+    assert type(loaded) is type(KEPT[what])
+    assert str(loaded) == str(KEPT[what])
+    loaded.save(tmp_path / f"again-{name}")
+    assert rm.load(tmp_path / f"again-{name}") == loaded
+
+
+def test_what_differs_is_not_equal() -> None:
+    for what, one in KEPT.items():
+        assert [other for other, two in KEPT.items() if one == two] == [what]
+    assert POOL.sample(12, seed=3) == POOL.sample(12, seed=3)
+    assert POOL.sample(12, seed=3) != POOL.sample(12, seed=4)
+    assert POOL.limited(3) != POOL
+    assert replace_one_grade(MODEL) != MODEL
+
+
+def replace_one_grade(labels: rm.Labels) -> rm.Labels:
+    first, *others = labels.labels
+    return rm.Labels([replace(first, grade=3.0 if first.grade != 3 else 0.0), *others], labels.notes, labels.scale)
+
+
+def test_a_loaded_pool_and_sample_go_on_as_before(tmp_path: Path) -> None:
+    POOL.save(tmp_path / "pool.json")
+    SAMPLE.save(tmp_path / "sample.json")
+    pool, sample = rm.load(tmp_path / "pool.json"), rm.load(tmp_path / "sample.json")
+    pages = [
+        pool.of(sample).labelling_page(tmp_path / "again.html"),
+        POOL.of(SAMPLE).labelling_page(tmp_path / "a.html"),
+    ]
+    assert pages[0][0].read_bytes() == pages[1][0].read_bytes()
+    assert pool.grade(rm.Model(grade, name="a model")) == MODEL
+    estimate = rm.evaluate_with_labels(RUNS, ["mrr", "ndcg@3"], people=PEOPLE, model=MODEL, sample=sample)
+    assert estimate == KEPT["estimate"]
+
+
+def test_a_stratum_that_json_cannot_hold_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    days = {query: date(2026, 5, 1 + query % 2) for query in QUERIES}
+    sample = rm.EvaluationSet(QUERIES, {query: ["d1"] for query in QUERIES}).sample(12, days)
+    with pytest.raises(ValueError, match=r"strata of the sample is datetime\.date\(2026, 5, 1\) .* cannot be saved"):
+        sample.save(tmp_path / "sample.json")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda content: content["probabilities"]["mapping"][0].__setitem__(1, 7), "damaged at .*must be above 0"),
+        (lambda content: content["queries"]["tuple"].pop(), "damaged at .*each with its probability"),
+        (lambda content: content.pop("of"), "damaged at of"),
+        (lambda content: content.update(of={"record": "Popen", "args": "ls"}), "'Popen' is not a record"),
+    ],
+)
+def test_a_forged_sample_is_refused_although_its_digest_is_right(change: Any, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "sample.json"
+    SAMPLE.save(path)
+    content = json.loads(path.read_text())
+    del content["digest"]
+    change(content)
+    path.write_bytes(signed(json.dumps(content, indent=1).encode().replace(b'{\n "format": ', b'{\n"format": ', 1)))
+    with pytest.raises(ValueError, match=message):
+        rm.load(path)
